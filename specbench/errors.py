@@ -1,0 +1,65 @@
+"""Everything that ends a command early, and the exit codes that users script against.
+
+SpecbenchError
+├── ScenarioError       64  the scenario (or what overrides it) is wrong
+├── DataError           65  a run folder or a data file cannot be read
+├── UnreachableError    69  an endpoint does not answer, or answers an error to the first request
+├── RefusedError        30  the arms cannot be compared: no streaming, another model, unequal arms
+└── InternalError       70  the program broke a promise to itself
+A message is one line: what, where, what to try. A failed request is no error but a record with an outcome.
+"""
+
+from enum import IntEnum
+
+
+class ExitCode(IntEnum):
+    """What the process answers; 1 and 2 never carry a verdict (Python and command-line parsers use them)."""
+
+    PROMOTE = 0
+    HOLD = 10
+    CAPPED = 11
+    ROLLBACK = 20
+    INVALID = 30
+    COMMAND_LINE = 2
+    SCENARIO = 64
+    DATA = 65
+    UNREACHABLE = 69
+    INTERNAL = 70
+    INTERRUPTED = 130
+    TERMINATED = 143
+
+
+class SpecbenchError(Exception):
+    """A command cannot go on; the message is one line that says what, where and what to try."""
+
+    exit_code = ExitCode.INTERNAL
+
+
+class ScenarioError(SpecbenchError):
+    """The scenario, or an option that overrides it, is wrong."""
+
+    exit_code = ExitCode.SCENARIO
+
+
+class DataError(SpecbenchError):
+    """A run folder or a data file cannot be read."""
+
+    exit_code = ExitCode.DATA
+
+
+class UnreachableError(SpecbenchError):
+    """An endpoint does not answer, or answered the first request with an error."""
+
+    exit_code = ExitCode.UNREACHABLE
+
+
+class RefusedError(SpecbenchError):
+    """The arms cannot be compared; nothing was measured."""
+
+    exit_code = ExitCode.INVALID
+
+
+class InternalError(SpecbenchError):
+    """A part of the program broke a promise to another; please report it."""
+
+    exit_code = ExitCode.INTERNAL

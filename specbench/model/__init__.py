@@ -1,0 +1,5 @@
+"""The vocabulary: frozen values that every stage shares, standard library only.
+
+`asked` is what a scenario asks for, `seen` is what was measured, `judged` is what was concluded from it.
+Values here hold data and say what they mean; what computes with them lives in the stage that owns the computation.
+"""

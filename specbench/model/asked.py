@@ -1,0 +1,136 @@
+"""What a scenario asks for, parsed and frozen. No defaults are computed here: `scenario.py` fills every field."""
+
+from dataclasses import dataclass
+from typing import Any, Literal
+
+ArmName = Literal["baseline", "speculative"]
+ARMS: tuple[ArmName, ArmName] = ("baseline", "speculative")
+
+Role = Literal["success", "guardrail", "safety", "advisory"]
+Traffic = Literal["mixed", "separate"]
+Schedule = Literal["alternate", "simultaneous", "restart"]
+Length = Literal["natural", "forced"]
+Route = Literal["chat", "completions"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Arm:
+    """One endpoint under test; `url` is None where specbench starts the embedded engine itself."""
+
+    engine: str
+    url: str | None
+    model: str | None
+    api_key_env: str | None
+    headers: dict[str, str]
+    extra_body: dict[str, Any]
+    metrics_url: str | None
+    speculative: dict[str, Any] | None
+    slow_by: float
+    options: dict[str, Any]
+    declare: dict[str, str]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Band:
+    """A bin of the workload: prompt and output lengths in tokens, drawn inside [low, high], and its share of requests."""
+
+    name: str
+    input_tokens: tuple[int, int]
+    output_tokens: tuple[int, int]
+    weight: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Sampling:
+    """One way to sample; every field of None is not sent, so that the endpoint's own default holds."""
+
+    name: str
+    temperature: float
+    top_p: float | None
+    top_k: int | None
+    seed: int | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Workload:
+    """What is asked of the endpoints, the same for both arms."""
+
+    corpus: str | None
+    dataset: str | None
+    route: Route
+    length: Length
+    streaming: bool
+    shared_prefix_tokens: int
+    bins: tuple[Band, ...]
+    sampling: tuple[Sampling, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BlockSize:
+    """When a block ends: both minima reached, or `max_s`; `ramp_s` is the latest moment its steady window opens."""
+
+    min_requests: int
+    min_s: float
+    max_s: float
+    ramp_s: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Matrix:
+    """The load: concurrency levels (closed loop) and rates in requests per second (open loop), pairs and block size."""
+
+    traffic: Traffic
+    concurrency: tuple[int, ...]
+    rate: tuple[float, ...]
+    arrivals: Literal["poisson", "constant"]
+    primary: float
+    schedule: Schedule
+    pairs: int
+    block: BlockSize
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Success:
+    """The benefit that must be shown in the primary cell: `improve_by` is a fraction (0.05 for 5 %)."""
+
+    metric: str
+    improve_by: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Guardrail:
+    """What must not get worse: relative (`margin`, a fraction, with a floor) or absolute (`slo`, in the metric's unit)."""
+
+    metric: str
+    role: Role
+    margin: float | None
+    floor: float
+    slo: float | None
+    required: bool
+    cells: tuple[float, ...] | None
+    bins: tuple[str, ...] | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Scenario:
+    """One comparison, whole: who is compared, with what work, under which load, and what decides."""
+
+    name: str
+    path: str
+    sha256: str
+    seed: int
+    profile: str
+    baseline: Arm
+    speculative: Arm
+    workload: Workload
+    matrix: Matrix
+    success: Success
+    guardrails: tuple[Guardrail, ...]
+    alpha: float
+    place: str | None
+    accept_differences: tuple[str, ...]
+    labels: dict[str, str]
+
+    def arm(self, name: ArmName) -> Arm:
+        """The arm of that name."""
+        return self.baseline if name == "baseline" else self.speculative

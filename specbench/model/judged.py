@@ -1,0 +1,287 @@
+"""What was concluded: estimates, findings, the verdict and the whole result as `result.json` holds it (strict JSON)."""
+
+from dataclasses import dataclass, field
+from typing import Generic, Literal, TypeVar
+
+from specbench.model.asked import ArmName, Role
+
+T = TypeVar("T")
+VerdictWord = Literal["PROMOTE", "CAPPED", "HOLD", "ROLLBACK", "INVALID"]
+FindingState = Literal["PASS", "FAIL", "INCONCLUSIVE", "NODATA"]
+CellState = Literal["PASS", "FAIL", "INCONCLUSIVE", "NODATA", "INVALID", "ADVISORY"]
+Direction = Literal["lower", "higher", "equal"]
+
+
+@dataclass(frozen=True, slots=True)
+class PerArm(Generic[T]):
+    """The same quantity for both arms."""
+
+    baseline: T
+    speculative: T
+
+    def of(self, arm: ArmName) -> T:
+        """The value of that arm."""
+        return self.baseline if arm == "baseline" else self.speculative
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Comparison:
+    """One metric in one cell: both arms' values and their ratio (speculative ÷ baseline) with its interval.
+
+    A value that cannot be had is None and `reason` says why. `n` counts samples, `n_blocks` the pairs behind the interval.
+    """
+
+    metric: str
+    unit: str
+    definition: str
+    direction: Direction
+    value: PerArm[float | None]
+    n: PerArm[int]
+    ratio: float | None
+    ci_low: float | None
+    ci_high: float | None
+    ci_level: float
+    method: str
+    n_blocks: int
+    design_effect: float | None
+    se_log: float | None
+    low_n: bool
+    reason: str | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Finding:
+    """One guardrail judged in one cell (`cell` is None for a run-wide one), with its reason in a sentence."""
+
+    metric: str
+    cell: str | None
+    role: Role
+    required: bool
+    state: FindingState
+    direction: Direction
+    margin: float | None
+    floor: float
+    slo: float | None
+    bound: float | None
+    ratio: float | None
+    upper: float | None
+    p_harm: float | None
+    p_harm_adjusted: float | None
+    supported_margin: float | None
+    pairs_needed: int | None
+    detectable: float | None
+    notes: tuple[str, ...]
+    reason: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class IntegrityCheck:
+    """Whether a cell (or the run) may be judged at all: `ok` None where there was too little to tell."""
+
+    id: str
+    cell: str | None
+    ok: bool | None
+    value: float | None
+    limit: float | None
+    message: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AcceptanceSummary:
+    """Acceptance of one cell or bin with where it came from; `alpha` is for chains only."""
+
+    length: float | None
+    length_low: float | None
+    length_high: float | None
+    rate: float | None
+    alpha: float | None
+    per_position: tuple[float, ...] | None
+    conditional: tuple[float, ...] | None
+    rejection_frequency: float | None
+    rounds: int | None
+    source: str
+    reason: str | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Factors:
+    """Why TPOT moved: TPOT ratio ≈ step-time ratio ÷ tokens per step, both measured; `residual` is what is left."""
+
+    step_ms: PerArm[float | None]
+    step_ratio: float | None
+    tokens_per_step: PerArm[float | None]
+    tpot_ratio: float | None
+    residual: float | None
+    break_even: float | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Distribution:
+    """Quantiles of one metric of one arm at the shared probabilities, for drawing; values in `unit`."""
+
+    metric: str
+    unit: str
+    arm: ArmName
+    n: int
+    probabilities: tuple[float, ...]
+    values: tuple[float, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BinResult:
+    """The same metrics for the requests of one bin and sampling inside a mixed cell; shown, not judged."""
+
+    bin: str
+    sampling: str
+    requests: PerArm[int]
+    metrics: tuple[Comparison, ...]
+    acceptance: AcceptanceSummary | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ArmCounts:
+    """How the requests of one arm in one cell ended, and what they carried."""
+
+    requests: int
+    ok: int
+    failed: int
+    cut: int
+    tokens: int
+    chunks: int
+    censored_chunks: int
+    by_outcome: dict[str, int]
+    finish_reasons: dict[str, int]
+    stamp_sources: dict[str, int]
+    token_sources: dict[str, int]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Axes:
+    """Where a cell lies in the matrix."""
+
+    concurrency: int | None
+    rate: float | None
+    bin: str | None
+    sampling: str | None
+    running_mean: PerArm[float | None]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CellResult:
+    """Everything about one cell: counts, metrics, acceptance, factors, findings and integrity."""
+
+    id: str
+    axes: Axes
+    required: bool
+    primary: bool
+    state: CellState
+    pairs_planned: int
+    pairs_used: int
+    counts: PerArm[ArmCounts]
+    metrics: tuple[Comparison, ...]
+    bins: tuple[BinResult, ...]
+    acceptance: AcceptanceSummary
+    factors: Factors
+    findings: tuple[Finding, ...]
+    integrity: tuple[IntegrityCheck, ...]
+    distributions: tuple[Distribution, ...]
+    theory: dict[str, float | None] = field(default_factory=dict)
+    engine_truth: PerArm[dict[str, float]] | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reason:
+    """One sentence of the verdict; `code` is stable for scripts."""
+
+    code: str
+    cell: str | None
+    metric: str | None
+    message: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EnableRange:
+    """For which load speculation may be on: from the lowest to the highest cell of the unbroken run that passed."""
+
+    min_concurrency: float | None
+    max_concurrency: float | None
+    running_at_cap: float | None
+    by: Literal["concurrency", "rate"]
+    beyond: Literal["harm_beyond", "not_shown_beyond"] | None
+    method: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SliceResult:
+    """The verdict of one slice (a bin and sampling with cells of its own)."""
+
+    bin: str
+    sampling: str | None
+    verdict: VerdictWord
+    enable_range: EnableRange | None
+    reasons: tuple[Reason, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunInfo:
+    """Which run this is the result of."""
+
+    id: str
+    name: str
+    started: str
+    finished: str | None
+    partial: bool
+    profile: str
+    seed: int
+    labels: dict[str, str]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Config:
+    """What was decided before the run: rules, margins and required cells."""
+
+    sha256: str
+    alpha: float
+    success_metric: str
+    improve_by: float
+    pairs: int
+    schedule: str
+    looks: int
+    required_cells: tuple[str, ...]
+    primary_cell: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EndpointInfo:
+    """One arm as the result names it, credentials left out."""
+
+    url: str
+    model: str
+    engine: str
+    engine_version: str | None
+    speculation: str | None
+    facts: dict[str, str]
+    sources: dict[str, str]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Result:
+    """`result.json`, schema version 1: the verdict, why, and every number behind it."""
+
+    schema_version: int
+    tool_name: str
+    tool_version: str
+    run: RunInfo
+    config: Config
+    endpoints: PerArm[EndpointInfo]
+    verdict: VerdictWord
+    promote: bool
+    rollback: bool
+    exit_code: int
+    reasons: tuple[Reason, ...]
+    enable_range: EnableRange | None
+    cells: tuple[CellResult, ...]
+    slices: tuple[SliceResult, ...]
+    run_findings: tuple[Finding, ...]
+    integrity: tuple[IntegrityCheck, ...]
+    notes: tuple[str, ...]

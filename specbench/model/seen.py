@@ -1,0 +1,229 @@
+"""What was measured: from the raw capture of one answer to the facts of a whole run. Times are whole nanoseconds."""
+
+from dataclasses import dataclass, field
+from typing import Literal
+
+from specbench.model.asked import ArmName, Scenario
+
+StampSource = Literal["kernel", "user"]
+TokenSource = Literal["token_ids", "running_usage", "engine_counts", "final_usage_spread", "tokenizer", "events"]
+Outcome = Literal[
+    "ok",
+    "cut",  # in flight when the block ended: neither success nor failure
+    "connect_failed",
+    "client_resource",  # our own limits (descriptors, memory): never the endpoint's fault
+    "http_error",
+    "timeout_connect",
+    "timeout_first_token",
+    "stalled",
+    "timeout_total",
+    "disconnected",
+    "protocol_error",
+    "line_too_long",
+    "not_streamed",
+    "in_band_error",
+    "truncated_stream",
+    "empty_output",
+    "prompt_too_long",
+]
+
+
+@dataclass(frozen=True, slots=True)
+class Frame:
+    """Body bytes as one read delivered them, HTTP framing removed; stamps are on the generator's monotonic clock."""
+
+    stamp_ns: int
+    read_ns: int
+    data: bytes
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Capture:
+    """One answer as it came off the socket, undecoded: all that `stream/` needs to make a record, now or years later.
+
+    `sent_ns` is the moment before the request is written to an open connection. `problem` is what the transport
+    itself saw go wrong (an `Outcome`), None where the exchange ended as HTTP says it should.
+    """
+
+    block: str
+    index: int
+    stream: int
+    scheduled_ns: int | None
+    sent_ns: int
+    connect_ns: int | None
+    reused: bool
+    retries: int
+    status: int | None
+    headers: dict[str, str]
+    frames: tuple[Frame, ...]
+    end_ns: int
+    stamp_source: StampSource
+    problem: Outcome | None
+    problem_text: str | None
+    clock_step: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Acceptance:
+    """Speculation as counted: verification rounds, drafted and accepted tokens, rounds that accepted position i."""
+
+    rounds: int | None
+    drafted: int | None
+    accepted: int | None
+    per_position: tuple[int, ...] | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RequestRecord:
+    """The facts of one request; a failed one is a record with an outcome. Times are since `sent_ns`.
+
+    `event_ns`, `event_tokens`: one entry per content event. `step_events`: how many consecutive content events each
+    engine step holds, None where every event is a step. `censored`: indices of content events whose time is only an upper bound, as
+    a later step's event was read with them under the same stamp.
+    """
+
+    block: str
+    index: int
+    stream: int
+    bin: str
+    sampling: str
+    max_tokens: int
+    scheduled_ns: int | None
+    sent_ns: int
+    connect_ns: int | None
+    retries: int
+    outcome: Outcome
+    reason: str | None
+    status: int | None
+    stamp_source: StampSource
+    token_source: TokenSource | None
+    prompt_tokens: int | None
+    output_tokens: int | None
+    cached_tokens: int | None
+    finish_reason: str | None
+    event_ns: tuple[int, ...]
+    event_tokens: tuple[int, ...]
+    step_events: tuple[int, ...] | None
+    censored: tuple[int, ...]
+    first_answer_ns: int | None
+    end_ns: int
+    text_chars: int
+    text_sha256: str
+    looping: bool
+    acceptance: Acceptance | None
+    flags: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Telemetry:
+    """What the engine said of itself over one block: counters as differences, gauges as peak and mean.
+
+    A quantity that the engine does not tell is None, and `absent` says why, by field name.
+    """
+
+    acceptance: Acceptance | None = None
+    generated_tokens: int | None = None
+    prompt_tokens: int | None = None
+    prefix_queries: int | None = None
+    prefix_hits: int | None = None
+    preemptions: int | None = None
+    decode_steps: int | None = None
+    queue_time_s_mean: float | None = None
+    kv_usage_peak: float | None = None
+    running_mean: float | None = None
+    waiting_mean: float | None = None
+    draft_s: float | None = None
+    verify_s: float | None = None
+    memory_bytes_peak: int | None = None
+    oom_events: int | None = None
+    restarts: int | None = None
+    reset: bool = False
+    absent: dict[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GeneratorHealth:
+    """Whether the load generator was in time during one block, and how much it had to do."""
+
+    cpu_share: float | None
+    read_lag_ms_p99: float | None
+    send_delay_ms_p95: float | None
+    achieved_concurrency: float | None
+    chunks: int
+    clock_steps: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Block:
+    """One arm under steady load, as executed. Window bounds are on the generator's monotonic clock, None if it never opened."""
+
+    id: str
+    cell: str
+    pair: int
+    arm: ArmName
+    order: int
+    concurrency: int | None
+    rate: float | None
+    bin: str | None
+    launch: int
+    started: str
+    window_open_ns: int | None
+    window_close_ns: int | None
+    short: bool
+    end_reason: str
+    health: GeneratorHealth
+    telemetry: Telemetry | None
+    engine_truth: dict[str, float] | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Endpoint:
+    """What one arm's endpoint said of itself before load; `facts` are by name, as read or declared (`sources` says which)."""
+
+    arm: ArmName
+    url: str
+    model: str
+    engine: str
+    engine_version: str | None
+    facts: dict[str, str]
+    sources: dict[str, str]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Cell:
+    """One point of the load matrix: the mix of bins (or one bin) at one concurrency or rate."""
+
+    id: str
+    concurrency: int | None
+    rate: float | None
+    bin: str | None
+    sampling: str | None
+    required: bool
+    traffic_share: float | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Manifest:
+    """Everything needed to know what a run was, written before its first request."""
+
+    format_version: int
+    run_id: str
+    tool_version: str
+    python: str
+    platform: str
+    started: str
+    scenario: Scenario
+    cells: tuple[Cell, ...]
+    endpoints: tuple[Endpoint, ...]
+    notes: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Evidence:
+    """All facts of a run, as read from its folder. `finished` is None where the run did not reach its end."""
+
+    manifest: Manifest
+    blocks: tuple[Block, ...]
+    records: tuple[RequestRecord, ...]
+    finished: str | None
+    problems: tuple[str, ...]
