@@ -29,6 +29,8 @@ class Comparison:
     """One metric in one cell: both arms' values and their ratio (speculative ÷ baseline) with its interval.
 
     A value that cannot be had is None and `reason` says why. `n` counts samples, `n_blocks` the pairs behind the interval.
+    `ratio`, `se_log` and `df` carry the whole inference: log ratio ± t(df) · se_log. `unbounded` marks an arm whose value lies
+    beyond every finite number, as failed and timed-out requests count as +∞; `constant` marks pairs without any spread.
     """
 
     metric: str
@@ -45,6 +47,9 @@ class Comparison:
     n_blocks: int
     design_effect: float | None
     se_log: float | None
+    df: int | None
+    unbounded: PerArm[bool]
+    constant: bool
     low_n: bool
     reason: str | None
 

@@ -28,6 +28,19 @@ Outcome = Literal[
 ]
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StreamRule:
+    """How one engine streams: whether an event is an engine step, and which token counts its events can carry, best first.
+
+    `burst_ns` is set where an event is one token: events no further apart than this belong to one step.
+    """
+
+    engine: str
+    event_is_step: bool
+    burst_ns: int | None
+    token_sources: tuple[TokenSource, ...]
+
+
 @dataclass(frozen=True, slots=True)
 class Frame:
     """Body bytes as one read delivered them, HTTP framing removed; stamps are on the generator's monotonic clock."""
