@@ -91,8 +91,8 @@ class RequestRecord:
     """The facts of one request; a failed one is a record with an outcome. Times are since `sent_ns`.
 
     `event_ns`, `event_tokens`: one entry per content event. `step_events`: how many consecutive content events each
-    engine step holds, None where every event is a step. `censored`: indices of content events whose time is only an upper bound, as
-    a later step's event was read with them under the same stamp.
+    engine step holds, None where every event is a step. `censored`: indices of content events whose time is only an upper
+    bound, as a later step's event was read with them under the same stamp.
     """
 
     block: str
