@@ -206,7 +206,10 @@ class Reason:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EnableRange:
-    """For which load speculation may be on: from the lowest to the highest cell of the unbroken run that passed."""
+    """For which load speculation may be on: from the lowest to the highest cell of the unbroken run that passed.
+
+    With `by` rate the bounds are requests per second, under the same field names.
+    """
 
     min_concurrency: float | None
     max_concurrency: float | None
@@ -225,6 +228,7 @@ class SliceResult:
     verdict: VerdictWord
     enable_range: EnableRange | None
     reasons: tuple[Reason, ...]
+    rate_range: EnableRange | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -285,6 +289,7 @@ class Result:
     exit_code: int
     reasons: tuple[Reason, ...]
     enable_range: EnableRange | None
+    rate_range: EnableRange | None = None
     cells: tuple[CellResult, ...]
     slices: tuple[SliceResult, ...]
     run_findings: tuple[Finding, ...]
