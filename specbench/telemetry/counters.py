@@ -1,0 +1,161 @@
+"""Differences, means and peaks over the scrapes of one block, each a value or the reason why there is none.
+
+No engine's names and no sockets: the file of an engine asks here by name.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Generic, TypeVar
+from urllib.parse import urlsplit
+
+from specbench.telemetry.continuity import Continuity, continuity_of
+from specbench.telemetry.exposition import Labels
+from specbench.telemetry.pages import Page, Scrape
+
+T = TypeVar("T")
+Keep = Callable[[Mapping[str, str]], bool]
+NOT_ASKED = "not_asked: this engine has no metrics page, or none was named"
+
+
+@dataclass(frozen=True, slots=True)
+class Told(Generic[T]):
+    """A quantity, or None with the reason why it cannot be had."""
+
+    value: T | None
+    reason: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Span:
+    """The scrapes around and within one block. Counters are read from its ends, gauges from all of it."""
+
+    before: Scrape
+    during: tuple[Scrape, ...]
+    after: Scrape
+    continuity: Continuity
+
+
+def span_of(before: Scrape, during: Sequence[Scrape], after: Scrape) -> Span:
+    """The span of these scrapes, with whether the same processes answered them all."""
+    return Span(before=before, during=tuple(during), after=after, continuity=continuity_of([before, *during, after]))
+
+
+def every_series(labels: Mapping[str, str]) -> bool:
+    """True: sum over all label sets."""
+    return True
+
+
+def rise(span: Span, stem: str, keep: Keep = every_series) -> Told[float]:
+    """How much a counter grew in the block: differences per series, summed over label sets and replicas.
+
+    A series that is there only at the end was created in the block, by the same process, and started at 0. A family that
+    is there at neither end is unknown, never 0, and so is a sum of which one replica did not tell its part.
+    """
+    if span.continuity.broken is not None:
+        return Told(None, span.continuity.broken)
+    if any(_not_finite(page, stem, keep) for end in (span.before, span.after) for page in end.pages):
+        return Told(None, f"not_a_number: {stem} was NaN or infinite")
+    start, end = _reading(span.before, stem, keep), _reading(span.after, stem, keep)
+    if end.value is None:
+        return Told(None, end.reason)
+    unread = [page.absent for page in span.before.pages if page.absent and any(url == page.url for url, _ in end.value)]
+    if unread or (start.value is None and start.reason != not_exposed(stem)):
+        return Told(None, start.reason if not unread else unread[0])
+    begun = start.value or {}
+    return Told(sum(value - begun.get(series, 0.0) for series, value in end.value.items()))
+
+
+def rise_by_label(span: Span, stem: str, label: str) -> Told[dict[str, float]]:
+    """How much a counter grew in the block for each value of one of its labels, summed over the others."""
+    total = rise(span, stem)
+    if total.value is None:
+        return Told(None, total.reason)
+    names = {dict(labels).get(label) for page in span.after.pages for labels, _ in _series(page, stem)}
+    rises = {name: rise(span, stem, _label_is(label, name)) for name in names}
+    return Told({name: told.value for name, told in rises.items() if name is not None and told.value is not None})
+
+
+def observed_mean(span: Span, stem: str, keep: Keep = every_series) -> Told[float]:
+    """Mean of what a histogram or summary observed in the block: rise of `_sum` ÷ rise of `_count`."""
+    total, count = rise(span, f"{stem}_sum", keep), rise(span, f"{stem}_count", keep)
+    if total.value is None or count.value is None:
+        return Told(None, total.reason or count.reason)
+    if count.value == 0:
+        return Told(None, f"no_observation: {stem} saw nothing in this block")
+    return Told(total.value / count.value)
+
+
+def gauge_peak(span: Span, stem: str, keep: Keep = every_series) -> Told[float]:
+    """The highest value of any series of a gauge at any scrape, those at the ends included."""
+    return _of_moments(span, [span.before, *span.during, span.after], stem, keep, lambda rows: max(map(max, rows)))
+
+
+def gauge_mean(span: Span, stem: str, keep: Keep = every_series) -> Told[float]:
+    """Mean over the scrapes within the block of a gauge summed over its series and replicas.
+
+    The ends stay out of it: the engine is idle there, by design.
+    """
+    if not span.during:
+        return Told(None, f"not_sampled: {stem} was not scraped within the block")
+    return _of_moments(span, span.during, stem, keep, lambda rows: sum(map(sum, rows)) / len(rows))
+
+
+def exposes(span: Span, stem: str) -> bool:
+    """Whether any page at the end of the block has a series of that name, or had at its start."""
+    return any(_series(page, stem) for end in (span.before, span.after) for page in end.pages)
+
+
+def whole(told: Told[float]) -> Told[int]:
+    """The same count as an integer."""
+    return Told(None if told.value is None else round(told.value), told.reason)
+
+
+def not_exposed(stem: str) -> str:
+    """The reason for a family that no page has."""
+    return f"not_exposed: no series {stem}"
+
+
+def records(span: Span) -> list[Mapping[str, Any]]:
+    """Every record that the JSON pages handed out in the block, in order; such pages give each record once.
+
+    What the first scrape drained belongs to the time before the block.
+    """
+    return [record for scrape in (*span.during, span.after) for page in scrape.pages for record in page.records]
+
+
+def _of_moments(
+    span: Span, scrapes: Sequence[Scrape], stem: str, keep: Keep, combine: Callable[[list[list[float]]], float]
+) -> Told[float]:
+    readings = [_reading(scrape, stem, keep) for scrape in scrapes]
+    rows = [list(reading.value.values()) for reading in readings if reading.value is not None]
+    return Told(combine(rows)) if rows else Told(None, readings[0].reason)
+
+
+def _reading(scrape: Scrape, stem: str, keep: Keep) -> Told[dict[tuple[str, Labels], float]]:
+    """The values of a family at one moment by URL and labels; None where a part of them is missing.
+
+    A page that did not answer matters where another of its path has the family: then it is a replica, and the rest
+    would pass for the sum.
+    """
+    found = {(page.url, labels): value for page in scrape.pages for labels, value in _series(page, stem, keep)}
+    silent = {urlsplit(page.url).path: page.absent for page in scrape.pages if page.absent}
+    gap = next((silent[path] for url, _ in found if (path := urlsplit(url).path) in silent), None)
+    if found and gap is None:
+        return Told(found)
+    if gap is None and any(page.samples is not None for page in scrape.pages):
+        return Told(None, not_exposed(stem))
+    return Told(None, gap or next(iter(silent.values()), NOT_ASKED))
+
+
+def _series(page: Page, stem: str, keep: Keep = every_series) -> list[tuple[Labels, float]]:
+    if page.samples is None:
+        return []
+    return [(labels, value) for (name, labels), value in page.samples.values.items() if name == stem and keep(dict(labels))]
+
+
+def _label_is(label: str, value: str | None) -> Keep:
+    return lambda labels: labels.get(label) == value
+
+
+def _not_finite(page: Page, stem: str, keep: Keep) -> bool:
+    return page.samples is not None and any(name == stem and keep(dict(labels)) for name, labels in page.samples.not_finite)

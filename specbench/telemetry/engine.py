@@ -1,0 +1,62 @@
+"""What specbench knows of one kind of serving engine: how it streams, what to ask of it and how to read what it tells.
+
+One value per engine, made in that engine's own file; no engine's names here.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, fields
+from typing import Any
+
+from specbench.model.asked import Route
+from specbench.model.seen import Acceptance, StreamRule, Telemetry
+from specbench.telemetry.counters import NOT_ASKED, Span, Told, span_of
+from specbench.telemetry.pages import Answers, Scrape
+
+Quantities = dict[str, Told[Any]]
+
+_QUANTITIES = frozenset(field.name for field in fields(Telemetry)) - {"reset", "restarts", "absent"}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Engine:
+    """One kind of serving engine.
+
+    `request_extras(route, streaming)` is what a request body gains so that the answer tells how many tokens an event holds.
+    `metrics_paths` are fetched per replica, and `read` turns them into quantities named as in `Telemetry`; a dotted name
+    ("acceptance.rounds") gives the reason for a part that is None.
+    `fact_paths` are fetched once, before load: `recognises` says whether such answers are this engine's, `facts` what it
+    says of itself, by the names of `facts.py`.
+    `answer_counts` gives the speculation counted for one request from the event that carries it, None from any other.
+    """
+
+    name: str
+    label: str
+    stream: StreamRule
+    request_extras: Callable[[Route, bool], dict[str, Any]]
+    metrics_paths: tuple[str, ...]
+    read: Callable[[Span], Quantities]
+    fact_paths: tuple[str, ...]
+    recognises: Callable[[Answers], bool]
+    facts: Callable[[Answers], dict[str, str]]
+    answer_counts: Callable[[Mapping[str, Any]], Acceptance | None]
+
+
+def telemetry_of(before: Scrape, during: Sequence[Scrape], after: Scrape, engine: Engine) -> Telemetry:
+    """What the engine said of itself over one block: counters as differences, gauges as peak and mean.
+
+    Args:
+        before: Scraped before the block's first request, with the engine idle.
+        during: Scraped while load was on, in order; without any, gauges have no mean.
+        after: Scraped once the engine was idle again, since some counters move only when a request ends.
+        engine: Whose names to read.
+
+    Returns:
+        Every quantity as a value, or None with its reason in `absent`.
+    """
+    span = span_of(before, during, after)
+    told = engine.read(span)
+    told["restarts"] = Told(span.continuity.restarts, span.continuity.broken or NOT_ASKED)
+    absent = dict.fromkeys(_QUANTITIES - told.keys(), f"not_told: {engine.label} does not tell it")
+    absent |= {name: one.reason or "unknown" for name, one in told.items() if one.value is None}
+    values = {name: one.value for name, one in told.items() if "." not in name}
+    return Telemetry(**values, reset=span.continuity.reset, absent=dict(sorted(absent.items())))

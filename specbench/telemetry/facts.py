@@ -1,0 +1,81 @@
+"""What an endpoint says of itself, by name, and whether two arms may be compared: pure, from answers already fetched.
+
+No engine's own names (each engine's file turns those into these) and no sockets (`endpoint.py`).
+"""
+
+from collections.abc import Mapping
+from hashlib import sha256
+from typing import Any, Literal
+
+from specbench.telemetry.exposition import Labels, parse
+from specbench.telemetry.pages import Answers
+
+Kind = Literal["must_equal", "follows"]
+
+FACTS: dict[str, tuple[Kind, str]] = {
+    "model": ("must_equal", "the weights that are served"),
+    "revision": ("must_equal", "which version of those weights"),
+    "tokenizer": ("must_equal", "the ids that a fixed text becomes"),
+    "quantization": ("must_equal", "the format of the weights"),
+    "kv_dtype": ("must_equal", "the format of the KV cache"),
+    "context_length": ("must_equal", "the longest prompt and answer together, in tokens"),
+    "chat_template": ("must_equal", "how messages become a prompt"),
+    "engine": ("must_equal", "the kind of engine"),
+    "engine_version": ("must_equal", "its version"),
+    "sampling_defaults": ("must_equal", "how it samples where a request does not say"),
+    "prefix_caching": ("must_equal", "whether prompts that begin alike share work"),
+    "hardware": ("must_equal", "what it runs on"),
+    "speculation": ("follows", "whether it drafts: the change under test"),
+    "speculation_config": ("follows", "how it drafts"),
+    "kv_capacity_tokens": ("follows", "how many tokens its KV cache holds"),
+    "memory_share": ("follows", "the share of GPU memory it may take"),
+    "max_running": ("follows", "how many requests it runs at once"),
+    "graph_mode": ("follows", "whether it replays captured graphs"),
+}
+
+
+def told(**facts: object) -> dict[str, str]:
+    """These facts as text, those that are None or empty left out; booleans read "on" and "off"."""
+    return {name: _text(value) for name, value in facts.items() if value is not None and value != ""}
+
+
+def first_model(answers: Answers) -> Mapping[str, Any]:
+    """The first model that `/v1/models` lists; an empty mapping where there is none."""
+    page = json_at(answers, "/v1/models")
+    listed = page.get("data")
+    first = listed[0] if isinstance(listed, list) and listed else None
+    return first if isinstance(first, dict) else {}
+
+
+def json_at(answers: Answers, path: str) -> Mapping[str, Any]:
+    """The JSON object that this path answered; an empty mapping where it answered none."""
+    body = answers[path].json() if path in answers else None
+    return body if isinstance(body, dict) else {}
+
+
+def metrics_at(answers: Answers, path: str = "/metrics") -> dict[tuple[str, Labels], float]:
+    """The samples of a metrics page among the answers, by name and labels; none where it did not answer 200."""
+    answer = answers.get(path)
+    return parse(answer.body).values if answer is not None and answer.status == 200 else {}
+
+
+def source_name(path: object) -> str | None:
+    """The name of weights from where they were loaded: a file or a folder by its last part, a repository's name whole.
+
+    The same file lies in different folders on different machines.
+    """
+    if not isinstance(path, str) or not path:
+        return None
+    local = path.startswith(("/", ".", "~")) or path.endswith((".gguf", ".safetensors"))
+    return path.rstrip("/").rsplit("/", 1)[-1] if local else path
+
+
+def fingerprint(text: str) -> str:
+    """Twelve hexadecimal digits that differ where the texts do."""
+    return sha256(text.encode()).hexdigest()[:12]
+
+
+def _text(value: object) -> str:
+    if isinstance(value, bool):
+        return "on" if value else "off"
+    return str(value)

@@ -1,0 +1,145 @@
+"""llama.cpp's server (metrics of August 2026 and later), read from tools/server and seen in recordings of two builds.
+
+Only llama.cpp's own names and habits live here. Its counters move when a request ends, so a block must be drained.
+"""
+
+from collections.abc import Mapping
+from typing import Any
+
+from specbench.model.asked import Route
+from specbench.model.seen import Acceptance, StreamRule
+from specbench.telemetry.counters import Span, Told, gauge_mean, records, rise, whole
+from specbench.telemetry.engine import Engine, Quantities
+from specbench.telemetry.facts import fingerprint, first_model, json_at, metrics_at, source_name, told
+from specbench.telemetry.pages import Answers
+from specbench.telemetry.speculation import count_in, counted
+from specbench.units import ns_of_ms
+
+# One event is one token; the tokens of one verified batch are written together. In the recordings (a slow machine, reader
+# and engine on two cores) events of one batch are at most 0.3 ms apart, but for one in twelve batches, which the scheduler
+# cut in two 2.4 to 4.5 ms apart; steps of their own are at least 8 ms apart there, and on a GPU not below 2 ms.
+BURST_MS = 1.5
+
+_SAMPLING = ("temperature", "top_k", "top_p", "min_p", "typical_p", "repeat_penalty", "presence_penalty", "frequency_penalty")
+
+
+def read(span: Span) -> Quantities:
+    """Quantities of one block from `/metrics` and `/slots`."""
+    return {
+        **counted(span, "llamacpp:spec_decode_"),
+        "generated_tokens": whole(rise(span, "llamacpp:tokens_predicted")),
+        **_prompts(span),
+        "preemptions": Told(None, "not_told: llama.cpp never preempts; a request that overflows fails"),
+        "decode_steps": Told(None, "not_told: llama.cpp counts decode calls of all requests together, prompts included"),
+        "queue_time_s_mean": Told(None, "not_told: llama.cpp has no queue time"),
+        "kv_usage_peak": _kv_usage_peak(span),
+        "running_mean": gauge_mean(span, "llamacpp:requests_processing"),
+        "waiting_mean": gauge_mean(span, "llamacpp:requests_deferred"),
+    }
+
+
+def _prompts(span: Span) -> Quantities:
+    """Prompt tokens as the other engines count them: llama.cpp's own counter leaves out those found in the cache."""
+    processed, cached = whole(rise(span, "llamacpp:prompt_tokens")), whole(rise(span, "llamacpp:prompt_tokens_cached"))
+    if processed.value is None or cached.value is None:
+        absent: Told[int] = Told(None, cached.reason or processed.reason)
+        return {"prompt_tokens": absent, "prefix_queries": absent, "prefix_hits": absent}
+    total = Told(processed.value + cached.value)
+    return {"prompt_tokens": total, "prefix_queries": total, "prefix_hits": cached}
+
+
+def _kv_usage_peak(span: Span) -> Told[float]:
+    """The fullest slot at any scrape: (prompt + generated) ÷ its context; there has been no KV gauge since May 2025."""
+    slots = records(span)
+    if not slots:
+        return Told(None, "not_exposed: no /slots (it needs --slots)")
+    shares = [share for slot in slots if slot.get("is_processing") and (share := _filled(slot)) is not None]
+    return Told(max(shares)) if shares else Told(None, "not_sampled: no slot was busy at any scrape")
+
+
+def _filled(slot: Mapping[str, Any]) -> float | None:
+    context, prompt = count_in(slot, "n_ctx"), count_in(slot, "n_prompt_tokens")
+    if not context or prompt is None:
+        return None
+    following = slot.get("next_token")
+    decoded = sum(count_in(one, "n_decoded") or 0 for one in following) if isinstance(following, list) else 0
+    return (prompt + decoded) / context
+
+
+def request_extras(route: Route, streaming: bool) -> dict[str, Any]:
+    """Running counts in every event, and the final usage."""
+    return {"timings_per_token": True, "stream_options": {"include_usage": True}} if streaming else {}
+
+
+def answer_counts(event: Mapping[str, Any]) -> Acceptance | None:
+    """Drafted and accepted tokens of one request from `timings`, per position too on the ik_llama.cpp fork.
+
+    There is no count of rounds, and no draft keys at all where nothing was drafted.
+    """
+    timings = event.get("timings")
+    drafted = count_in(timings, "draft_n") if isinstance(timings, dict) else None
+    if drafted is None or not isinstance(timings, dict):
+        return None
+    depths = timings.get("draft_by_depth")
+    per_position = None
+    if isinstance(depths, list):
+        ordered = sorted((one for one in depths if isinstance(one, dict)), key=lambda one: count_in(one, "depth") or 0)
+        per_position = tuple(count_in(one, "draft_n_accepted") or 0 for one in ordered)
+    return Acceptance(rounds=None, drafted=drafted, accepted=count_in(timings, "draft_n_accepted"), per_position=per_position)
+
+
+def recognises(answers: Answers) -> bool:
+    """Whether `/props` has a build, the metrics have llama.cpp's names, or the models belong to "llamacpp"."""
+    return (
+        "build_info" in json_at(answers, "/props")
+        or any(name.startswith("llamacpp:") for name, _ in metrics_at(answers))
+        or first_model(answers).get("owned_by") == "llamacpp"
+    )
+
+
+def facts(answers: Answers) -> dict[str, str]:
+    """What llama.cpp tells of itself. `/props` says "speculative.types: none" even where it drafts: `/slots` is right."""
+    props, slots = json_at(answers, "/props"), _slots(answers)
+    defaults = props.get("default_generation_settings") or {}
+    params = defaults.get("params") or {}
+    meta = first_model(answers).get("meta") or {}
+    sampling = {name: round(params[name], 6) for name in _SAMPLING if isinstance(params.get(name), (int, float))}
+    template = props.get("chat_template")
+    methods = {method for slot in slots if (method := (slot.get("params") or {}).get("speculative.types"))}
+    contexts = [context for slot in slots if (context := count_in(slot, "n_ctx")) is not None]
+    return told(
+        model=source_name(props.get("model_path") or first_model(answers).get("id")),
+        quantization=props.get("model_ftype") or meta.get("ftype"),
+        context_length=defaults.get("n_ctx") or meta.get("n_ctx"),
+        chat_template=fingerprint(template) if isinstance(template, str) else None,
+        engine_version=props.get("build_info"),
+        sampling_defaults=", ".join(f"{name} {value:g}" for name, value in sampling.items()),
+        speculation=any(slot.get("speculative") is True for slot in slots) if slots else None,
+        speculation_config=", ".join(sorted(methods - {"none"})),
+        kv_capacity_tokens=sum(contexts) if contexts else None,
+        max_running=props.get("total_slots"),
+    )
+
+
+def _slots(answers: Answers) -> list[Mapping[str, Any]]:
+    body = answers["/slots"].json() if "/slots" in answers else None
+    return [slot for slot in body if isinstance(slot, dict)] if isinstance(body, list) else []
+
+
+LLAMACPP = Engine(
+    name="llamacpp",
+    label="llama.cpp",
+    stream=StreamRule(
+        engine="llamacpp",
+        event_is_step=False,
+        burst_ns=ns_of_ms(BURST_MS),
+        token_sources=("token_ids", "engine_counts", "events"),
+    ),
+    request_extras=request_extras,
+    metrics_paths=("/metrics", "/slots"),
+    read=read,
+    fact_paths=("/props", "/slots", "/v1/models", "/metrics"),
+    recognises=recognises,
+    facts=facts,
+    answer_counts=answer_counts,
+)

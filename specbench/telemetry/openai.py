@@ -1,0 +1,59 @@
+"""Any endpoint that speaks OpenAI's protocol and of which nothing else is known.
+
+Nothing about a particular engine belongs here; an engine whose metrics are worth reading gets a file of its own.
+"""
+
+from collections.abc import Mapping
+from typing import Any
+
+from specbench.model.asked import Route
+from specbench.model.seen import Acceptance, StreamRule
+from specbench.telemetry.counters import Span
+from specbench.telemetry.engine import Engine, Quantities
+from specbench.telemetry.facts import first_model, source_name, told
+from specbench.telemetry.pages import Answers
+
+
+def read(span: Span) -> Quantities:
+    """Nothing: metrics of an unknown engine have no known meaning."""
+    return {}
+
+
+def request_extras(route: Route, streaming: bool) -> dict[str, Any]:
+    """The final usage event; anything beyond the protocol may be refused."""
+    return {"stream_options": {"include_usage": True}} if streaming else {}
+
+
+def answer_counts(event: Mapping[str, Any]) -> Acceptance | None:
+    """None: the protocol has no place for drafts that every server understands alike."""
+    return None
+
+
+def recognises(answers: Answers) -> bool:
+    """Whether there is a list of models: what is left when no other engine knows itself in the answers."""
+    return bool(first_model(answers))
+
+
+def facts(answers: Answers) -> dict[str, str]:
+    """The model's name, and its context length where the list of models has one."""
+    model = first_model(answers)
+    return told(model=source_name(model.get("root") or model.get("id")), context_length=model.get("max_model_len"))
+
+
+OPENAI = Engine(
+    name="openai",
+    label="an OpenAI-compatible endpoint",
+    stream=StreamRule(
+        engine="openai",
+        event_is_step=True,
+        burst_ns=None,
+        token_sources=("token_ids", "running_usage", "engine_counts", "final_usage_spread", "tokenizer", "events"),
+    ),
+    request_extras=request_extras,
+    metrics_paths=(),
+    read=read,
+    fact_paths=("/v1/models",),
+    recognises=recognises,
+    facts=facts,
+    answer_counts=answer_counts,
+)

@@ -1,0 +1,101 @@
+"""What an endpoint answered to a GET, and what a metrics page among those answers holds.
+
+Nothing is fetched here (`scrape.py` and `endpoint.py` do that) and nothing compared.
+"""
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from specbench.telemetry.exposition import Exposition, parse
+
+PROCESS_START = "process_start_time_seconds"
+LLAMACPP_START_HEADER = "process-start-time-unix"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Answer:
+    """One GET as it ended: a status and a body, or a `problem` in words. Header names are in lower case."""
+
+    url: str
+    status: int | None = None
+    headers: Mapping[str, str] = field(default_factory=dict)
+    body: str = ""
+    problem: str | None = None
+
+    def json(self) -> Any:
+        """The decoded body of a good answer; None where there is no good answer or it is not JSON."""
+        if self.status != 200:
+            return None
+        try:
+            return json.loads(self.body)
+        except ValueError:
+            return None
+
+
+Answers = Mapping[str, Answer]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Page:
+    """One metrics URL at one moment: samples, or the records of a JSON page, or (`absent`) why there is neither.
+
+    `started_s` is the Unix time at which the answering process says that it started, None where it does not say.
+    """
+
+    url: str
+    samples: Exposition | None = None
+    records: tuple[Mapping[str, Any], ...] = ()
+    started_s: float | None = None
+    absent: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Scrape:
+    """All metrics pages of one arm at one moment: `at_ns` on the monotonic clock, `wall_s` the same moment in Unix time.
+
+    `pages` are the engine's own (several where there are replicas), `gpu_pages` those of a DCGM exporter.
+    """
+
+    at_ns: int
+    wall_s: float
+    pages: tuple[Page, ...]
+    gpu_pages: tuple[Page, ...] = ()
+
+
+def page_of(answer: Answer) -> Page:
+    """The metrics page that `answer` is; any answer makes one, if only one that says why there are no metrics."""
+    absent = _why_absent(answer)
+    if absent is not None:
+        return Page(url=answer.url, absent=absent)
+    if answer.body.lstrip()[:1] == "[":
+        records = answer.json()
+        if isinstance(records, list) and all(isinstance(record, dict) for record in records):
+            return Page(url=answer.url, records=tuple(records))
+        return Page(url=answer.url, absent="not_metrics: a JSON body that is no list of records")
+    samples = parse(answer.body)
+    if not samples.values and samples.unreadable:
+        return Page(url=answer.url, absent="not_metrics: the body is no Prometheus text")
+    return Page(url=answer.url, samples=samples, started_s=_started_s(samples, answer.headers))
+
+
+def _why_absent(answer: Answer) -> str | None:
+    if answer.status is None:
+        return f"unreachable: {answer.problem or 'no answer'}"
+    if answer.status in (401, 403):
+        return f"http_{answer.status}: the metrics page wants a key, or another one"
+    if answer.status in (404, 501):
+        return f"http_{answer.status}: there is no metrics page, or it is switched off"
+    if answer.status != 200:
+        return f"http_{answer.status}: the metrics page answers an error"
+    return None
+
+
+def _started_s(samples: Exposition, headers: Mapping[str, str]) -> float | None:
+    """When the process started: by the standard metric, llama.cpp's header, or the earliest `_created` time."""
+    said = [value for (stem, _), value in samples.values.items() if stem == PROCESS_START]
+    header = headers.get(LLAMACPP_START_HEADER, "").strip()
+    if not said and header.isdecimal():
+        said = [float(header)]
+    return min(said or samples.created.values(), default=None)

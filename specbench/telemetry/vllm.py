@@ -1,0 +1,147 @@
+"""vLLM's V1 engine (0.8.3 and later), read from vllm/v1/metrics and vllm/v1/spec_decode/metrics.py up to 0.33.
+
+Only vLLM's own names and habits live here. The V0 engine's speculative counters are refused: each log interval added
+the lifetime total again.
+"""
+
+import json
+from collections.abc import Mapping
+from typing import Any
+
+from specbench.model.asked import Route
+from specbench.model.seen import Acceptance, StreamRule
+from specbench.telemetry.counters import Span, Told, exposes, gauge_mean, gauge_peak, observed_mean, rise, whole
+from specbench.telemetry.engine import Engine, Quantities
+from specbench.telemetry.facts import first_model, json_at, metrics_at, source_name, told
+from specbench.telemetry.pages import Answers
+from specbench.telemetry.speculation import count_in, counted, counts_in, of_histogram
+
+SERVER_INFO = "/server_info?config_format=json"
+_V0_ONLY = ("spec_decode_efficiency", "spec_decode_draft_acceptance_rate")
+
+
+def read(span: Span) -> Quantities:
+    """Quantities of one block under vLLM's names, or under those that Ray's metrics agent makes of them."""
+    prefix = "ray_vllm_" if exposes(span, "ray_vllm_generation_tokens") else "vllm:"
+    cost: Told[float] = Told(None, "not_told: vLLM V1 measures neither drafting nor verification outside a profiler")
+    return {
+        **_acceptance(span, prefix),
+        "generated_tokens": whole(rise(span, f"{prefix}generation_tokens")),
+        "prompt_tokens": whole(rise(span, f"{prefix}prompt_tokens")),
+        "prefix_queries": whole(rise(span, _first(span, prefix, "prefix_cache_queries", "gpu_prefix_cache_queries"))),
+        "prefix_hits": whole(rise(span, _first(span, prefix, "prefix_cache_hits", "gpu_prefix_cache_hits"))),
+        "preemptions": whole(rise(span, f"{prefix}num_preemptions")),
+        # One observation per request and engine step, however many tokens the step brought.
+        "decode_steps": whole(
+            rise(span, _first(span, prefix, "inter_token_latency_seconds_count", "time_per_output_token_seconds_count"))
+        ),
+        "queue_time_s_mean": observed_mean(span, f"{prefix}request_queue_time_seconds"),
+        "kv_usage_peak": gauge_peak(span, _first(span, prefix, "kv_cache_usage_perc", "gpu_cache_usage_perc")),
+        "running_mean": gauge_mean(span, f"{prefix}num_requests_running"),
+        "waiting_mean": gauge_mean(span, f"{prefix}num_requests_waiting"),
+        "draft_s": cost,
+        "verify_s": cost,
+        "oom_events": Told(None, "not_told: vLLM writes an exhausted memory to its log alone"),
+    }
+
+
+def _acceptance(span: Span, prefix: str) -> Quantities:
+    if any(exposes(span, prefix + name) for name in _V0_ONLY):
+        return {"acceptance": Told(None, "broken_counters: vLLM's V0 engine adds lifetime totals again and again; use V1")}
+    return counted(span, f"{prefix}spec_decode_")
+
+
+def _first(span: Span, prefix: str, *names: str) -> str:
+    """The first of these names that is exposed; the newest, first one, where none is."""
+    return next((prefix + name for name in names if exposes(span, prefix + name)), prefix + names[0])
+
+
+def request_extras(route: Route, streaming: bool) -> dict[str, Any]:
+    """Token ids in every event, and running usage beside them; `stream_options` without a stream is an error to vLLM."""
+    extras: dict[str, Any] = {"return_token_ids": True}
+    if streaming:
+        extras["stream_options"] = {"include_usage": True, "continuous_usage_stats": True}
+    return extras
+
+
+def answer_counts(event: Mapping[str, Any]) -> Acceptance | None:
+    """Speculation of one request, from the last event of a server with `--per-request-spec-decode-metrics` (0.33)."""
+    told = (event.get("metrics") or {}).get("speculative_decoding")
+    if not isinstance(told, dict):
+        return None
+    histogram = counts_in(told, "acceptance_histogram")
+    return Acceptance(
+        rounds=count_in(told, "num_spec_steps"),
+        drafted=count_in(told, "num_draft_tokens"),
+        accepted=count_in(told, "num_accepted_draft_tokens"),
+        per_position=None if histogram is None else of_histogram(histogram)[2],
+    )
+
+
+def recognises(answers: Answers) -> bool:
+    """Whether an engine that answers so is vLLM: its metrics have vLLM's names, or its models belong to "vllm"."""
+    return any(name.startswith("vllm:") for name, _ in metrics_at(answers)) or first_model(answers).get("owned_by") == "vllm"
+
+
+def facts(answers: Answers) -> dict[str, str]:
+    """What vLLM tells of itself; model revision, tokenizer and quantisation only in its development mode."""
+    model, samples = first_model(answers), metrics_at(answers)
+    cache = next((dict(labels) for name, labels in samples if name == "vllm:cache_config_info"), {})
+    whole_config = json_at(answers, SERVER_INFO).get("vllm_config")
+    config: Mapping[str, Any] = whole_config if isinstance(whole_config, dict) else {}
+    model_config: Mapping[str, Any] = config.get("model_config") or {}
+    return told(
+        model=source_name(model.get("root") or model.get("id")),
+        revision=model_config.get("revision"),
+        quantization=model_config.get("quantization"),
+        context_length=model.get("max_model_len"),
+        engine_version=json_at(answers, "/version").get("version"),
+        kv_dtype=cache.get("cache_dtype"),
+        prefix_caching={"True": True, "False": False}.get(cache.get("enable_prefix_caching", "")),
+        speculation=_speculation(answers),
+        speculation_config=_compact(config.get("speculative_config")),
+        kv_capacity_tokens=_capacity(cache),
+        memory_share=cache.get("gpu_memory_utilization"),
+        graph_mode=None if "enforce_eager" not in model_config else ("off" if model_config["enforce_eager"] else "on"),
+    )
+
+
+def _speculation(answers: Answers) -> bool | None:
+    """Whether vLLM drafts: its Python frontend has the counters only then, its Rust one (OpenMetrics) always, at 0."""
+    samples = metrics_at(answers)
+    if not any(name.startswith("vllm:") for name, _ in samples):
+        return None
+    drafts = [value for (name, _), value in samples.items() if name == "vllm:spec_decode_num_drafts"]
+    if any(drafts):
+        return True
+    if drafts and answers["/metrics"].body.rstrip().endswith("# EOF"):
+        return None
+    return bool(drafts)
+
+
+def _capacity(cache: Mapping[str, str]) -> int | None:
+    blocks, size = cache.get("num_gpu_blocks", ""), cache.get("block_size", "")
+    return int(blocks) * int(size) if blocks.isdecimal() and size.isdecimal() else None
+
+
+def _compact(value: object) -> str | None:
+    return None if not value else json.dumps(value, sort_keys=True)
+
+
+VLLM = Engine(
+    name="vllm",
+    label="vLLM",
+    stream=StreamRule(
+        engine="vllm",
+        event_is_step=True,
+        burst_ns=None,
+        token_sources=("token_ids", "running_usage", "final_usage_spread", "tokenizer", "events"),
+    ),
+    request_extras=request_extras,
+    metrics_paths=("/metrics",),
+    read=read,
+    fact_paths=("/version", "/v1/models", "/metrics", SERVER_INFO),
+    recognises=recognises,
+    facts=facts,
+    answer_counts=answer_counts,
+)
