@@ -1,0 +1,145 @@
+"""What will run, in which order, and how long it takes: `Scenario` → cells → trials. Pure.
+
+A trial is one block: one arm at one cell. The two blocks of a pair are adjacent; which arm goes first alternates pair by pair
+(ABBA) from a random start per cell, and the cells of each round come in random order, so slow drift of the machine hits both
+arms and all cells alike.
+"""
+
+import random
+from dataclasses import dataclass
+
+from specbench.model.asked import ARMS, Arm, ArmName, Scenario
+from specbench.model.seen import Cell
+
+DRAIN_S = 60.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Trial:
+    """One block to execute: `order` counts trials from 0, `pair` counts pairs of its cell from 0."""
+
+    order: int
+    cell: Cell
+    pair: int
+    arm: ArmName
+
+    @property
+    def block_id(self) -> str:
+        """The name of the block in records and files."""
+        return f"{self.cell.id}/p{self.pair:02d}/{self.arm}"
+
+    @property
+    def place(self) -> str:
+        """The name of the pair: what its prompts are drawn for, the same for both arms."""
+        return f"{self.cell.id}/p{self.pair:02d}"
+
+
+def cells_of(scenario: Scenario) -> tuple[Cell, ...]:
+    """The cells of the matrix, by rising load, concurrency before rates; one per bin and sampling where traffic is separate."""
+    matrix = scenario.matrix
+    slices: list[tuple[str | None, str | None]] = [(None, None)]
+    if matrix.traffic == "separate":
+        slices = [(b.name, s.name) for b in scenario.workload.bins for s in scenario.workload.sampling]
+    levels = [(level, None) for level in matrix.concurrency] + [(None, rate) for rate in matrix.rate]
+    return tuple(
+        _cell(scenario, concurrency, rate, bin_name, sampling) for bin_name, sampling in slices for concurrency, rate in levels
+    )
+
+
+def _cell(scenario: Scenario, concurrency: int | None, rate: float | None, bin_name: str | None, sampling: str | None) -> Cell:
+    load = f"c{concurrency}" if concurrency is not None else f"r{rate:g}"
+    level = float(concurrency if concurrency is not None else rate or 0)
+    return Cell(
+        id=".".join(part for part in (bin_name, sampling, load) if part),
+        concurrency=concurrency,
+        rate=rate,
+        bin=bin_name,
+        sampling=sampling,
+        required=level not in scenario.matrix.optional,
+        traffic_share=scenario.matrix.traffic_share.get(level),
+    )
+
+
+def trials_of(scenario: Scenario, cells: tuple[Cell, ...]) -> tuple[Trial, ...]:
+    """All blocks in the order they run."""
+    rng = random.Random(f"{scenario.seed}/order")
+    starts = {cell.id: rng.randrange(2) for cell in cells}
+    trials: list[Trial] = []
+    for pair in range(scenario.matrix.pairs):
+        order = list(cells)
+        rng.shuffle(order)
+        for cell in order:
+            first = (starts[cell.id] + (pair + 1) // 2) % 2
+            for arm in (ARMS[first], ARMS[1 - first]):
+                trials.append(Trial(order=len(trials), cell=cell, pair=pair, arm=arm))
+    return tuple(trials)
+
+
+def duration_s(scenario: Scenario, trials: tuple[Trial, ...]) -> tuple[float, float]:
+    """How long the run takes at least and at most, in seconds: each block its minimum, or its limit with a minute to drain.
+
+    The minimum counts the steady window and half the ramp; slow endpoints need longer for `min_requests`.
+    """
+    block = scenario.matrix.block
+    return len(trials) * (block.min_s + block.ramp_s / 2), len(trials) * (block.max_s + block.ramp_s + DRAIN_S)
+
+
+def describe(scenario: Scenario, trials: tuple[Trial, ...]) -> str:
+    """What would run, in lines of at most 80 columns, for `specbench plan`."""
+    matrix, block = scenario.matrix, scenario.matrix.block
+    cells = cells_of(scenario)
+    least, most = duration_s(scenario, trials)
+    lines = [
+        f"{scenario.name}: {len(cells)} cells x {matrix.pairs} pairs x 2 arms = {len(trials)} blocks (profile {scenario.profile})",
+        f"  each block counts for at least {block.min_s:g} s and {block.min_requests} requests, at most {block.max_s:g} s",
+        f"  takes {_clock(least)} or more, never beyond {_clock(most)}",
+        "",
+        "  arm          engine      speculation",
+        *(f"  {name:12} {scenario.arm(name).engine:11} {_speculation(scenario.arm(name))}" for name in ARMS),
+        "",
+        "  bin          prompt tokens    output tokens    share of requests",
+        *_bins(scenario),
+        "",
+        "  sampling     " + ", ".join(f"{s.name} (temperature {s.temperature:g})" for s in scenario.workload.sampling),
+        "",
+        "  cell                     required",
+        *(f"  {cell.id:24} {_required(scenario, cell)}" for cell in cells),
+        "",
+        f"  success: {scenario.success.metric} at least {scenario.success.improve_by:.0%} better in the primary cell",
+        *_rails(scenario),
+    ]
+    return "\n".join(lines)
+
+
+def _clock(seconds: float) -> str:
+    minutes, rest = divmod(round(seconds), 60)
+    return f"{minutes} min {rest:02d} s" if minutes else f"{rest} s"
+
+
+def _speculation(arm: Arm) -> str:
+    if arm.speculative is None:
+        return "none declared"
+    return ", ".join(f"{key} {value}" for key, value in arm.speculative.items())
+
+
+def _bins(scenario: Scenario) -> list[str]:
+    total = sum(b.weight for b in scenario.workload.bins)
+    return [
+        f"  {b.name:12} {f'{b.input_tokens[0]} to {b.input_tokens[1]}':16} {f'{b.output_tokens[0]} to {b.output_tokens[1]}':16} {b.weight / total:.0%}"
+        for b in scenario.workload.bins
+    ]
+
+
+def _required(scenario: Scenario, cell: Cell) -> str:
+    level = cell.concurrency if cell.concurrency is not None else cell.rate
+    return "primary" if level == scenario.matrix.primary else "yes" if cell.required else "no"
+
+
+def _rails(scenario: Scenario) -> list[str]:
+    lines = []
+    for rail in scenario.guardrails:
+        allowed = (
+            f"at most {rail.slo:g}" if rail.slo is not None else f"worse by at most {rail.margin:.0%}" if rail.margin else "shown"
+        )
+        lines.append(f"  {rail.role if rail.required else 'optional'}: {rail.metric} {allowed}")
+    return lines

@@ -1,0 +1,32 @@
+"""The request body for one prompt: the same bytes for both arms but for what the scenario declares. Pure."""
+
+from typing import Any
+
+import msgspec
+
+from specbench.model.asked import Arm, Workload
+from specbench.prompts.draw import Prompt
+
+ROUTES = {"chat": "/v1/chat/completions", "completions": "/v1/completions"}
+
+
+def body_of(prompt: Prompt, workload: Workload, model: str, extras: dict[str, Any], arm: Arm) -> bytes:
+    """The JSON body that asks `model` for an answer to `prompt`.
+
+    Args:
+        extras: what the engine's row in `telemetry/` adds, so that events carry token ids or running usage.
+        arm: its `extra_body` is added last and may replace any field.
+    """
+    body: dict[str, Any] = {"model": model, "stream": True, "max_tokens": prompt.max_tokens}
+    if workload.route == "chat":
+        body["messages"] = [{"role": "user", "content": prompt.text}]
+    else:
+        body["prompt"] = prompt.text
+    sampling = prompt.sampling
+    body["temperature"] = sampling.temperature
+    for name, value in (("top_p", sampling.top_p), ("top_k", sampling.top_k), ("seed", sampling.seed)):
+        if value is not None:
+            body[name] = value
+    if workload.length == "forced":
+        body["ignore_eos"] = True
+    return msgspec.json.encode({**body, **extras, **arm.extra_body})

@@ -1,0 +1,206 @@
+"""What may stand in a scenario, as pydantic models: types, limits and defaults of single fields.
+
+What depends on several fields or on a profile is `parse.py`'s. No other module knows pydantic.
+"""
+
+import re
+from typing import Annotated, Any, Literal
+
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, field_validator
+
+ENGINES = ("embedded", "vllm", "sglang", "llamacpp", "tgi", "trtllm", "lmdeploy", "openai")
+_HEADER_WITH_SECRET = re.compile(r"authorization|api-?key|token|cookie|secret", re.IGNORECASE)
+
+
+def _fraction(value: Any) -> Any:
+    """`5%` as 0.05; a plain number is refused, as 5 could mean 5 % or a factor of 5."""
+    if isinstance(value, str) and re.fullmatch(r"[0-9]+(\.[0-9]+)?\s*%", value.strip()):
+        return float(value.strip().rstrip("% ")) / 100
+    raise ValueError("write a share with its unit, such as 5%")
+
+
+def _milliseconds(value: Any) -> Any:
+    if isinstance(value, str):
+        raise ValueError("write a plain number of milliseconds, such as 0.5")
+    return value
+
+
+def _name(value: str) -> str:
+    if not re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,63}", value):
+        raise ValueError("use letters, digits, '_', '-' and '.', at most 64 of them, as it becomes part of file and cell names")
+    return value
+
+
+Fraction = Annotated[float, BeforeValidator(_fraction)]
+Milliseconds = Annotated[float, Field(ge=0, allow_inf_nan=False), BeforeValidator(_milliseconds)]
+Seconds = Annotated[float, Field(gt=0, le=86_400, allow_inf_nan=False)]
+Name = Annotated[str, AfterValidator(_name)]
+Tokens = Annotated[int, Field(ge=1, le=1_000_000)]
+
+
+class Strict(BaseModel):
+    """Unknown keys are errors and nothing is converted silently."""
+
+    model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
+
+
+class ArmForm(Strict):
+    """`arms.baseline`, `arms.speculative`."""
+
+    engine: Literal["embedded", "vllm", "sglang", "llamacpp", "tgi", "trtllm", "lmdeploy", "openai"] | None = None
+    url: str | None = None
+    model: str | None = None
+    api_key_env: str | None = None
+    headers: dict[str, str] = {}
+    extra_body: dict[str, Any] = {}
+    metrics_url: str | None = None
+    speculative: dict[str, Any] | None = None
+    slow_by: Fraction = 0.0
+    options: dict[str, Any] = {}
+    declare: dict[str, str] = {}
+
+    @field_validator("url", "metrics_url")
+    @classmethod
+    def _http(cls, value: str | None) -> str | None:
+        if value is not None and not re.match(r"https?://[^/\s]+", value):
+            raise ValueError("must start with http:// or https:// and a host")
+        if value is not None and re.match(r"https?://[^/]*@", value):
+            raise ValueError("must not hold a user name or password; name a variable with api_key_env")
+        return value
+
+    @field_validator("api_key_env")
+    @classmethod
+    def _variable(cls, value: str | None) -> str | None:
+        if value is not None and not re.fullmatch(r"[A-Za-z_][A-Za-z0-9_]*", value):
+            raise ValueError("must be the name of an environment variable, never a key itself")
+        return value
+
+    @field_validator("headers")
+    @classmethod
+    def _no_secret(cls, value: dict[str, str]) -> dict[str, str]:
+        for header in value:
+            if _HEADER_WITH_SECRET.search(header):
+                raise ValueError(f"{header} looks like a secret, and scenarios are stored: use api_key_env")
+        return value
+
+
+class ArmsForm(Strict):
+    """`arms`."""
+
+    baseline: ArmForm
+    speculative: ArmForm
+
+
+def _band(value: tuple[int, int]) -> tuple[int, int]:
+    if value[0] > value[1]:
+        raise ValueError("the first number is the lower end, so it cannot be the larger one")
+    return value
+
+
+TokenBand = Annotated[tuple[Tokens, Tokens], Field(strict=False), AfterValidator(_band)]
+
+
+class BinForm(Strict):
+    """An entry of `workload.bins`."""
+
+    name: Name
+    input_tokens: TokenBand
+    output_tokens: TokenBand
+    weight: Annotated[float, Field(gt=0, allow_inf_nan=False)] = 1.0
+
+
+class SamplingForm(Strict):
+    """An entry of `workload.sampling`."""
+
+    name: Name
+    temperature: Annotated[float, Field(ge=0, le=10)]
+    top_p: Annotated[float, Field(gt=0, le=1)] | None = None
+    top_k: Annotated[int, Field(ge=1)] | None = None
+    seed: int | None = None
+
+
+class SourceForm(Strict):
+    """`workload.source`."""
+
+    corpus: Literal["python", "prose"] | None = None
+    dataset: str | None = None
+
+
+class WorkloadForm(Strict):
+    """`workload`."""
+
+    source: SourceForm
+    route: Literal["chat", "completions"] = "chat"
+    length: Literal["natural", "forced"] = "natural"
+    streaming: bool = True
+    shared_prefix_tokens: Annotated[int, Field(ge=0)] = 0
+    bins: Annotated[list[BinForm], Field(min_length=1)]
+    sampling: Annotated[list[SamplingForm], Field(min_length=1)] = [SamplingForm(name="greedy", temperature=0.0)]
+
+
+class BlockForm(Strict):
+    """`matrix.block`."""
+
+    min_requests: Annotated[int, Field(ge=1)] | None = None
+    min_s: Seconds | None = None
+    max_s: Seconds | None = None
+
+
+Level = Annotated[int, Field(ge=1, le=10_000)]
+Rate = Annotated[float, Field(gt=0, le=100_000, allow_inf_nan=False)]
+
+
+class MatrixForm(Strict):
+    """`matrix`."""
+
+    traffic: Literal["mixed", "separate"] = "mixed"
+    concurrency: Annotated[list[Level], Field(min_length=1)] = [1, 4, 16]
+    rate: list[Rate] = []
+    arrivals: Literal["poisson", "constant"] = "poisson"
+    primary: Rate | None = None
+    optional: list[Rate] = []
+    traffic_share: dict[str, Annotated[float, Field(ge=0)]] = {}
+    schedule: Literal["alternate", "simultaneous", "restart"] = "alternate"
+    pairs: Annotated[int, Field(ge=2, le=1_000)] | None = None
+    block: BlockForm = BlockForm()
+
+
+class SuccessForm(Strict):
+    """`success`."""
+
+    metric: str = "tpot_p50"
+    improve_by: Fraction = 0.05
+
+
+class GuardrailForm(Strict):
+    """An entry of `guardrails`."""
+
+    metric: str
+    role: Literal["guardrail", "safety", "advisory"] = "guardrail"
+    worse_by_at_most: Fraction | None = None
+    floor_ms: Milliseconds = 0.0
+    slo: Annotated[float, Field(ge=0, allow_inf_nan=False)] | None = None
+    required: bool = True
+    cells: list[Rate] | None = None
+    bins: list[Name] | None = None
+
+
+class ScenarioForm(Strict):
+    """The whole scenario."""
+
+    name: Name
+    seed: Annotated[int, Field(ge=0)] = 0
+    arms: ArmsForm
+    workload: WorkloadForm
+    matrix: MatrixForm = MatrixForm()
+    success: SuccessForm = SuccessForm()
+    guardrails: list[GuardrailForm] = []
+    defaults: Literal["on", "off"] = "on"
+    place: Literal["same"] | None = None
+    accept_differences: list[str] = []
+    labels: dict[str, str] = {}
+
+
+def json_schema() -> dict[str, Any]:
+    """The JSON Schema of a scenario file."""
+    return ScenarioForm.model_json_schema()

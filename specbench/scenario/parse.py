@@ -1,0 +1,301 @@
+"""A scenario's text, with what overrides it, as one frozen `Scenario`. Pure: no file is opened here.
+
+Order of precedence for pairs and block size: `--set`, then the scenario's own `matrix`, then the profile.
+"""
+
+import difflib
+import hashlib
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from pydantic import ValidationError
+
+from specbench.analysis.guardrails import effective_guardrails
+from specbench.analysis.metrics import METRICS
+from specbench.errors import ScenarioError
+from specbench.model.asked import Arm, Band, BlockSize, Guardrail, Matrix, Sampling, Scenario, Success, Workload
+from specbench.scenario.grammar import ArmForm, GuardrailForm, MatrixForm, ScenarioForm, WorkloadForm
+from specbench.scenario.text import Path, Text, dotted, read_text
+
+DEFAULT_PROFILE = "standard"
+ALPHA = 0.05
+
+
+@dataclass(frozen=True, slots=True)
+class Profile:
+    """How much is measured, and when a block's steady window opens at the latest."""
+
+    pairs: int
+    min_requests: int
+    min_s: float
+    ramp_s: float
+
+
+PROFILES: dict[str, Profile] = {
+    "smoke": Profile(pairs=4, min_requests=12, min_s=2.0, ramp_s=1.0),
+    "standard": Profile(pairs=10, min_requests=30, min_s=20.0, ramp_s=5.0),
+    "full": Profile(pairs=20, min_requests=60, min_s=60.0, ramp_s=10.0),
+}
+
+_NO_LAUNCH = "start the engine yourself and give its url"
+# Key path, the values that are refused (None: any), and what to do instead.
+NOT_BUILT: tuple[tuple[Path, tuple[str, ...] | None, str], ...] = (
+    (("arms", "baseline", "launch"), None, _NO_LAUNCH),
+    (("arms", "speculative", "launch"), None, _NO_LAUNCH),
+    (("matrix", "schedule"), ("simultaneous", "restart"), "leave it out: blocks of the two arms alternate"),
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Overrides:
+    """What the command line changes: `settings` are (dotted key, text) of `--set`, in order."""
+
+    profile: str | None = None
+    settings: tuple[tuple[str, str], ...] = ()
+    baseline_url: str | None = None
+    speculative_url: str | None = None
+    model: str | None = None
+
+
+def parse_scenario(content: str, name: str, overrides: Overrides) -> Scenario:
+    """The frozen scenario that `content` describes, every default filled in.
+
+    Raises:
+        ScenarioError: one line with file, line and key path.
+    """
+    text = read_text(content, name)
+    if not isinstance(text.value, dict):
+        raise ScenarioError(f"{name}:1: a scenario is a mapping that starts with `name:`")
+    tree = _overridden(text, overrides)
+    _refuse_not_built(text, tree)
+    try:
+        form = ScenarioForm.model_validate(tree)
+    except ValidationError as error:
+        raise ScenarioError(_first_problem(error, text)) from None
+    return _frozen(form, text, content, overrides.profile or DEFAULT_PROFILE)
+
+
+def _overridden(text: Text, overrides: Overrides) -> dict[str, Any]:
+    tree: dict[str, Any] = dict(text.value)
+    urls = (("baseline", overrides.baseline_url), ("speculative", overrides.speculative_url))
+    for arm, url in urls:
+        if url is not None:
+            tree = _set(tree, ("arms", arm), {**_without_embedded(tree, arm), "url": url})
+    if overrides.model is not None:
+        for arm, _ in urls:
+            tree = _set(tree, ("arms", arm, "model"), overrides.model)
+    for key, value in overrides.settings:
+        where = f"--set {key}"
+        try:
+            tree = _set(tree, _path_of(key), read_text(value, where).value if value.strip() else None)
+        except (KeyError, IndexError, TypeError):
+            raise ScenarioError(f"{where}: the scenario has no such place; keys are dotted, as in matrix.pairs=8") from None
+    return tree
+
+
+def _without_embedded(tree: dict[str, Any], arm: str) -> dict[str, Any]:
+    found = tree.get("arms", {}).get(arm) if isinstance(tree.get("arms"), dict) else None
+    kept = dict(found) if isinstance(found, dict) else {}
+    if kept.get("engine") == "embedded":
+        for key in ("engine", "speculative", "slow_by", "options"):
+            kept.pop(key, None)
+    return kept
+
+
+def _path_of(key: str) -> Path:
+    return tuple(int(part) if part.isdigit() else part for part in key.replace("[", ".").replace("]", "").split(".") if part)
+
+
+def _set(tree: Any, path: Path, value: Any) -> Any:
+    if not path:
+        return value
+    head, rest = path[0], path[1:]
+    if isinstance(head, int) and isinstance(tree, list):
+        return [*tree[:head], _set(tree[head], rest, value), *tree[head + 1 :]]
+    if tree is None:
+        tree = {}
+    if not isinstance(tree, dict):
+        raise TypeError
+    return {**tree, head: _set(tree.get(head), rest, value)}
+
+
+def _refuse_not_built(text: Text, tree: dict[str, Any]) -> None:
+    for path, values, advice in NOT_BUILT:
+        found: Any = tree
+        for part in path:
+            found = found.get(part) if isinstance(found, dict) else None
+        if found is not None and (values is None or found in values):
+            raise ScenarioError(f"{text.where(path)}: {dotted(path)}: not built yet; {advice}")
+
+
+def _first_problem(error: ValidationError, text: Text) -> str:
+    problem = error.errors(include_url=False)[0]
+    path: Path = tuple(part for part in problem["loc"] if not (isinstance(part, str) and part.startswith("function-")))
+    given = problem.get("input")
+    known = {
+        "extra_forbidden": "unknown key; check its spelling",
+        "missing": "is required and missing",
+        "bool_type": f"must be true or false, not {given!r}",
+        "int_type": f"must be a whole number, not {given!r}",
+        "float_type": f"must be a number, not {given!r}",
+        "string_type": f"must be text, not {given!r}; put it in quotes if text is meant",
+        "too_short": "must not be empty",
+    }
+    message = known.get(problem["type"], problem["msg"].removeprefix("Value error, ").replace("Input should be", "must be"))
+    if problem["type"] not in known and not isinstance(given, dict | list):
+        message += f" (it is {given!r})"
+    return f"{text.where(path)}: {dotted(path)}: {message}"
+
+
+def _frozen(form: ScenarioForm, text: Text, content: str, profile: str) -> Scenario:
+    if profile not in PROFILES:
+        raise ScenarioError(f"--profile {profile}: there are {', '.join(PROFILES)}")
+    matrix = _matrix(form.matrix, PROFILES[profile], text)
+    listed = tuple(_guardrail(rail, place, form, text) for place, rail in enumerate(form.guardrails))
+    if form.success.metric not in METRICS:
+        raise ScenarioError(f"{text.where(('success', 'metric'))}: success.metric: {_unknown_metric(form.success.metric)}")
+    return Scenario(
+        name=form.name,
+        path=text.name,
+        sha256=hashlib.sha256(content.encode()).hexdigest(),
+        seed=form.seed,
+        profile=profile,
+        baseline=_arm(form.arms.baseline, "baseline", text),
+        speculative=_arm(form.arms.speculative, "speculative", text),
+        workload=_workload(form.workload, text),
+        matrix=matrix,
+        success=Success(metric=form.success.metric, improve_by=form.success.improve_by),
+        guardrails=effective_guardrails(listed, form.defaults == "on", form.workload.length),
+        alpha=ALPHA,
+        place=form.place,
+        accept_differences=tuple(form.accept_differences),
+        labels=dict(form.labels),
+    )
+
+
+def _arm(form: ArmForm, name: str, text: Text) -> Arm:
+    path: Path = ("arms", name)
+    engine = form.engine or "openai"
+    if engine != "embedded" and form.url is None:
+        raise ScenarioError(
+            f"{text.where(path)}: {dotted(path)}: needs a url (or engine: embedded, which specbench starts itself)"
+        )
+    if form.url is not None and (form.slow_by or form.options):
+        raise ScenarioError(
+            f"{text.where(path)}: {dotted(path)}: slow_by and options are for the embedded engine that specbench starts"
+        )
+    return Arm(
+        engine=engine,
+        url=form.url,
+        model=form.model,
+        api_key_env=form.api_key_env,
+        headers=dict(form.headers),
+        extra_body=dict(form.extra_body),
+        metrics_url=form.metrics_url,
+        speculative=dict(form.speculative) if form.speculative is not None else None,
+        slow_by=form.slow_by,
+        options=dict(form.options),
+        declare=dict(form.declare),
+    )
+
+
+def _workload(form: WorkloadForm, text: Text) -> Workload:
+    source: Path = ("workload", "source")
+    if (form.source.corpus is None) == (form.source.dataset is None):
+        raise ScenarioError(f"{text.where(source)}: {dotted(source)}: name either a corpus or a dataset")
+    if not form.streaming:
+        where: Path = ("workload", "streaming")
+        raise ScenarioError(f"{text.where(where)}: {dotted(where)}: must be true, as latency per token needs a stream")
+    for key, names in (("bins", [b.name for b in form.bins]), ("sampling", [s.name for s in form.sampling])):
+        for place, found in enumerate(names):
+            if found in names[:place]:
+                path: Path = ("workload", key, place, "name")
+                raise ScenarioError(f"{text.where(path)}: {dotted(path)}: the name {found} is used twice")
+    return Workload(
+        corpus=form.source.corpus,
+        dataset=form.source.dataset,
+        route=form.route,
+        length=form.length,
+        streaming=form.streaming,
+        shared_prefix_tokens=form.shared_prefix_tokens,
+        bins=tuple(
+            Band(name=b.name, input_tokens=b.input_tokens, output_tokens=b.output_tokens, weight=b.weight) for b in form.bins
+        ),
+        sampling=tuple(
+            Sampling(name=s.name, temperature=s.temperature, top_p=s.top_p, top_k=s.top_k, seed=s.seed) for s in form.sampling
+        ),
+    )
+
+
+def _matrix(form: MatrixForm, profile: Profile, text: Text) -> Matrix:
+    where: Path = ("matrix", "concurrency")
+    if len(set(form.concurrency)) != len(form.concurrency) or len(set(form.rate)) != len(form.rate):
+        raise ScenarioError(f"{text.where(where)}: {dotted(where)}: each level may stand once")
+    levels: Sequence[float] = (*form.concurrency, *form.rate)
+    primary = form.primary if form.primary is not None else min(form.concurrency)
+    for key, found in (("primary", (primary,)), ("optional", form.optional), ("traffic_share", map(float, form.traffic_share))):
+        for level in found:
+            if level not in levels:
+                path: Path = ("matrix", key)
+                raise ScenarioError(
+                    f"{text.where(path)}: {dotted(path)}: {level:g} is none of the levels {', '.join(map(str, levels))}"
+                )
+    if primary in form.optional:
+        path = ("matrix", "optional")
+        raise ScenarioError(f"{text.where(path)}: {dotted(path)}: the primary level {primary:g} cannot be optional")
+    min_s = form.block.min_s or profile.min_s
+    max_s = form.block.max_s or 3 * min_s + 30
+    if max_s < min_s:
+        path = ("matrix", "block", "max_s")
+        raise ScenarioError(f"{text.where(path)}: {dotted(path)}: must not be below min_s ({min_s:g})")
+    return Matrix(
+        traffic=form.traffic,
+        concurrency=tuple(sorted(form.concurrency)),
+        rate=tuple(sorted(form.rate)),
+        arrivals=form.arrivals,
+        primary=primary,
+        optional=tuple(form.optional),
+        traffic_share={float(level): share for level, share in form.traffic_share.items()},
+        schedule=form.schedule,
+        pairs=form.pairs or profile.pairs,
+        block=BlockSize(
+            min_requests=form.block.min_requests or profile.min_requests,
+            min_s=min_s,
+            max_s=max_s,
+            ramp_s=profile.ramp_s,
+        ),
+    )
+
+
+def _guardrail(form: GuardrailForm, place: int, scenario: ScenarioForm, text: Text) -> Guardrail:
+    path: Path = ("guardrails", place)
+    if form.metric not in METRICS:
+        metric: Path = (*path, "metric")
+        raise ScenarioError(f"{text.where(metric)}: {dotted(metric)}: {_unknown_metric(form.metric)}")
+    if (form.worse_by_at_most is None) == (form.slo is None) and form.role != "advisory":
+        raise ScenarioError(f"{text.where(path)}: {dotted(path)}: give either worse_by_at_most (relative) or slo (absolute)")
+    levels: tuple[float, ...] = (*scenario.matrix.concurrency, *scenario.matrix.rate)
+    for key, found, known in (
+        ("cells", form.cells or (), levels),
+        ("bins", form.bins or (), tuple(b.name for b in scenario.workload.bins)),
+    ):
+        for value in found:
+            if value not in known:
+                where: Path = (*path, key)
+                raise ScenarioError(f"{text.where(where)}: {dotted(where)}: {value} is none of {', '.join(map(str, known))}")
+    return Guardrail(
+        metric=form.metric,
+        role=form.role,
+        margin=form.worse_by_at_most,
+        floor=form.floor_ms,
+        slo=form.slo,
+        required=form.required,
+        cells=tuple(form.cells) if form.cells is not None else None,
+        bins=tuple(form.bins) if form.bins is not None else None,
+    )
+
+
+def _unknown_metric(metric: str) -> str:
+    near = difflib.get_close_matches(metric, METRICS, n=1)
+    return f"no metric is called {metric}" + (f"; is {near[0]} meant?" if near else f"; there are {', '.join(sorted(METRICS))}")

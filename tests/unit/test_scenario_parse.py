@@ -1,0 +1,183 @@
+"""A scenario is parsed once and frozen; whatever is wrong in it is one line with file, line and key."""
+
+from pathlib import Path
+
+import pytest
+
+from specbench.errors import ExitCode, ScenarioError
+from specbench.model.asked import Scenario
+from specbench.scenario.parse import Overrides, parse_scenario
+
+CODE = Path("scenarios/code.yaml").read_text()
+MINIMAL = """\
+name: small
+arms:
+  baseline: {url: "http://127.0.0.1:1/v1"}
+  speculative: {url: "http://127.0.0.1:2"}
+workload:
+  source: {corpus: python}
+  bins:
+    - {name: all, input_tokens: [8, 16], output_tokens: [8, 8]}
+"""
+
+
+def parsed(content: str, *settings: tuple[str, str], profile: str | None = None) -> Scenario:
+    """The scenario that `content` describes."""
+    return parse_scenario(content, "s.yaml", Overrides(profile=profile, settings=settings))
+
+
+def problem(content: str, *settings: tuple[str, str]) -> str:
+    """The one line that this content is refused with."""
+    with pytest.raises(ScenarioError) as error:
+        parsed(content, *settings)
+    message = str(error.value)
+    assert "\n" not in message
+    assert error.value.exit_code == ExitCode.SCENARIO == 64
+    return message
+
+
+def test_a_minimal_scenario_gets_every_default() -> None:
+    """URLs, a source and one bin are enough."""
+    scenario = parsed(MINIMAL)
+
+    assert scenario.profile == "standard"
+    assert scenario.matrix.concurrency == (1, 4, 16)
+    assert scenario.matrix.primary == 1
+    assert scenario.matrix.pairs == 10
+    assert (scenario.matrix.block.min_requests, scenario.matrix.block.min_s, scenario.matrix.block.max_s) == (30, 20, 90)
+    assert scenario.baseline.engine == "openai"
+    assert scenario.success.metric == "tpot_p50"
+    assert scenario.success.improve_by == 0.05
+    assert {rail.metric for rail in scenario.guardrails} >= {
+        "tpot_p95",
+        "pace_p95",
+        "ttft_p95",
+        "e2e_p95",
+        "output_tps",
+        "error_rate",
+    }
+
+
+def test_a_setting_beats_the_scenario_which_beats_the_profile() -> None:
+    """--set matrix.pairs, then matrix.pairs, then --profile."""
+    own = CODE.replace("  traffic: mixed\n", "  traffic: mixed\n  pairs: 7\n")
+
+    assert parsed(CODE, profile="smoke").matrix.pairs == 4
+    assert parsed(own, profile="smoke").matrix.pairs == 7
+    assert parsed(own, ("matrix.pairs", "9"), profile="smoke").matrix.pairs == 9
+
+
+def test_a_listed_guardrail_replaces_the_default_of_its_metric_and_the_others_stay() -> None:
+    """code.yaml's own pace guardrail stands once."""
+    rails = parsed(CODE.replace("worse_by_at_most: 10%", "worse_by_at_most: 12.5%")).guardrails
+
+    assert [rail.margin for rail in rails if rail.metric == "pace_p95"] == [0.125]
+    assert any(rail.metric == "tpot_p95" for rail in rails)
+
+
+def test_defaults_off_leaves_only_what_is_listed() -> None:
+    """`defaults: off` drops the default guardrails (and `off` is no boolean)."""
+    rails = parsed(CODE + "defaults: off\n").guardrails
+
+    assert {rail.metric for rail in rails} == {"pace_p95", "ttft_p95"}
+
+
+def test_urls_from_the_command_line_replace_embedded_arms() -> None:
+    """`--baseline URL` turns an embedded arm into that endpoint, its embedded options gone."""
+    overrides = Overrides(baseline_url="http://127.0.0.1:1", speculative_url="http://127.0.0.1:2", model="m")
+    scenario = parse_scenario(CODE, "s.yaml", overrides)
+
+    assert (scenario.speculative.engine, scenario.speculative.url) == ("openai", "http://127.0.0.1:2")
+    assert scenario.speculative.speculative is None
+    assert scenario.baseline.model == "m"
+
+
+def test_numbers_in_other_spellings_are_numbers() -> None:
+    """`1e3` and `1_000` mean 1000."""
+    assert parsed(MINIMAL + "matrix: {rate: [1e3]}\n").matrix.rate == (1000.0,)
+    assert parsed(MINIMAL + "seed: 1_000\n").seed == 1000
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "message"),
+    [
+        ("  traffic: mixed", "  trafic: mixed", "s.yaml:22: matrix.trafic: unknown key; check its spelling"),
+        ("  traffic: mixed", "  traffic: some", "s.yaml:22: matrix.traffic: must be 'mixed' or 'separate' (it is 'some')"),
+        (
+            "  primary: 1\n",
+            "  primary: 1\n  primary: 4\n",
+            "s.yaml:25: matrix.primary: this key stands at line 24 already; keep one",
+        ),
+        ("  primary: 1", "  primary: 2", "s.yaml:24: matrix.primary: 2 is none of the levels 1, 4, 16"),
+        ("streaming: true", "streaming: no", "s.yaml:12: workload.streaming: must be true or false, not 'no'"),
+        (
+            "streaming: true",
+            "streaming: false",
+            "s.yaml:12: workload.streaming: must be true, as latency per token needs a stream",
+        ),
+        ("weight: 3", "weight: 0", "s.yaml:14: workload.bins[0].weight: must be greater than 0 (it is 0)"),
+        (
+            "input_tokens: [32, 128]",
+            "input_tokens: [128, 32]",
+            "s.yaml:14: workload.bins[0].input_tokens: the first number is the lower end",
+        ),
+        ("input_tokens: [32, 128]", "input_tokens: [32]", "s.yaml:14: workload.bins[0].input_tokens"),
+        ("improve_by: 5%", "improve_by: 5", "s.yaml:26: success.improve_by: write a share with its unit, such as 5%"),
+        ("improve_by: 5%", "improve_by: 5 ms", "s.yaml:26: success.improve_by: write a share with its unit, such as 5%"),
+        ("floor_ms: 0.5", "floor_ms: 0.5s", "s.yaml:28: guardrails[0].floor_ms: write a plain number of milliseconds"),
+        ("pace_p95,", "pace_p59,", "s.yaml:28: guardrails[0].metric: no metric is called pace_p59; is pace_p95 meant?"),
+        ("concurrency: [1, 4, 16]", "concurrency: []", "s.yaml:23: matrix.concurrency: must not be empty"),
+        (
+            "concurrency: [1, 4, 16]",
+            "concurrency: [1, four]",
+            "s.yaml:23: matrix.concurrency[1]: must be a whole number, not 'four'",
+        ),
+        ("concurrency: [1, 4, 16]", "concurrency: [1, 1]", "s.yaml:23: matrix.concurrency: each level may stand once"),
+        ("schedule: alternate", "schedule: restart", "s.yaml:25: matrix.schedule: not built yet"),
+        ("{engine: embedded}", "{engine: embeded}", "s.yaml:5: arms.baseline.engine: must be"),
+        ("{engine: embedded}", "{engine: vllm}", "s.yaml:5: arms.baseline: needs a url"),
+        ("{engine: embedded}", "{engine: vllm, launch: {}}", "s.yaml:5: arms.baseline.launch: not built yet"),
+        ("{engine: embedded}", "{url: 'http://me:pw@host'}", "s.yaml:5: arms.baseline.url: must not hold a user name"),
+        (
+            "{engine: embedded}",
+            "{url: 'http://h', headers: {X-Api-Key: k}}",
+            "s.yaml:5: arms.baseline.headers: X-Api-Key looks like a secret",
+        ),
+        (
+            "{engine: embedded}",
+            "{url: 'http://h', api_key_env: 'sk-123'}",
+            "s.yaml:5: arms.baseline.api_key_env: must be the name of an environment",
+        ),
+        ("temperature: 0.8", "temperature: hot", "s.yaml:19: workload.sampling[1].temperature: must be a number, not 'hot'"),
+        ("name: edit", "name: complete", "s.yaml:15: workload.bins[1].name: the name complete is used twice"),
+        ("name: code\n", "name: a/b\n", "s.yaml:3: name: use letters, digits"),
+        ("source: {corpus: python}", "source: {}", "s.yaml:9: workload.source: name either a corpus or a dataset"),
+    ],
+)
+def test_a_fault_is_one_line_with_file_line_and_key(old: str, new: str, message: str) -> None:
+    """Each kind of fault says where it stands and what to write instead."""
+    assert old in CODE
+
+    assert message in problem(CODE.replace(old, new, 1))
+
+
+def test_a_setting_that_is_wrong_is_told_as_such() -> None:
+    """Errors in --set name the key that was set."""
+    assert "matrix.pairs: must be a whole number, not 'many'" in problem(CODE, ("matrix.pairs", "many"))
+    assert "unknown key" in problem(CODE, ("matrix.pears", "3"))
+    assert problem(CODE, ("workload.bins[9].weight", "3")).startswith(
+        "--set workload.bins[9].weight: the scenario has no such place"
+    )
+
+
+def test_an_unknown_profile_names_those_that_exist() -> None:
+    """The choice is told."""
+    with pytest.raises(ScenarioError, match="there are smoke, standard, full"):
+        parsed(CODE, profile="fast")
+
+
+def test_every_shipped_scenario_parses() -> None:
+    """What we ship is right."""
+    shipped = sorted(Path("scenarios").glob("*.yaml"))
+
+    assert [parse_scenario(path.read_text(), str(path), Overrides()).name for path in shipped] == [path.stem for path in shipped]
