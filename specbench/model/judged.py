@@ -31,6 +31,8 @@ class Comparison:
     A value that cannot be had is None and `reason` says why. `n` counts samples, `n_blocks` the pairs behind the interval.
     `ratio`, `se_log` and `df` carry the whole inference: log ratio ± t(df) · se_log. `unbounded` marks an arm whose value lies
     beyond every finite number, as failed and timed-out requests count as +∞; `constant` marks pairs without any spread.
+    `bound` is each arm's own one-sided confidence bound in the harmful direction (for limits in the metric's unit);
+    `p_sign_flip` the exact one-sided p-value of harm by sign flips of the pairs.
     """
 
     metric: str
@@ -52,6 +54,8 @@ class Comparison:
     constant: bool
     low_n: bool
     reason: str | None
+    bound: PerArm[float | None] = PerArm(None, None)
+    p_sign_flip: float | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -233,7 +237,7 @@ class SliceResult:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunInfo:
-    """Which run this is the result of."""
+    """Which run this is the result of; `scenario` is the path of its scenario as it was given, None where not known."""
 
     id: str
     name: str
@@ -243,6 +247,7 @@ class RunInfo:
     profile: str
     seed: int
     labels: dict[str, str]
+    scenario: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

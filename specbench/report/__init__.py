@@ -1,0 +1,69 @@
+"""Every form in which a result leaves the program: one file per format, one row in `FORMATS`. Nothing is judged here.
+
+A format's module is imported when it is asked for, so that text and JSON need neither matplotlib nor pandas nor Jinja.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from importlib import import_module
+from pathlib import Path
+
+from specbench.errors import DataError
+from specbench.model.judged import Result
+from specbench.report.result_file import read_result, result_json, schema
+from specbench.store import write_atomically
+
+__all__ = ["FORMATS", "Format", "read_result", "render", "result_json", "schema", "write_report"]
+
+
+@dataclass(frozen=True, slots=True)
+class Format:
+    """One output format: the function that makes it, by name, and the file it goes to (None: standard output)."""
+
+    module: str
+    function: str
+    file: str | None
+
+    def of(self, result: Result) -> str | bytes:
+        """The result in this format."""
+        made: Callable[[Result], str | bytes] = getattr(import_module(f"specbench.report.{self.module}"), self.function)
+        return made(result)
+
+
+FORMATS: dict[str, Format] = {
+    "text": Format("text", "text", None),
+    "json": Format("result_file", "result_json", None),
+}
+
+
+def render(result: Result, format: str) -> str | bytes:
+    """The result in that format.
+
+    Raises:
+        DataError: There is no such format.
+    """
+    return _format(format).of(result)
+
+
+def _format(name: str) -> Format:
+    if name not in FORMATS:
+        raise DataError(f"there is no format {name!r}; the formats are {', '.join(FORMATS)}")
+    return FORMATS[name]
+
+
+def write_report(run: Path, format: str, output: Path | None) -> Path | bytes:
+    """The result of a run folder in that format: the file it was written to, or its bytes where it goes to standard output.
+
+    `output` of '-' means standard output whatever the format.
+
+    Raises:
+        DataError: There is no such format, no readable result, or the file cannot be written.
+    """
+    found = _format(format)
+    made = found.of(read_result(run))
+    content = made.encode() if isinstance(made, str) else made
+    file = output if output is not None else run / found.file if found.file is not None else None
+    if file is None or str(file) == "-":
+        return content
+    write_atomically(file, content)
+    return file

@@ -1,0 +1,202 @@
+"""One cell as a reader sees it: `CellView` and how it comes from a `CellResult`. No layout and no other cell is known here."""
+
+from dataclasses import dataclass
+
+from specbench.model.judged import AcceptanceSummary, CellResult, Distribution, Factors, PerArm
+from specbench.report import names, rows, wording
+
+SHOWN_QUANTILES = (0.01, 0.05, 0.25, 0.5, 0.75, 0.9, 0.95, 0.99, 0.999)
+
+
+@dataclass(frozen=True, slots=True)
+class Position:
+    """Acceptance at one position of the draft: among all rounds, and among rounds that came so far; `share` draws the bar."""
+
+    position: int
+    unconditional: str
+    conditional: str
+    share: float
+
+
+@dataclass(frozen=True, slots=True)
+class Fact:
+    """A named value, as text."""
+
+    label: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class QuantileTable:
+    """The same quantiles of one metric for both arms."""
+
+    label: str
+    unit: str
+    rows: tuple[rows.Pair, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FactorView:
+    """Why TPOT moved: what a step costs, what it brings, and what that predicts beside what was measured."""
+
+    step_baseline: str
+    step_speculative: str
+    step_ratio: str
+    tokens_baseline: str
+    tokens_speculative: str
+    predicted: str
+    measured: str
+    residual: str
+    break_even: str
+    sentence: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CellView:
+    """Everything a page shows of one cell, as strings; `distributions` stay numbers, for drawing."""
+
+    id: str
+    anchor: str
+    label: str
+    load: str
+    slice: str
+    state: str
+    glyph: str
+    required: bool
+    primary: bool
+    pairs: str
+    running: str
+    metrics: tuple[rows.MetricRow, ...]
+    findings: tuple[rows.FindingRow, ...]
+    checks: tuple[rows.CheckRow, ...]
+    counts: tuple[rows.Pair, ...]
+    bins: tuple[rows.BinRow, ...]
+    acceptance: tuple[Fact, ...]
+    positions: tuple[Position, ...]
+    factors: FactorView
+    theory: tuple[Fact, ...]
+    truth: tuple[rows.Pair, ...]
+    overruns: str
+    distributions: tuple[Distribution, ...]
+    quantiles: tuple[QuantileTable, ...]
+
+
+def cell_view(cell: CellResult, index: int) -> CellView:
+    """The cell for a reader; `index` makes its anchor."""
+    load, part = wording.load(cell.axes), wording.slice_name(cell.axes)
+    units = {found.metric: found.unit for found in cell.metrics}
+    running = cell.axes.running_mean
+    return CellView(
+        id=cell.id,
+        anchor=f"cell-{index + 1}",
+        label=f"{load} · {part}" if part else load,
+        load=load,
+        slice=part,
+        state=cell.state,
+        glyph=names.GLYPHS[cell.state],
+        required=cell.required,
+        primary=cell.primary,
+        pairs=f"{cell.pairs_used} of {cell.pairs_planned} pairs",
+        running=f"{wording.number(running.baseline)} / {wording.number(running.speculative)}",
+        metrics=tuple(rows.metric_row(found) for found in cell.metrics),
+        findings=tuple(rows.finding_row(found, units.get(found.metric, "")) for found in cell.findings),
+        checks=tuple(rows.check_row(found) for found in cell.integrity),
+        counts=rows.count_rows(cell.counts),
+        bins=tuple(rows.bin_row(found) for found in cell.bins),
+        acceptance=_acceptance(cell.acceptance),
+        positions=_positions(cell.acceptance),
+        factors=factor_view(cell.factors),
+        theory=tuple(Fact(name.replace("_", " "), wording.number(value)) for name, value in cell.theory.items()),
+        truth=_truth(cell.engine_truth),
+        overruns=_overruns(cell.engine_truth),
+        distributions=cell.distributions,
+        quantiles=_quantiles(cell.distributions),
+    )
+
+
+def _acceptance(found: AcceptanceSummary) -> tuple[Fact, ...]:
+    if found.length is None and found.rate is None and found.alpha is None:
+        return (Fact("Acceptance", f"{wording.ABSENT}: {found.reason or 'no reason was given'}"),)
+    shown = (
+        ("Acceptance length", rows.acceptance_length(found)),
+        ("Acceptance rate", wording.percent(found.rate)),
+        ("Alpha", wording.ratio(found.alpha)),
+        ("Rounds that end in a rejection", wording.percent(found.rejection_frequency)),
+        ("Verification rounds", wording.ABSENT if found.rounds is None else wording.count(found.rounds)),
+        ("Source", names.SOURCES.get(found.source, found.source.replace("_", " "))),
+    )
+    return tuple(Fact(*pair) for pair in shown) + ((Fact("Note", found.reason),) if found.reason else ())
+
+
+def _positions(found: AcceptanceSummary) -> tuple[Position, ...]:
+    conditional = found.conditional or ()
+    return tuple(
+        Position(
+            index + 1, wording.percent(share), wording.percent(conditional[index] if index < len(conditional) else None), share
+        )
+        for index, share in enumerate(found.per_position or ())
+    )
+
+
+def factor_view(found: Factors) -> FactorView:
+    """The two factors of a cell. predicted TPOT ratio = step-time ratio ÷ (tokens per step, speculative ÷ baseline)"""
+    base, spec = found.tokens_per_step.baseline, found.tokens_per_step.speculative
+    gain = spec / base if spec is not None and base else None
+    predicted = found.step_ratio / gain if found.step_ratio is not None and gain else None
+    sentence = ""
+    if found.step_ratio is not None and gain is not None:
+        sentence = (
+            f"A step took {wording.ratio(found.step_ratio)} times as long and brought {wording.ratio(gain)} times the tokens"
+        )
+        sentence += f": {wording.ratio(predicted)} times the time per token."
+    return FactorView(
+        step_baseline=wording.number(found.step_ms.baseline),
+        step_speculative=wording.number(found.step_ms.speculative),
+        step_ratio=wording.ratio(found.step_ratio),
+        tokens_baseline=wording.ratio(base),
+        tokens_speculative=wording.ratio(spec),
+        predicted=wording.ratio(predicted),
+        measured=wording.ratio(found.tpot_ratio),
+        residual=wording.percent(found.residual),
+        break_even=wording.ratio(found.break_even),
+        sentence=sentence,
+    )
+
+
+def _truth(found: PerArm[dict[str, float]] | None) -> tuple[rows.Pair, ...]:
+    if found is None:
+        return ()
+    keys = sorted({*found.baseline, *found.speculative})
+    return tuple(
+        rows.Pair(key.replace("_", " "), wording.number(found.baseline.get(key)), wording.number(found.speculative.get(key)))
+        for key in keys
+    )
+
+
+def _overruns(found: PerArm[dict[str, float]] | None) -> str:
+    """How many of the engine's steps took longer than their virtual time, '' where no engine told."""
+    if found is None:
+        return ""
+    steps = found.baseline.get("steps", 0) + found.speculative.get("steps", 0)
+    late = found.baseline.get("overrun_steps", 0) + found.speculative.get("overrun_steps", 0)
+    return f"{wording.count(round(late))} of {wording.count(round(steps))} ({wording.percent(late / steps)})" if steps else ""
+
+
+def _quantiles(found: tuple[Distribution, ...]) -> tuple[QuantileTable, ...]:
+    """One table per metric with the quantiles that both arms have."""
+    tables = []
+    for metric in dict.fromkeys(distribution.metric for distribution in found):
+        arms = {one.arm: _by_probability(one) for one in found if one.metric == metric}
+        base, spec = arms.get("baseline", {}), arms.get("speculative", {})
+        at = [share for share in SHOWN_QUANTILES if share in base or share in spec]
+        unit = next(one.unit for one in found if one.metric == metric)
+        lines = tuple(
+            rows.Pair(f"p{share * 100:g}", wording.number(base.get(share)), wording.number(spec.get(share))) for share in at
+        )
+        tables.append(QuantileTable(names.metric(metric), unit, lines))
+    return tuple(tables)
+
+
+def _by_probability(found: Distribution) -> dict[float, float]:
+    """Values by probability, rounded so that a computed 0.95 meets a written one."""
+    return {round(share, 6): value for share, value in zip(found.probabilities, found.values, strict=True)}

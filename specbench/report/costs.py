@@ -1,0 +1,107 @@
+"""What speculation costs: money per output token, and its worst side effect inside the range. Prices come as labels of the run.
+
+`price_per_hour` is the price of one arm's machines; `price_per_hour_baseline` and `price_per_hour_speculative` tell the arms
+apart, `currency` names the unit. No verdict depends on anything here.
+"""
+
+from dataclasses import dataclass
+
+from specbench.model.asked import ArmName
+from specbench.model.judged import CellResult, Result
+from specbench.report import names, parts, wording
+
+SECONDS_PER_HOUR = 3600
+TOKENS_PRICED = 1_000_000
+
+
+@dataclass(frozen=True, slots=True)
+class CellCost:
+    """Cost of an output token in one cell: the ratio of the arms, and per million tokens where a price is known."""
+
+    load: str
+    ratio: float | None
+    baseline: float | None
+    speculative: float | None
+
+
+def prices(labels: dict[str, str]) -> dict[ArmName, float | None]:
+    """The hourly price of each arm; None where no label holds a positive number."""
+    return {"baseline": _price(labels, "baseline"), "speculative": _price(labels, "speculative")}
+
+
+def _price(labels: dict[str, str], arm: ArmName) -> float | None:
+    text = labels.get(f"price_per_hour_{arm}", labels.get("price_per_hour", ""))
+    try:
+        value = float(text)
+    except ValueError:
+        return None
+    return value if 0 < value < float("inf") else None
+
+
+def cell_cost(cell: CellResult, labels: dict[str, str]) -> CellCost:
+    """What an output token costs there.
+
+    price per hour ÷ (output tokens per second · 3600) · 1,000,000; without prices the ratio assumes equal machines.
+    """
+    price = prices(labels)
+    found = parts.comparison(cell, "output_tps")
+    tps = found.value if found is not None else None
+    values = {arm: _per_million(price[arm], tps.of(arm) if tps is not None else None) for arm in price}
+    factor = (price["speculative"] or 1.0) / (price["baseline"] or 1.0) if price["speculative"] and price["baseline"] else 1.0
+    ratio = factor / found.ratio if found is not None and found.ratio else None
+    return CellCost(load=wording.load(cell.axes), ratio=ratio, baseline=values["baseline"], speculative=values["speculative"])
+
+
+def _per_million(price: float | None, tokens_per_s: float | None) -> float | None:
+    return price / (tokens_per_s * SECONDS_PER_HOUR) * TOKENS_PRICED if price is not None and tokens_per_s else None
+
+
+def cost(result: Result) -> tuple[str, str]:
+    """The cost of switching speculation on, in a few words and in sentences."""
+    cells = parts.enabled(result) or result.cells
+    known = sorted(
+        (found.ratio, found) for found in (cell_cost(cell, result.run.labels) for cell in cells) if found.ratio is not None
+    )
+    if not known:
+        return "Not measured", "No throughput was measured, so no cost can be told."
+    (low, cheapest), (high, dearest) = known[0], known[-1]
+    equal = "" if all(prices(result.run.labels).values()) else " on equal machines"
+    span = f"{wording.change(low)} at {cheapest.load}"
+    if len(known) > 1:
+        span += f", {wording.change(high)} at {dearest.load}"
+    return _short(low, high), f"An output token costs{equal}: {span}.{_money(result, cheapest, dearest)}{_side_effect(cells)}"
+
+
+def _short(low: float, high: float) -> str:
+    ends = [wording.change(low), wording.change(high)]
+    if ends[0] == ends[1]:
+        return f"{ends[0]} a token"
+    if high < 1:
+        return f"{wording.percent(1 - high)} to {ends[0]} a token"
+    return f"{ends[0]} to {ends[1]} a token"
+
+
+def _money(result: Result, *found: CellCost) -> str:
+    currency = result.run.labels.get("currency", "")
+    lines = [
+        f"{wording.number(one.baseline)} before and {wording.number(one.speculative)} with it at {one.load}"
+        for one in dict.fromkeys(found)
+        if one.baseline is not None and one.speculative is not None
+    ]
+    return f" Per million output tokens{f' in {currency}' if currency else ''}: {'; '.join(lines)}." if lines else ""
+
+
+def _side_effect(cells: tuple[CellResult, ...]) -> str:
+    """The required metric that got worse the most, as a sentence; that nothing did, where nothing did."""
+    harms = [
+        (1 / finding.ratio if finding.direction == "higher" else finding.ratio, finding.metric, wording.load(cell.axes))
+        for cell in cells
+        for finding in cell.findings
+        if finding.required and finding.ratio and finding.direction != "equal"
+    ]
+    if not harms:
+        return ""
+    harm, metric, load = max(harms)
+    if harm <= 1:
+        return " No required metric got worse."
+    return f" Worst side effect: {names.metric(metric)} {wording.percent(harm - 1)} worse at {load}."

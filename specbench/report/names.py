@@ -1,0 +1,101 @@
+"""What things are called in every report: metrics, roles, states, verdicts, and a glossary. No number lives here."""
+
+from dataclasses import dataclass
+
+from specbench.model.asked import Role
+from specbench.model.judged import VerdictWord
+
+METRICS = {
+    "tpot": "TPOT",
+    "tpot_classic": "classic TPOT",
+    "ttft": "TTFT",
+    "itl": "ITL",
+    "e2e": "E2E",
+    "pace": "pace",
+    "chunk_gap": "chunk gap",
+    "stall": "longest gap",
+    "output_tps": "output TPS",
+    "completed_rps": "completed req/s",
+    "error_rate": "error rate",
+    "output_length": "output length",
+    "acceptance_length": "acceptance length",
+    "alpha": "alpha",
+    "tokens_per_step": "tokens per step",
+    "step_time": "step time",
+    "kv_peak": "KV peak",
+    "preemptions": "preemptions",
+    "queue_time": "queue time",
+    "memory": "memory",
+    "oom": "out of memory",
+    "restarts": "engine restarts",
+}
+ROLES: dict[Role, str] = {"success": "benefit", "guardrail": "guardrail", "safety": "safety", "advisory": "advisory"}
+GLYPHS = {"PASS": "✓", "FAIL": "✗", "INCONCLUSIVE": "?", "NODATA": "–", "INVALID": "!", "ADVISORY": "·"}
+STATES = {
+    "PASS": "shown to be within its limit",
+    "FAIL": "shown to be worse, and past its limit",
+    "INCONCLUSIVE": "neither shown: more pairs, or a wider limit, would settle it",
+    "NODATA": "could not be measured; the reason stands beside it",
+    "INVALID": "measured under conditions that do not allow a judgement",
+    "ADVISORY": "shown, never part of the verdict",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class VerdictName:
+    """How one verdict is put to a reader: a headline, what it means, and its tone (a colour class)."""
+
+    headline: str
+    meaning: str
+    tone: str
+
+
+VERDICTS: dict[VerdictWord, VerdictName] = {
+    "PROMOTE": VerdictName("Switch speculation on", "Every required guardrail holds and the benefit is shown.", "good"),
+    "CAPPED": VerdictName(
+        "Switch speculation on, up to a cap", "It wins inside the range and is not shown safe above it.", "mixed"
+    ),
+    "HOLD": VerdictName("Do not switch it on yet", "Neither benefit nor harm is shown well enough to act on.", "wait"),
+    "ROLLBACK": VerdictName("Keep speculation off", "Harm is shown.", "bad"),
+    "INVALID": VerdictName("No judgement", "The measurement cannot carry one; mend what the reasons name and run again.", "void"),
+}
+SOURCES = {
+    "per_request": "per-request fields of the engine",
+    "counters": "counter differences of the engine",
+    "tokens_per_step": "tokens per step as the client saw them",
+}
+
+GLOSSARY: tuple[tuple[str, str], ...] = (
+    ("Ratio", "Speculative ÷ baseline. Below 1 is better for times, above 1 for throughput."),
+    ("Interval", "The range that holds the true ratio with the stated confidence. The unit of evidence is the pair of blocks."),
+    ("TTFT", "Time to first token: first content event − the moment before the request is written to an open connection."),
+    ("TPOT", "Time per output token of a request: (last − first content event) ÷ (tokens − tokens of the first engine step)."),
+    ("ITL", "Inter-token latency over engine steps: a gap g that brings k tokens counts as k values of g ÷ k."),
+    ("Pace", "Time for the next 8 tokens ÷ 8, over sliding windows in a request: what a reader of the stream feels."),
+    ("Chunk gap", "Time between consecutive content events, whatever number of tokens each holds."),
+    ("E2E", "Last content event − sent."),
+    ("Output TPS", "Tokens received inside the steady window ÷ its length."),
+    ("Completed req/s", "Shares of each request's tokens that fell inside the window, summed, ÷ its length."),
+    ("Acceptance length", "1 + accepted ÷ verification rounds: tokens that a verification brings on average."),
+    ("Acceptance rate", "Accepted ÷ drafted. It falls with the draft's length by arithmetic alone."),
+    ("Alpha", "Accepted ÷ (accepted + rounds that ended in a rejection): the chance that one drafted token is kept."),
+    ("Tokens per step", "Output tokens ÷ all decode steps, drafted or not."),
+    (
+        "Step-time ratio",
+        "Mean step time of the speculative arm ÷ of the baseline. Break-even is where tokens per step equals it.",
+    ),
+    ("Block, pair, cell", "One arm under steady load; two blocks, one per arm, side by side; all pairs at one load."),
+    (
+        "Guardrail",
+        "A limit on how much worse a metric may get. PASS needs proof, as FAIL does; without proof it is INCONCLUSIVE.",
+    ),
+    ("Range and cap", "The unbroken run of loads around the primary cell where everything passed, and its highest load."),
+)
+
+
+def metric(name: str) -> str:
+    """A metric's name for people: 'tpot_p95' is 'TPOT p95'; an unknown one keeps its own words."""
+    stem, _, tail = name.rpartition("_")
+    if stem and len(tail) > 1 and tail[0] == "p" and tail[1:].isdigit():
+        return f"{METRICS.get(stem, stem.replace('_', ' '))} {tail}"
+    return METRICS.get(name, name.replace("_", " "))

@@ -1,0 +1,48 @@
+"""Parts of a result by name: a metric of a cell, the primary cell, the cells of the range. No text and no number is made here."""
+
+from specbench.model.judged import CellResult, Comparison, EnableRange, Finding, IntegrityCheck, Result
+
+
+def comparison(cell: CellResult, metric: str) -> Comparison | None:
+    """That metric of the cell, None where it was not compared."""
+    return next((found for found in cell.metrics if found.metric == metric), None)
+
+
+def primary(result: Result) -> CellResult | None:
+    """The cell that must show the benefit, None where nothing was measured."""
+    return next((cell for cell in result.cells if cell.primary), None)
+
+
+def findings(result: Result) -> tuple[Finding, ...]:
+    """Every finding of the run: of each cell, then the run-wide ones."""
+    return tuple(finding for cell in result.cells for finding in cell.findings) + result.run_findings
+
+
+def integrity(result: Result) -> tuple[IntegrityCheck, ...]:
+    """Every integrity check: the run's, then each cell's."""
+    return result.integrity + tuple(check for cell in result.cells for check in cell.integrity)
+
+
+def place(cell: CellResult, by: str) -> float | None:
+    """Where the cell lies on the axis that a range runs along, None where it lies on the other one."""
+    return cell.axes.rate if by == "rate" else None if cell.axes.rate is not None else cell.axes.concurrency
+
+
+def within(cell: CellResult, found: EnableRange) -> bool:
+    """Whether the cell lies in the range."""
+    at, low, high = place(cell, found.by), found.min_concurrency, found.max_concurrency
+    return at is not None and low is not None and high is not None and low <= at <= high
+
+
+def enabled(result: Result) -> tuple[CellResult, ...]:
+    """The cells for which speculation may be on: of the range, else of the slices' ranges."""
+    if result.enable_range is not None:
+        return tuple(cell for cell in result.cells if within(cell, result.enable_range))
+    return tuple(
+        cell
+        for cell in result.cells
+        for found in result.slices
+        if found.enable_range is not None
+        and (found.bin, found.sampling) == (cell.axes.bin, cell.axes.sampling)
+        and within(cell, found.enable_range)
+    )

@@ -1,0 +1,191 @@
+"""Rows of a cell's tables as strings: metrics, findings, checks, counts, bins. No layout and no judgement lives here."""
+
+from dataclasses import dataclass
+
+from specbench.model.judged import AcceptanceSummary, ArmCounts, BinResult, Comparison, Finding, IntegrityCheck, PerArm
+from specbench.report import names, wording
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MetricRow:
+    """One metric of both arms; `effect` is a colour class and holds only where the interval excludes 1."""
+
+    label: str
+    unit: str
+    baseline: str
+    speculative: str
+    ratio: str
+    interval: str
+    effect: str
+    samples: str
+    method: str
+    note: str
+    definition: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FindingRow:
+    """One guardrail as judged."""
+
+    metric: str
+    label: str
+    role: str
+    required: bool
+    state: str
+    glyph: str
+    ratio: str
+    limit: str
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class CheckRow:
+    """One integrity check: its state in a word and what was seen against what is allowed."""
+
+    label: str
+    state: str
+    glyph: str
+    seen: str
+    message: str
+
+
+@dataclass(frozen=True, slots=True)
+class Pair:
+    """A named quantity of both arms."""
+
+    label: str
+    baseline: str
+    speculative: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BinRow:
+    """One bin and sampling of a mixed cell: ratios, and the acceptance there."""
+
+    bin: str
+    sampling: str
+    requests: str
+    ratios: tuple[str, ...]
+    acceptance: str
+    alpha: str
+
+
+BIN_METRICS = ("tpot_p50", "itl_p50", "ttft_p50", "e2e_p50")
+
+
+def metric_row(found: Comparison) -> MetricRow:
+    """The comparison as a row; what cannot be had is 'n/a' with its reason as the note."""
+    return MetricRow(
+        label=names.metric(found.metric),
+        unit=found.unit,
+        baseline=_value(found, found.value.baseline, found.unbounded.baseline),
+        speculative=_value(found, found.value.speculative, found.unbounded.speculative),
+        ratio=wording.ratio(found.ratio),
+        interval=wording.interval(found.ci_low, found.ci_high),
+        effect=effect(found),
+        samples=f"{wording.count(found.n.baseline)} / {wording.count(found.n.speculative)}",
+        method=f"{wording.percent(found.ci_level)}, {found.method}, {wording.one_of(found.n_blocks, 'pair')}",
+        note=_note(found),
+        definition=found.definition,
+    )
+
+
+def _value(found: Comparison, value: float | None, unbounded: bool) -> str:
+    return "beyond any limit" if unbounded else wording.quantity(value, found.unit)
+
+
+def _note(found: Comparison) -> str:
+    said = [found.reason] if found.reason else []
+    said += ["few samples for this percentile"] if found.low_n else []
+    said += ["no spread between pairs"] if found.constant else []
+    return "; ".join(said)
+
+
+def effect(found: Comparison) -> str:
+    """'better' or 'worse' where the interval excludes no change, else ''."""
+    if found.ci_low is None or found.ci_high is None or found.direction == "equal":
+        return ""
+    if found.ci_low <= 1 <= found.ci_high:
+        return ""
+    return "better" if (found.ci_high < 1) == (found.direction == "lower") else "worse"
+
+
+def finding_row(found: Finding, unit: str = "") -> FindingRow:
+    """The finding as a row; `unit` is that of an absolute limit."""
+    return FindingRow(
+        metric=found.metric,
+        label=names.metric(found.metric),
+        role=names.ROLES[found.role],
+        required=found.required,
+        state=found.state,
+        glyph=names.GLYPHS[found.state],
+        ratio=wording.ratio(found.ratio),
+        limit=limit(found, unit),
+        reason=" ".join((found.reason, *found.notes)),
+    )
+
+
+def limit(found: Finding, unit: str = "") -> str:
+    """What was allowed, in words: as a ratio for relative limits, in the metric's unit for absolute ones."""
+    if found.slo is not None:
+        return f"{'at least' if found.direction == 'higher' else 'at most'} {wording.quantity(found.slo, unit)}"
+    if found.margin is None:
+        return "none"
+    if found.direction == "equal":
+        return f"within ±{wording.percent(found.margin)}"
+    if found.role == "success":
+        return f"at least {wording.percent(found.margin)} better"
+    if found.role == "safety":
+        return f"excess below {wording.percent(found.margin)}"
+    if found.bound is None:
+        return f"at most {wording.percent(found.margin)} worse"
+    return f"≥ {wording.ratio(1 / found.bound)}" if found.direction == "higher" else f"≤ {wording.ratio(found.bound)}"
+
+
+def check_row(found: IntegrityCheck) -> CheckRow:
+    """The check as a row."""
+    state, glyph = {True: ("holds", "✓"), False: ("fails", "✗"), None: ("not known", "?")}[found.ok]
+    seen = "" if found.value is None else wording.number(found.value)
+    seen += f" (limit {wording.number(found.limit)})" if found.limit is not None else ""
+    return CheckRow(found.id.replace("_", " "), state, glyph, seen, found.message)
+
+
+def count_rows(counts: PerArm[ArmCounts]) -> tuple[Pair, ...]:
+    """How the requests of both arms ended and what they carried."""
+    plain = ("requests", "ok", "failed", "cut", "tokens", "chunks", "censored_chunks")
+    labels = {"cut": "cut at the block's end", "censored_chunks": "chunks without a time of their own"}
+    rows = [
+        Pair(labels.get(name, name), *(wording.count(getattr(counts.of(arm), name)) for arm in ("baseline", "speculative")))
+        for name in plain
+    ]
+    for group in ("by_outcome", "finish_reasons", "stamp_sources", "token_sources"):
+        arms = getattr(counts.baseline, group), getattr(counts.speculative, group)
+        title = {"by_outcome": "outcome", "finish_reasons": "finish", "stamp_sources": "stamps by", "token_sources": "tokens by"}[
+            group
+        ]
+        rows += [
+            Pair(f"{title}: {name.replace('_', ' ')}", *(wording.count(arm.get(name, 0)) for arm in arms))
+            for name in sorted({*arms[0], *arms[1]})
+        ]
+    return tuple(rows)
+
+
+def bin_row(found: BinResult) -> BinRow:
+    """One bin as a row: the ratios of `BIN_METRICS`, then its acceptance."""
+    ratios = {comparison.metric: comparison.ratio for comparison in found.metrics}
+    return BinRow(
+        bin=found.bin,
+        sampling=found.sampling,
+        requests=f"{wording.count(found.requests.baseline)} / {wording.count(found.requests.speculative)}",
+        ratios=tuple(wording.ratio(ratios.get(name)) for name in BIN_METRICS),
+        acceptance=acceptance_length(found.acceptance),
+        alpha=wording.ratio(found.acceptance.alpha) if found.acceptance else wording.ABSENT,
+    )
+
+
+def acceptance_length(found: AcceptanceSummary | None) -> str:
+    """The acceptance length with its interval, 'n/a' where there is none."""
+    if found is None or found.length is None:
+        return wording.ABSENT
+    span = wording.interval(found.length_low, found.length_high)
+    return f"{wording.ratio(found.length)} ({span})" if span else wording.ratio(found.length)

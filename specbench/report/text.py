@@ -1,0 +1,121 @@
+"""The report for a terminal or a CI log: 80 columns, verdict first. No colour and no other format lives here."""
+
+from collections.abc import Sequence
+from textwrap import wrap
+
+from specbench.model.judged import CellResult, Finding, Result
+from specbench.report import names, parts, view, wording
+from specbench.report.answers import answers
+from specbench.report.rows import limit
+
+WIDTH = 80
+SIDE_METRICS = ("pace_p95", "ttft_p95", "output_tps")
+SHORT = {"output_tps": "TPS"}
+
+
+def text(result: Result) -> str:
+    """The verdict, its reasons, a table of cells, and what else a decision needs; every line fits 80 columns."""
+    blocks = [
+        _paragraph(f"{result.verdict}: {view.headline(result)}"),
+        _run_line(result),
+        _listed("Why", [reason.message for reason in result.reasons]),
+        _cells(result),
+        _slices(result),
+        _run_wide(result),
+        _answers(result),
+        _listed("Notes", view.notices(result)),
+    ]
+    return "\n\n".join("\n".join(block) for block in blocks if block) + "\n"
+
+
+def _paragraph(content: str, indent: str = "", first: str | None = None) -> list[str]:
+    return wrap(wording.plain(content), WIDTH, initial_indent=indent if first is None else first, subsequent_indent=indent)
+
+
+def _listed(title: str, items: Sequence[str]) -> list[str]:
+    return [title, *(line for item in items for line in _paragraph(item, "    ", "  - "))] if items else []
+
+
+def _run_line(result: Result) -> list[str]:
+    run, spec = result.run, result.endpoints.speculative
+    partial = ", PARTIAL" if run.partial else ""
+    setup = f"{run.name} ({run.profile}, {wording.one_of(result.config.pairs, 'pair')}{partial}), run {run.id}"
+    return _paragraph(f"{setup}: {spec.model} on {spec.engine}, {spec.speculation or 'speculation not told'}")
+
+
+def _cells(result: Result) -> list[str]:
+    if not result.cells:
+        return ["No cell was measured."]
+    success = result.config.success_metric
+    side = [metric for metric in SIDE_METRICS if metric != success]
+    head = ["", names.metric(success), *(SHORT.get(metric, names.metric(metric)) for metric in side), "accept", "state"]
+    table = aligned([head, *(_cell_row(cell, success, side) for cell in result.cells)])
+    lines = ["Cells: speculative ÷ baseline (interval); below 1 is better, for TPS above 1", table[0]]
+    part = ""
+    for cell, line in zip(result.cells, table[1:], strict=True):
+        if wording.slice_name(cell.axes) != part:
+            part = wording.slice_name(cell.axes)
+            lines += _paragraph(part, "  ")
+        lines.append(line)
+    lines += ["  * the primary cell, which must show the benefit"] if parts.primary(result) else []
+    return lines + _absences(result, [success, *side])
+
+
+def _cell_row(cell: CellResult, success: str, side: Sequence[str]) -> list[str]:
+    main = parts.comparison(cell, success)
+    span = f" ({wording.dash(main.ci_low, main.ci_high)})" if main is not None and main.ci_low is not None else ""
+    found = [parts.comparison(cell, metric) for metric in side]
+    load = f"{cell.axes.rate:g}/s" if cell.axes.rate is not None else f"{cell.axes.concurrency}"
+    return [
+        f"{load}{' *' if cell.primary else ''}",
+        wording.ratio(main.ratio if main is not None else None) + span,
+        *(wording.ratio(one.ratio if one is not None else None) for one in found),
+        wording.ratio(cell.acceptance.length),
+        cell.state if cell.required else f"({cell.state})",
+    ]
+
+
+def _absences(result: Result, metrics: Sequence[str]) -> list[str]:
+    """Why a figure of the table is not there, each reason once."""
+    said: dict[str, list[str]] = {}
+    for cell in result.cells:
+        for found in (parts.comparison(cell, metric) for metric in metrics):
+            if found is not None and found.ratio is None:
+                said.setdefault(f"{names.metric(found.metric)}: {found.reason}", []).append(wording.load(cell.axes))
+        if cell.acceptance.length is None:
+            said.setdefault(f"acceptance: {cell.acceptance.reason}", []).append(wording.load(cell.axes))
+    return [
+        line
+        for reason, loads in said.items()
+        for line in _paragraph(f"n/a at {', '.join(dict.fromkeys(loads))}, {reason}", "    ", "  ")
+    ]
+
+
+def aligned(lines: Sequence[Sequence[str]]) -> list[str]:
+    """The rows as columns, the first one aligned left."""
+    widths = [max(len(line[column]) for line in lines) for column in range(len(lines[0]))]
+    return [
+        "  ".join(
+            ["  " + line[0].ljust(widths[0]), *(field.rjust(width) for field, width in zip(line[1:], widths[1:], strict=True))]
+        )
+        for line in lines
+    ]
+
+
+def _slices(result: Result) -> list[str]:
+    return _listed("Slices", [f"{found.name}: {found.verdict}, {found.range}" for found in view.slices(result)])
+
+
+def _run_wide(result: Result) -> list[str]:
+    said = [_finding(found) for found in result.run_findings]
+    said += [f"{check.id.replace('_', ' ')} fails: {check.message}" for check in parts.integrity(result) if check.ok is False]
+    return _listed("Safety and integrity", list(dict.fromkeys(said)))
+
+
+def _finding(found: Finding) -> str:
+    return f"{names.metric(found.metric)} {found.state} ({limit(found)}): {found.reason}"
+
+
+def _answers(result: Result) -> list[str]:
+    said = [f"{found.question} {found.short}. {found.text}" for found in answers(result)]
+    return ["Answers", *(line for one in said for line in _paragraph(one, "    ", "  "))]

@@ -1,0 +1,201 @@
+"""A Result as a page shows it: `ReportView`, strings and numbers to draw. No layout lives here, and no template computes.
+
+Every output for people is made from this value or from the rows that it is made of.
+"""
+
+from dataclasses import dataclass
+
+from specbench.model.judged import Result
+from specbench.report import costs, names, parts, rows, wording
+from specbench.report.answers import Answer, answers, range_top, range_words
+from specbench.report.cells import CellView, Fact, cell_view
+from specbench.report.curves import Curve, curves
+from specbench.report.fairness import FairnessRow, fairness
+
+VIRTUAL = "Times are virtual: the embedded engine charges each step the time that a modelled accelerator would take."
+
+
+@dataclass(frozen=True, slots=True)
+class ReasonView:
+    """One sentence of the verdict and the anchor of the cell that it is about ('' for none)."""
+
+    code: str
+    message: str
+    anchor: str
+    place: str
+
+
+@dataclass(frozen=True, slots=True)
+class HeatRow:
+    """One cell of the matrix against every guardrail; None where that guardrail does not apply."""
+
+    cell: CellView
+    tiles: tuple[rows.FindingRow | None, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class HeatColumn:
+    """One guardrail of the heat map."""
+
+    label: str
+    role: str
+
+
+@dataclass(frozen=True, slots=True)
+class SliceView:
+    """The verdict of one slice."""
+
+    name: str
+    verdict: str
+    tone: str
+    range: str
+    reasons: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReportView:
+    """Everything that a report shows, in its order."""
+
+    title: str
+    verdict: str
+    tone: str
+    headline: str
+    meaning: str
+    exit_code: int
+    tool: str
+    facts: tuple[Fact, ...]
+    notices: tuple[str, ...]
+    reasons: tuple[ReasonView, ...]
+    answers: tuple[Answer, ...]
+    slices: tuple[SliceView, ...]
+    columns: tuple[HeatColumn, ...]
+    heat: tuple[HeatRow, ...]
+    curves: tuple[tuple[Curve, ...], ...]
+    cells: tuple[CellView, ...]
+    run_findings: tuple[rows.FindingRow, ...]
+    checks: tuple[rows.CheckRow, ...]
+    overruns: tuple[Fact, ...]
+    prices: tuple[rows.Pair, ...]
+    fairness: tuple[FairnessRow, ...]
+    reproduce: tuple[str, ...]
+    glossary: tuple[tuple[str, str], ...]
+
+
+def view_of(result: Result) -> ReportView:
+    """The result as a reader sees it."""
+    cells = tuple(cell_view(cell, index) for index, cell in enumerate(result.cells))
+    metrics = tuple(dict.fromkeys(found.metric for cell in result.cells for found in cell.findings))
+    name = names.VERDICTS[result.verdict]
+    return ReportView(
+        title=result.run.name,
+        verdict=result.verdict,
+        tone=name.tone,
+        headline=headline(result),
+        meaning=name.meaning,
+        exit_code=result.exit_code,
+        tool=f"{result.tool_name} {result.tool_version}",
+        facts=_facts(result),
+        notices=notices(result),
+        reasons=_reasons(result, {cell.id: cell for cell in cells}),
+        answers=answers(result),
+        slices=slices(result),
+        columns=tuple(HeatColumn(names.metric(metric), _role(result, metric)) for metric in metrics),
+        heat=tuple(HeatRow(cell, tuple(_tile(cell, metric) for metric in metrics)) for cell in cells),
+        curves=curves(result),
+        cells=cells,
+        run_findings=tuple(rows.finding_row(found) for found in result.run_findings),
+        checks=tuple(rows.check_row(found) for found in result.integrity),
+        overruns=tuple(Fact(cell.label, cell.overruns) for cell in cells if cell.overruns),
+        prices=_prices(result),
+        fairness=fairness(result.endpoints),
+        reproduce=_reproduce(result),
+        glossary=names.GLOSSARY,
+    )
+
+
+def headline(result: Result) -> str:
+    """The verdict as an instruction: 'Switch speculation on up to 4 streams'."""
+    found = result.enable_range
+    if result.verdict == "CAPPED" and found is not None:
+        return f"Switch speculation on up to {range_top(found)}, not above"
+    if result.verdict == "CAPPED" and result.slices:
+        eligible = [one.bin for one in result.slices if one.verdict in ("PROMOTE", "CAPPED")]
+        return f"Switch speculation on for {', '.join(dict.fromkeys(eligible))} only"
+    return names.VERDICTS[result.verdict].headline
+
+
+def notices(result: Result) -> tuple[str, ...]:
+    """What a reader must know before any number: a partial run, virtual times, and the notes of the analysis."""
+    said = (
+        ["This run is partial: it ended before its plan did, and only what was measured is judged."] if result.run.partial else []
+    )
+    said += [VIRTUAL] if "embedded" in (result.endpoints.baseline.engine, result.endpoints.speculative.engine) else []
+    return tuple(dict.fromkeys((*said, *result.notes)))
+
+
+def _facts(result: Result) -> tuple[Fact, ...]:
+    spec = result.endpoints.speculative
+    labels = ", ".join(f"{key}={value}" for key, value in sorted(result.run.labels.items()))
+    pairs = wording.one_of(result.config.pairs, "pair")
+    shown = (
+        ("Model", spec.model),
+        ("Speculation", spec.speculation or "not told"),
+        ("Engine", f"{spec.engine} {spec.engine_version or ''}".strip()),
+        ("Profile", f"{result.run.profile}: {pairs} a cell, schedule {result.config.schedule}"),
+        ("Run", result.run.id),
+        ("Started", result.run.started),
+        ("Finished", result.run.finished or "did not finish"),
+        ("Labels", labels),
+    )
+    return tuple(Fact(label, text) for label, text in shown if text)
+
+
+def _reasons(result: Result, cells: dict[str, CellView]) -> tuple[ReasonView, ...]:
+    return tuple(
+        ReasonView(
+            code=reason.code,
+            message=reason.message,
+            anchor=cells[reason.cell].anchor if reason.cell in cells else "",
+            place=cells[reason.cell].label if reason.cell in cells else reason.cell or "",
+        )
+        for reason in result.reasons
+    )
+
+
+def _role(result: Result, metric: str) -> str:
+    return next(names.ROLES[found.role] for found in parts.findings(result) if found.metric == metric)
+
+
+def _tile(cell: CellView, metric: str) -> rows.FindingRow | None:
+    return next((found for found in cell.findings if found.metric == metric), None)
+
+
+def slices(result: Result) -> tuple[SliceView, ...]:
+    """The slices that have a verdict of their own."""
+    return tuple(
+        SliceView(
+            name=", ".join(part for part in (found.bin, found.sampling) if part),
+            verdict=found.verdict,
+            tone=names.VERDICTS[found.verdict].tone,
+            range=range_words(found.enable_range),
+            reasons=tuple(reason.message for reason in found.reasons),
+        )
+        for found in result.slices
+    )
+
+
+def _prices(result: Result) -> tuple[rows.Pair, ...]:
+    """Cost per million output tokens of each cell, where the run's labels hold a price."""
+    if None in costs.prices(result.run.labels).values():
+        return ()
+    found = [costs.cell_cost(cell, result.run.labels) for cell in result.cells]
+    return tuple(rows.Pair(one.load, wording.number(one.baseline), wording.number(one.speculative)) for one in found)
+
+
+def _reproduce(result: Result) -> tuple[str, ...]:
+    scenario = result.run.scenario or f"{result.run.name}.yaml"
+    return (
+        f"specbench run {scenario} --profile {result.run.profile} --set seed={result.run.seed}",
+        f"specbench analyze reports/{result.run.id}",
+        f"specbench gate reports/{result.run.id}",
+    )

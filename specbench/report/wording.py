@@ -1,0 +1,93 @@
+"""Numbers and strings as people read them: significant digits, units, one line. No result and no file format is known here."""
+
+from specbench.model.judged import Axes
+
+ABSENT = "n/a"
+SIGNIFICANT = 3
+
+
+def number(value: float | None) -> str:
+    """Three significant digits without an exponent, thousands separated; 'n/a' where there is none."""
+    if value is None:
+        return ABSENT
+    if value == 0:
+        return "0"
+    if abs(value) >= 100:
+        return f"{value:,.0f}"
+    rounded = float(f"{value:.{SIGNIFICANT}g}")
+    decimals = next((places for places in range(8) if abs(rounded) >= 10 ** (SIGNIFICANT - 1 - places)), 8)
+    return f"{rounded:.{decimals}f}"
+
+
+def quantity(value: float | None, unit: str) -> str:
+    """The number with its unit; shares (a unit of '') and absences stand alone."""
+    return number(value) if value is None or not unit else f"{number(value)} {unit}"
+
+
+def count(value: int) -> str:
+    """A whole number, thousands separated."""
+    return f"{value:,}"
+
+
+def ratio(value: float | None) -> str:
+    """A ratio with two decimals, fewer where it is large, more where it is tiny."""
+    if value is None or 0 < abs(value) < 0.1:
+        return number(value)
+    return f"{value:.2f}" if abs(value) < 10 else f"{value:,.1f}" if abs(value) < 1000 else f"{value:,.0f}"
+
+
+def interval(low: float | None, high: float | None) -> str:
+    """Both ends of an interval of ratios; empty where there is none."""
+    return "" if low is None or high is None else f"{ratio(low)} to {ratio(high)}"
+
+
+def dash(low: float | None, high: float | None) -> str:
+    """The same in a table, where room is short."""
+    return "" if low is None or high is None else f"{ratio(low)}–{ratio(high)}"
+
+
+def percent(fraction: float | None) -> str:
+    """A fraction in percent: whole from 10 % on, one decimal below, two below 1 %; no trailing zero."""
+    if fraction is None:
+        return ABSENT
+    value = fraction * 100
+    text = f"{value:.{0 if abs(value) >= 9.95 else 1 if abs(value) >= 0.995 else 2}f}"
+    return f"{text.rstrip('0').rstrip('.') if '.' in text else text}%"
+
+
+def change(value: float | None) -> str:
+    """A ratio as what a person says: '55% less', '31% more', 'no change'."""
+    if value is None:
+        return ABSENT
+    if f"{abs(value - 1):.3f}" == "0.000":
+        return "no change"
+    return f"{percent(1 - value)} less" if value < 1 else f"{percent(value - 1)} more" if value < 2 else f"{ratio(value)} times"
+
+
+def load(axes: Axes) -> str:
+    """Where a cell lies: '4 streams' in the closed loop, '2.5 requests/s' in the open one."""
+    if axes.rate is not None:
+        return f"{axes.rate:g} requests/s"
+    return streams(axes.concurrency)
+
+
+def streams(value: float | None) -> str:
+    """A number of concurrent streams."""
+    if value is None:
+        return "unknown load"
+    return f"{value:g} stream" if value == 1 else f"{value:g} streams"
+
+
+def slice_name(axes: Axes) -> str:
+    """Bin and sampling of a cell that has one of its own, '' for the mix."""
+    return ", ".join(part for part in (axes.bin, axes.sampling) if part)
+
+
+def plain(text: str) -> str:
+    """The text on one line without control characters, safe for a terminal and for line-based formats."""
+    return " ".join("".join(character if character.isprintable() else " " for character in text).split())
+
+
+def one_of(amount: int, singular: str, plural: str | None = None) -> str:
+    """An amount with its noun: '1 cell', '3 cells'."""
+    return f"{amount} {singular if amount == 1 else plural or singular + 's'}"
