@@ -1,0 +1,148 @@
+"""The parent's side of the load generator: one child process for a whole run. Imports neither Locust nor gevent."""
+
+import contextlib
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator
+from types import TracebackType
+
+from specbench.errors import InternalError
+from specbench.load.health import Tally
+from specbench.load.orders import (
+    LENGTH_BYTES,
+    Abort,
+    Answered,
+    BlockEnd,
+    BlockOrder,
+    Closed,
+    NoMoreWork,
+    ToChild,
+    ToParent,
+    Work,
+    decode_to_parent,
+    framed,
+)
+from specbench.model.seen import Capture
+
+PIPE_SIZE = 1 << 20
+AHEAD = 16
+"""How many requests a child holds beyond one per stream and one in reserve for each: they may all end at once."""
+
+STDERR_LINES = 5
+EXIT_S = 5.0
+
+
+class LoadChild:
+    """A load generator in a process of its own, for as long as the `with` lasts.
+
+    What it is told travels over its standard input, keys included: nothing of it is on a command line. It ends when that
+    input ends, so it cannot outlive its parent.
+    """
+
+    def __init__(self) -> None:
+        self._stderr = tempfile.TemporaryFile()  # noqa: SIM115 - closed in __exit__
+        self._process = subprocess.Popen(
+            [sys.executable, "-m", "specbench.load.child"],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=self._stderr,
+            pipesize=PIPE_SIZE,
+        )
+
+    def __enter__(self) -> "LoadChild":
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, tb: TracebackType | None) -> None:
+        assert self._process.stdin is not None
+        assert self._process.stdout is not None
+        with contextlib.suppress(OSError):
+            self._process.stdin.close()
+        try:
+            self._process.wait(EXIT_S)
+        except subprocess.TimeoutExpired:
+            self._process.kill()
+            self._process.wait()
+        self._process.stdout.close()
+        self._stderr.close()
+
+    def run_block(self, order: BlockOrder, work: Iterator[Work]) -> Iterator[Capture | BlockEnd]:
+        """Every answer of the block as it ends, and the block's end as the last. Closing the iterator early cuts the block.
+
+        `work` may be endless; a bit more of it is taken than is sent. Where it ends, so does the block.
+
+        Raises: InternalError where the child died, with what it said last.
+        """
+        tally = Tally(order)
+        closed = False
+        try:
+            self._say(order)
+            ahead = 2 * (order.concurrency or order.in_flight_limit) + AHEAD
+            self._hand_over(work, ahead)
+            while not closed:
+                message = self._hear()
+                if isinstance(message, Closed):
+                    closed = True
+                    yield _block_end(message, tally)
+                else:
+                    self._hand_over(work, 1)
+                    tally.add(message)
+                    yield message.capture()
+        finally:
+            if not closed:
+                self._abandon()
+
+    def _hand_over(self, work: Iterator[Work], count: int) -> None:
+        for _ in range(count):
+            item = next(work, None)
+            self._say(NoMoreWork() if item is None else item)
+            if item is None:
+                return
+
+    def _abandon(self) -> None:
+        """Cut the block, and read on until the child has closed it: then it is ready for the next."""
+        with contextlib.suppress(InternalError):
+            self._say(Abort())
+            while not isinstance(self._hear(), Closed):
+                pass
+
+    def _say(self, message: ToChild) -> None:
+        assert self._process.stdin is not None
+        try:
+            self._process.stdin.write(framed(message))
+            self._process.stdin.flush()
+        except OSError:
+            raise self._died() from None
+
+    def _hear(self) -> ToParent:
+        assert self._process.stdout is not None
+        length = self._process.stdout.read(LENGTH_BYTES)
+        if len(length) < LENGTH_BYTES:
+            raise self._died()
+        size = int.from_bytes(length, "big")
+        packed = self._process.stdout.read(size)
+        if len(packed) < size:
+            raise self._died()
+        return decode_to_parent(packed)
+
+    def _died(self) -> InternalError:
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            self._process.wait(EXIT_S)
+        self._stderr.seek(0)
+        said = self._stderr.read().decode("utf-8", "replace").strip().splitlines()[-STDERR_LINES:]
+        return InternalError(f"the load generator ended (exit code {self._process.returncode}): {' | '.join(said) or 'it said nothing'}")
+
+
+def _block_end(closed: Closed, tally: Tally) -> BlockEnd:
+    return BlockEnd(
+        block=closed.block,
+        window_open_ns=closed.window_open_ns,
+        window_close_ns=closed.window_close_ns,
+        short=closed.short,
+        end_reason=closed.end_reason,
+        health=tally.health(closed),
+        aborted=closed.aborted,
+        limit_hit=closed.limit_hit,
+    )
+
+

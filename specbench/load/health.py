@@ -1,0 +1,69 @@
+"""Whether the load generator was in time, from the captures of a block alone. Pure."""
+
+from collections.abc import Iterator
+
+import numpy as np
+import numpy.typing as npt
+
+from specbench.load.orders import Answered, BlockOrder, Closed
+from specbench.model.seen import GeneratorHealth
+from specbench.units import NS_PER_MS
+
+
+class Tally:
+    """What of each answer matters for the generator's health; a few numbers per request and one per read."""
+
+    def __init__(self, order: BlockOrder) -> None:
+        self._order = order
+        self._lags: list[npt.NDArray[np.int64]] = []
+        self._spans: list[tuple[int, int]] = []
+        self._delays: list[int] = []
+        self._free_since: dict[int, int] = {}
+        self._chunks = 0
+        self._clock_steps = 0
+
+    def add(self, answer: Answered) -> None:
+        """Count one answer in; those of one stream come in the order in which they were sent."""
+        self._chunks += len(answer.sizes) // 8
+        self._clock_steps += answer.clock_step
+        self._spans.append((answer.sent_ns, answer.end_ns))
+        if answer.stamp_source == "kernel" and answer.stamps:
+            self._lags.append(np.frombuffer(answer.reads, np.int64) - np.frombuffer(answer.stamps, np.int64))
+        if answer.scheduled_ns is not None:
+            self._delays.append(answer.sent_ns - answer.scheduled_ns)
+        elif (free_ns := self._free_since.pop(answer.stream, None)) is not None:
+            self._delays.append(answer.sent_ns - free_ns)
+        if answer.problem is None:  # after a failure a stream waits on purpose
+            self._free_since[answer.stream] = answer.end_ns
+
+    def health(self, closed: Closed) -> GeneratorHealth:
+        """The block's health.
+
+        Returns: read lag, 99th percentile of read time minus kernel stamp (None without kernel stamps); send delay, 95th
+        percentile of the time from a stream's becoming free (open loop: from the scheduled moment) to the next request;
+        achieved concurrency, requests in flight averaged over the window ÷ planned (None in the open loop).
+        """
+        return GeneratorHealth(
+            cpu_share=closed.cpu_share,
+            read_lag_ms_p99=_percentile_ms(np.concatenate(self._lags), 99) if self._lags else None,
+            send_delay_ms_p95=_percentile_ms(np.array(self._delays), 95) if self._delays else None,
+            achieved_concurrency=self._achieved(closed),
+            chunks=self._chunks,
+            clock_steps=self._clock_steps,
+        )
+
+    def _achieved(self, closed: Closed) -> float | None:
+        opened_ns, closed_ns = closed.window_open_ns, closed.window_close_ns
+        if opened_ns is None or closed_ns is None or closed_ns <= opened_ns or self._order.concurrency is None:
+            return None
+        inside = sum(_overlaps(self._spans, opened_ns, closed_ns))
+        return inside / (closed_ns - opened_ns) / self._order.concurrency
+
+
+def _overlaps(spans: list[tuple[int, int]], opened_ns: int, closed_ns: int) -> Iterator[int]:
+    for sent_ns, end_ns in spans:
+        yield max(0, min(end_ns, closed_ns) - max(sent_ns, opened_ns))
+
+
+def _percentile_ms(values_ns: npt.NDArray[np.int64], rank: float) -> float:
+    return float(np.percentile(values_ns, rank)) / NS_PER_MS

@@ -1,0 +1,207 @@
+"""One block under Locust: its streams are Locust users, which send one request after another. Lives in the child only."""
+
+import contextlib
+import itertools
+import time
+from array import array
+from collections.abc import Callable
+from typing import ClassVar
+
+import gevent
+import httpx
+from gevent.event import Event
+from gevent.queue import SimpleQueue
+from locust import User, constant, task
+from locust.runners import Runner
+
+from specbench import __version__
+from specbench.load.orders import Answered, BlockOrder, Closed, Work
+from specbench.load.window import Window
+from specbench.stream.clock import now_ns
+from specbench.stream.exchange import Exchange
+from specbench.stream.transport import EXCHANGE, StampingTransport
+from specbench.units import ns_of_s, seconds
+
+FIRST_PAUSE_S, LONGEST_PAUSE_S = 0.1, 1.0
+"""How long a stream waits after a failure, doubling: a dead endpoint refuses at once, and must not flood the records."""
+
+TICK_S = 0.02
+"""How often a block looks at the time; the bounds of its window do not depend on it."""
+
+LEAD_NS = ns_of_s(0.5)
+"""How long before its moment an open-loop request gets its connection."""
+
+HEADERS = {
+    "accept": "text/event-stream, application/json",
+    "accept-encoding": "identity",
+    "content-type": "application/json",
+    "user-agent": f"specbench/{__version__}",
+}
+
+
+class Block:
+    """One block while it is driven. `tell` takes each answer on its way out; work comes in by `give`."""
+
+    def __init__(self, order: BlockOrder, tell: Callable[[Answered], None]) -> None:
+        self.order = order
+        self._tell = tell
+        self._url = httpx.URL(order.url.rstrip("/") + order.path)
+        self._work: SimpleQueue[Work | None] = SimpleQueue()
+        self._numbers = itertools.count()
+        self._transports: list[StampingTransport] = []
+        self._streams = order.concurrency or order.in_flight_limit
+        self._waiting = 0
+        self._alive = 0
+        self._started, self._over, self._closed = Event(), Event(), Event()
+        self._start_ns = now_ns()
+        self._window = Window(order, self._start_ns)
+        self._limit_hit = False
+
+    def give(self, work: Work | None) -> None:
+        """One more request to send; None: that was all."""
+        self._work.put(work)
+
+    def abort(self) -> None:
+        """End now; what is in flight is cut."""
+        self._window.stop(now_ns(), "aborted")
+
+    def drive(self, runner: Runner) -> Closed:
+        """The block has run to its end, and everything it had in flight is told."""
+        StreamUser.block = self
+        self._alive = self._streams
+        runner.start(self._streams, spawn_rate=self._streams)
+        cpu_share = self._watch()
+        self._over.set()
+        self._started.set()
+        self._work.put(None)
+        for transport in self._transports:
+            transport.cut()
+        while self._alive:
+            gevent.sleep(TICK_S / 4)
+        self._closed.set()
+        runner.stop()
+        window = self._window
+        return Closed(
+            block=self.order.block,
+            window_open_ns=window.opened_ns,
+            window_close_ns=window.closed_ns if window.opened_ns is not None else None,
+            short=window.short,
+            end_reason=window.reason,
+            aborted=window.reason == "aborted",
+            limit_hit=self._limit_hit,
+            cpu_share=cpu_share,
+        )
+
+    def stream(self) -> None:
+        """The life of one stream, from its first request to its last."""
+        try:
+            number = next(self._numbers)
+            transport = StampingTransport(self.order.timeouts, self.order.verify)
+            self._transports.append(transport)
+            with httpx.Client(transport=transport, headers=HEADERS | self.order.headers) as client:
+                self._line_up(number, transport)
+                failures = 0
+                while not self._over.is_set() and (work := self._next(transport)) is not None:
+                    failed = self._request(client, transport, number, work)
+                    failures = failures + 1 if failed else 0
+                    if failures:
+                        self._over.wait(min(FIRST_PAUSE_S * 2 ** min(failures - 1, 8), LONGEST_PAUSE_S))
+        finally:
+            self._alive -= 1
+        self._closed.wait()  # a Locust user whose task returns would start it again
+
+    def _line_up(self, number: int, transport: StampingTransport) -> None:
+        """All connections of a closed loop are open before its first request; the starts are spread, so that streams do
+        not run in step."""
+        if self.order.concurrency is not None:
+            with contextlib.suppress(OSError):  # the first request meets it again, and says so in its record
+                transport.open(self._url)
+        self._waiting += 1
+        if self._waiting == self._streams:
+            self._start_ns = now_ns()
+            self._window = Window(self.order, self._start_ns)
+            self._started.set()
+        self._started.wait()
+        if self.order.concurrency is not None:
+            self._over.wait(self.order.stagger_s * number / self._streams)
+
+    def _next(self, transport: StampingTransport) -> Work | None:
+        """The next request of whoever is free, once its moment has come; None where there is none."""
+        work = self._work.get()
+        if work is None:
+            self._work.put(None)  # for the other streams
+            if not self._over.is_set():
+                self._window.no_more_work(now_ns())
+        elif work.arrival_ns is not None:
+            due_ns = self._start_ns + work.arrival_ns
+            self._limit_hit = self._limit_hit or now_ns() > due_ns
+            self._over.wait(max(0.0, seconds(due_ns - LEAD_NS - now_ns())))
+            with contextlib.suppress(OSError):
+                transport.open(self._url)
+            self._over.wait(max(0.0, seconds(due_ns - now_ns())))
+        return None if self._over.is_set() else work
+
+    def _request(self, client: httpx.Client, transport: StampingTransport, number: int, work: Work) -> bool:
+        """Send one request, read its answer, tell it. Returns whether it failed as far as the socket can see."""
+        exchange = Exchange(self.order.timeouts)
+        request = client.build_request("POST", self._url, content=work.body, extensions={EXCHANGE: exchange})
+        self._window.sent(number, now_ns())
+        with contextlib.suppress(httpx.TransportError):  # the exchange has it
+            response = client.send(request, stream=True)
+            transport.read_to_end(exchange)
+            response.close()
+        failed = exchange.problem != "cut" and not exchange.looks_well
+        self._tell(self._answered(exchange, number, work))
+        self._window.ended(number, now_ns(), failed)
+        return failed
+
+    def _answered(self, exchange: Exchange, number: int, work: Work) -> Answered:
+        return Answered(
+            block=self.order.block,
+            index=work.index,
+            stream=number,
+            scheduled_ns=None if work.arrival_ns is None else self._start_ns + work.arrival_ns,
+            sent_ns=exchange.sent_ns,
+            connect_ns=exchange.connect_ns,
+            reused=exchange.reused,
+            retries=exchange.retries,
+            status=exchange.framing.status,
+            headers=exchange.framing.headers,
+            stamps=exchange.stamps.tobytes(),
+            reads=exchange.reads.tobytes(),
+            sizes=array("q", map(len, exchange.pieces)).tobytes(),
+            body=b"".join(exchange.pieces),
+            end_ns=exchange.end_ns,
+            stamp_source=exchange.stamp_source,
+            problem=exchange.problem,
+            problem_text=exchange.problem_text,
+            clock_step=exchange.clock_step,
+        )
+
+    def _watch(self) -> float | None:
+        """Wait until the block is over. Returns the share of a core that this process used while the window was open."""
+        opened = closed = None
+        while not self._window.over(now_ns()):
+            if opened is None and self._window.opened_ns is not None:
+                opened = (now_ns(), time.process_time_ns())
+            if closed is None and self._window.closed_ns is not None:
+                closed = (now_ns(), time.process_time_ns())
+            gevent.sleep(TICK_S)
+        closed = closed or (now_ns(), time.process_time_ns())
+        if opened is None or closed[0] <= opened[0]:
+            return None
+        return (closed[1] - opened[1]) / (closed[0] - opened[0])
+
+
+class StreamUser(User):
+    """One stream of the block at hand, as Locust knows it."""
+
+    block: ClassVar[Block]
+    wait_time = constant(0)
+
+    @task
+    def stream(self) -> None:
+        """Send requests until the block is over."""
+        self.block.stream()
+
+

@@ -1,0 +1,108 @@
+"""When a block's steady window opens and closes, and when the block is over. Pure: it is told the time."""
+
+from specbench.load.orders import BlockOrder
+from specbench.units import ns_of_s
+
+DEAD_S = 1.0
+DEAD_RUN = 20
+
+
+class Window:
+    """The course of one block: ramp, steady window, drain, end.
+
+    It opens when every stream has finished one request or after `ramp_s`; it closes when `min_requests` requests have
+    ended well since it opened and `min_s` have passed, or after `max_s` (then it is short), or when the work is done, or
+    when the endpoint is dead: the last max(20, 2 × streams) requests all failed, and a second has passed. The block is
+    over once every request that was sent inside the window has ended, at most `drain_s` later.
+    """
+
+    def __init__(self, order: BlockOrder, start_ns: int) -> None:
+        self._order = order
+        self._start_ns = start_ns
+        self._dead_run = max(DEAD_RUN, 2 * (order.concurrency or 0))
+        self._finished_one: set[int] = set()
+        self._in_flight: dict[int, int] = {}
+        self._failed_in_a_row = 0
+        self._ended_well = 0
+        self._enough_requests_ns: int | None = start_ns if order.min_requests == 0 else None
+        self._work_done = False
+        self._over_ns: int | None = None
+        self.opened_ns: int | None = None
+        self.closed_ns: int | None = None
+        self.short = False
+        self.reason = ""
+
+    def sent(self, stream: int, now_ns: int) -> None:
+        """A stream is about to send a request."""
+        self.advance(now_ns)
+        self._in_flight[stream] = now_ns
+
+    def ended(self, stream: int, now_ns: int, failed: bool) -> None:
+        """The request of a stream has ended."""
+        self.advance(now_ns)
+        self._in_flight.pop(stream, None)
+        self._finished_one.add(stream)
+        self._failed_in_a_row = self._failed_in_a_row + 1 if failed else 0
+        if self.opened_ns is not None and not failed:
+            self._ended_well += 1
+            if self._ended_well == self._order.min_requests:
+                self._enough_requests_ns = now_ns
+        self.advance(now_ns)
+
+    def no_more_work(self, now_ns: int) -> None:
+        """No further request will be handed to this block."""
+        self._work_done = True
+        self.advance(now_ns)
+
+    def stop(self, now_ns: int, reason: str) -> None:
+        """The block ends now, whatever is in flight."""
+        if self.closed_ns is None:
+            self._close(now_ns, reason, short=True)
+        self._over_ns = now_ns
+
+    def over(self, now_ns: int) -> bool:
+        """Whether nothing that counts is in flight any more: what still is may be cut."""
+        self.advance(now_ns)
+        return self._over_ns is not None
+
+    def advance(self, now_ns: int) -> None:
+        """Let the time pass; bounds that a clock sets are kept exactly, however late this is called."""
+        if self.opened_ns is None and self.closed_ns is None:
+            self._try_open(now_ns)
+        if self.closed_ns is None:
+            self._try_close(now_ns)
+        if self.closed_ns is not None and self._over_ns is None:
+            drained = now_ns >= self.closed_ns + ns_of_s(self._order.drain_s) or self.reason == "endpoint_dead"
+            if drained or not self._counting(self.closed_ns):
+                self._over_ns = now_ns
+
+    def _counting(self, closed_ns: int) -> bool:
+        """Whether a request that was sent inside the window is still in flight."""
+        opened_ns = self.opened_ns
+        return opened_ns is not None and any(opened_ns <= sent <= closed_ns for sent in self._in_flight.values())
+
+    def _try_open(self, now_ns: int) -> None:
+        ramp_end = self._start_ns + ns_of_s(self._order.ramp_s)
+        if now_ns >= ramp_end:
+            self.opened_ns = ramp_end
+        elif self._order.concurrency is not None and len(self._finished_one) >= self._order.concurrency:
+            self.opened_ns = now_ns
+
+    def _try_close(self, now_ns: int) -> None:
+        if self._failed_in_a_row >= self._dead_run and now_ns >= self._start_ns + ns_of_s(DEAD_S):
+            self._close(now_ns, "endpoint_dead", short=True)
+        elif self._work_done and not self._in_flight:
+            self._close(now_ns, "work_done", short=False)
+        elif self.opened_ns is not None:
+            latest_ns = self.opened_ns + ns_of_s(self._order.max_s)
+            if self._enough_requests_ns is not None:
+                enough_ns = max(self.opened_ns + ns_of_s(self._order.min_s), self._enough_requests_ns)
+                if enough_ns <= min(now_ns, latest_ns):
+                    self._close(enough_ns, "complete", short=False)
+            if self.closed_ns is None and now_ns >= latest_ns:
+                self._close(latest_ns, "max_time", short=True)
+
+    def _close(self, now_ns: int, reason: str, *, short: bool) -> None:
+        self.closed_ns = now_ns
+        self.reason = reason
+        self.short = short

@@ -1,0 +1,149 @@
+"""An open connection whose reads say when their bytes arrived: plain or TLS. Knows nothing of HTTP.
+
+Only blocking calls of the standard library: under gevent the patched socket makes the same code cooperative.
+"""
+
+import contextlib
+import socket
+import ssl
+import struct
+import sys
+from functools import lru_cache
+
+import httpx
+
+READ_SIZE = 65536
+SO_TIMESTAMPNS = 35
+"""The Linux option (asm-generic/socket.h) that lets `recvmsg` tell when data arrived; `socket` has no name for it."""
+
+_ANCILLARY = socket.CMSG_SPACE(16)
+_timespec = struct.Struct("@qq").unpack
+
+
+class PlainConnection:
+    """A TCP connection; `receive` returns the kernel's arrival stamp where the system gives one."""
+
+    def __init__(self, sock: socket.socket) -> None:
+        self._sock = sock
+
+    def send(self, data: bytes, timeout_s: float) -> None:
+        """All of `data` is handed to the kernel.  Raises: OSError."""
+        self._sock.settimeout(timeout_s)
+        self._sock.sendall(data)
+
+    def receive(self, timeout_s: float) -> tuple[bytes, int | None]:
+        """What has arrived, empty once the peer has closed, and the realtime stamp (ns) of the last segment in it.
+
+        Raises: TimeoutError, OSError.
+        """
+        self._sock.settimeout(timeout_s)
+        data, ancillary, _, _ = self._sock.recvmsg(READ_SIZE, _ANCILLARY)
+        for level, kind, value in ancillary:
+            if level == socket.SOL_SOCKET and kind == SO_TIMESTAMPNS and len(value) == 16:
+                seconds, nanoseconds = _timespec(value)
+                return data, seconds * 1_000_000_000 + nanoseconds
+        return data, None
+
+    def quiet(self) -> bool:
+        """Whether the peer has neither closed nor said anything unasked: only then may a connection be used again."""
+        self._sock.settimeout(0.0)
+        try:
+            self._sock.recv(1, socket.MSG_PEEK)
+        except (BlockingIOError, ssl.SSLWantReadError):
+            return True
+        except OSError:
+            return False
+        return False
+
+    def interrupt(self) -> None:
+        """Wake whoever waits in `receive`: it sees the end of the stream."""
+        with contextlib.suppress(OSError):
+            self._sock.shutdown(socket.SHUT_RDWR)
+
+    def close(self) -> None:
+        """Give the descriptor back."""
+        self._sock.close()
+
+
+class TlsConnection(PlainConnection):
+    """TLS over a plain connection, decrypted in memory so that each read keeps the kernel's stamp."""
+
+    def __init__(self, sock: socket.socket, context: ssl.SSLContext, host: str, timeout_s: float) -> None:
+        super().__init__(sock)
+        self._incoming, self._outgoing = ssl.MemoryBIO(), ssl.MemoryBIO()
+        self._tls = context.wrap_bio(self._incoming, self._outgoing, server_hostname=host)
+        while True:
+            try:
+                self._tls.do_handshake()
+            except ssl.SSLWantReadError:
+                self._flush(timeout_s)
+                self._feed(timeout_s)
+            else:
+                self._flush(timeout_s)
+                return
+
+    def send(self, data: bytes, timeout_s: float) -> None:
+        """All of `data` is encrypted and handed to the kernel.  Raises: OSError."""
+        self._tls.write(data)
+        self._flush(timeout_s)
+
+    def receive(self, timeout_s: float) -> tuple[bytes, int | None]:
+        """As for plain connections; the stamp is that of the read that completed the record.  Raises: TimeoutError, OSError."""
+        while True:
+            stamp_ns, ended = self._feed(timeout_s)
+            pieces = []
+            try:
+                while piece := self._tls.read(READ_SIZE):
+                    pieces.append(piece)
+                ended = True  # the peer said that it closes
+            except ssl.SSLWantReadError:
+                pass
+            except ssl.SSLEOFError:
+                ended = True  # it closed without saying so; framing decides whether the answer was whole
+            if self._outgoing.pending:
+                self._flush(timeout_s)
+            if pieces or ended:
+                return b"".join(pieces), stamp_ns
+
+    def _feed(self, timeout_s: float) -> tuple[int | None, bool]:
+        data, stamp_ns = super().receive(timeout_s)
+        if data:
+            self._incoming.write(data)
+        else:
+            self._incoming.write_eof()
+        return stamp_ns, not data
+
+    def _flush(self, timeout_s: float) -> None:
+        if self._outgoing.pending:
+            super().send(self._outgoing.read(), timeout_s)
+
+
+Connection = PlainConnection
+
+
+def connect(url: httpx.URL, verify: bool, timeout_s: float) -> Connection:
+    """An open connection to the URL's host, TLS where its scheme says so.
+
+    Raises: TimeoutError, OSError (name resolution and TLS included).
+    """
+    port = url.port or (443 if url.scheme == "https" else 80)
+    sock = socket.create_connection((url.host, port), timeout_s)
+    try:
+        sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        if sys.platform == "linux":
+            with contextlib.suppress(OSError):  # some sandboxes refuse: then `receive` gives no stamp, and the record says so
+                sock.setsockopt(socket.SOL_SOCKET, SO_TIMESTAMPNS, 1)
+        if url.scheme == "https":
+            return TlsConnection(sock, tls_context(verify), url.host, timeout_s)
+    except BaseException:
+        sock.close()
+        raise
+    return PlainConnection(sock)
+
+
+@lru_cache(maxsize=2)
+def tls_context(verify: bool) -> ssl.SSLContext:
+    """The trust store that httpx would use, read once: it takes tens of milliseconds."""
+    context = httpx.create_ssl_context(verify=verify)
+    context.set_alpn_protocols(["http/1.1"])
+    return context

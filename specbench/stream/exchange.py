@@ -1,0 +1,163 @@
+"""One request and its answer while they happen: stamps, body bytes, limits. Reads no clock and no socket: it is told."""
+
+from array import array
+
+import httptools
+
+from specbench.model.seen import Capture, Frame, Outcome, StampSource
+from specbench.stream.framing import Framing
+from specbench.stream.timeouts import Timeouts
+from specbench.units import ns_of_s
+
+STEP_NS = 200_000
+"""A change of the offset between realtime and monotonic clock beyond this is a step of the former: slewing moves both alike,
+and the offset is known to a few microseconds."""
+
+LONGEST_LINE = 4 * 1024 * 1024
+"""Bytes that a body may go on without a line end. One event carries a few tokens; images and logits do not come by line."""
+
+LARGEST_BODY = 256 * 1024 * 1024
+"""Bytes of one answer that are kept; an endpoint that never stops must not fill the memory."""
+
+
+class Exchange:
+    """What one request met on its way. The transport fills it, also where the request fails.
+
+    A frame is what one read delivered of the body: `stamps[i]`, `reads[i]` and `pieces[i]` belong together.
+    """
+
+    __slots__ = (
+        "_between_tokens_ns", "_data_lines", "_first_token_ns", "_last_ns", "_offset_ns", "_open_line", "_size", "_token_ns",
+        "_total_ns", "_unstamped", "clock_step", "connect_ns", "end_ns", "framing", "pieces", "problem", "problem_text", "reads", "retries", "reused", "sent_ns", "stamps", "touched",
+    )  # fmt: skip
+
+    def __init__(self, limits: Timeouts) -> None:
+        self._first_token_ns = ns_of_s(limits.first_token_s)
+        self._between_tokens_ns = ns_of_s(limits.between_tokens_s)
+        self._total_ns = ns_of_s(limits.total_s)
+        self.connect_ns: int | None = None
+        self.retries = 0
+        self.reused = False
+        self.clock_step = False
+        self.end_ns = 0
+        self.begin(0, 0)
+
+    def begin(self, sent_ns: int, offset_ns: int) -> None:
+        """The request is about to be written; nothing of an answer has been seen.
+
+        `offset_ns` is what a kernel stamp needs to be on the monotonic clock.
+        """
+        self.sent_ns = self._last_ns = sent_ns
+        self._offset_ns = offset_ns
+        self.problem: Outcome | None = None
+        self.problem_text: str | None = None
+        self.touched = False  # whether any byte of an answer has come: then the request must not be sent again
+        self.framing = Framing()
+        self.stamps = array("q")
+        self.reads = array("q")
+        self.pieces: list[bytes] = []
+        self._unstamped = 0
+        self._open_line = 0
+        self._size = 0
+        self._data_lines = 0
+        self._token_ns: int | None = None
+
+    def take(self, data: bytes, stamp_ns: int | None, read_ns: int) -> None:
+        """Keep what one read delivered; `stamp_ns` is the kernel's (realtime), None where it gave none."""
+        self.touched = True
+        try:
+            body = self.framing.feed(data)
+        except httptools.HttpParserError as error:
+            self.fail("protocol_error", f"not HTTP: {error}")
+            return
+        if stamp_ns is None:
+            self._unstamped += 1
+        self._last_ns = read_ns if stamp_ns is None else stamp_ns + self._offset_ns
+        if body:
+            self.stamps.append(self._last_ns)
+            self.reads.append(read_ns)
+            self.pieces.append(body)
+            self._watch(body, read_ns)
+
+    def _watch(self, body: bytes, read_ns: int) -> None:
+        line_end = body.rfind(b"\n")
+        self._open_line = self._open_line + len(body) if line_end < 0 else len(body) - line_end - 1
+        self._size += len(body)
+        if self._open_line > LONGEST_LINE:
+            self.fail("line_too_long", f"more than {LONGEST_LINE} bytes without a line end")
+        elif self._size > LARGEST_BODY:
+            self.fail("protocol_error", f"an answer of more than {LARGEST_BODY} bytes")
+        if self._token_ns is not None:
+            if b"data:" in body:
+                self._token_ns = read_ns
+        elif b"data:" in body:
+            # One event that only names the role comes before the prompt is read: it does not end the wait for a token.
+            self._data_lines += body.count(b"data:")
+            if self._data_lines > 1 or b'"role":' not in body:
+                self._token_ns = read_ns
+
+    @property
+    def finished(self) -> bool:
+        """Whether nothing more is to be read, for good or ill."""
+        return self.framing.complete or self.problem is not None
+
+    @property
+    def looks_well(self) -> bool:
+        """Whether the answer looks like tokens from outside; what it says is for the decoder to judge."""
+        well = self.problem is None and self.framing.status == 200 and self._token_ns is not None
+        return well and b'"error"' not in b"".join(self.pieces[-2:])
+
+    def deadline(self) -> tuple[int, Outcome]:
+        """The moment at which the next read is too late, and what that is called."""
+        total = self.sent_ns + self._total_ns
+        if self._token_ns is None:
+            silence = self.sent_ns + self._first_token_ns
+            return (silence, "timeout_first_token") if silence < total else (total, "timeout_total")
+        silence = self._token_ns + self._between_tokens_ns
+        return (silence, "stalled") if silence < total else (total, "timeout_total")
+
+    def fail(self, problem: Outcome, text: str) -> None:
+        """Something went wrong; what went wrong first is kept."""
+        if self.problem is None:
+            self.problem, self.problem_text = problem, text
+
+    def end(self, now_ns: int, offset_ns: int) -> None:
+        """Nothing more will come; `offset_ns` is the offset of the two clocks as it is now.
+
+        Stamps of two clocks do not mix: one read without the kernel's stamp, or a step of its clock since the request was
+        sent, and the whole answer counts by the moments it was read.
+        """
+        whole = self.framing.complete and self.problem is None
+        self.end_ns = self._last_ns if whole else now_ns
+        stamped = len(self.stamps) > self._unstamped
+        self.clock_step = stamped and abs(offset_ns - self._offset_ns) > STEP_NS
+        if self.clock_step or self._unstamped:
+            self.stamps = array("q", self.reads)
+            self._unstamped = len(self.reads)
+            self.end_ns = self.reads[-1] if whole and self.reads else now_ns
+
+    @property
+    def stamp_source(self) -> StampSource:
+        """Where the stamps came from, once the exchange has ended."""
+        return "user" if self._unstamped else "kernel"
+
+    def capture(self, block: str, index: int, stream: int, scheduled_ns: int | None = None) -> Capture:
+        """The whole exchange as a value."""
+        return Capture(
+            block=block,
+            index=index,
+            stream=stream,
+            scheduled_ns=scheduled_ns,
+            sent_ns=self.sent_ns,
+            connect_ns=self.connect_ns,
+            reused=self.reused,
+            retries=self.retries,
+            status=self.framing.status,
+            headers=self.framing.headers,
+            frames=tuple(map(Frame, self.stamps, self.reads, self.pieces)),
+            end_ns=self.end_ns,
+            stamp_source=self.stamp_source,
+            problem=self.problem,
+            problem_text=self.problem_text,
+            clock_step=self.clock_step,
+        )

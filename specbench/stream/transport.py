@@ -1,0 +1,177 @@
+"""The way of one request over a connection of our own, stamped by the kernel: an httpx transport. Decodes nothing.
+
+A transport holds one connection, as one stream of a load test needs: requests on it follow each other.
+"""
+
+import errno
+import socket
+from collections.abc import Iterator
+
+import httpx
+
+from specbench.model.seen import Outcome
+from specbench.stream.clock import now_ns, offset_ns
+from specbench.stream.connection import PlainConnection, connect
+from specbench.stream.exchange import Exchange
+from specbench.stream.timeouts import Timeouts
+from specbench.units import NS_PER_S
+
+EXCHANGE = "exchange"
+"""The httpx extension under which a caller passes an `Exchange` to be filled, and finds it in the response."""
+
+_OUR_LIMITS = {errno.EMFILE, errno.ENFILE, errno.ENOMEM, errno.ENOBUFS, errno.EADDRNOTAVAIL}
+
+
+class StampingTransport(httpx.BaseTransport):
+    """Sends a request and reads its answer, with the arrival time of every read.
+
+    A connection is opened before the clock of a request starts, and kept for the next. A request is written a second time
+    only where a connection that had been used before was closed before any byte of the answer (RFC 9112, 9.3.1).
+    """
+
+    def __init__(self, timeouts: Timeouts | None = None, verify: bool = True) -> None:
+        self.timeouts = timeouts or Timeouts()
+        self._verify = verify
+        self._connection: PlainConnection | None = None
+        self._origin: tuple[str, str, int | None] | None = None
+        self._connect_ns: int | None = None
+        self._used = False
+        self._cut = False
+
+    def open(self, url: httpx.URL) -> None:
+        """A connection to the URL's host is open, the one in hand if it can be used.  Raises: TimeoutError, OSError."""
+        origin = (url.scheme, url.host, url.port)
+        if self._connection is not None:
+            if self._origin == origin and self._connection.quiet():
+                return
+            self.close()
+        started = now_ns()
+        self._connection = connect(url, self._verify, self.timeouts.connect_s)
+        self._connect_ns = now_ns() - started
+        self._origin, self._used = origin, False
+
+    def handle_request(self, request: httpx.Request) -> httpx.Response:
+        """The head of the answer has come; the body follows as it is read. The `Exchange` is among the extensions.
+
+        Raises: httpx.TransportError; the exchange says what it was in the words of `Outcome`.
+        """
+        exchange: Exchange = request.extensions.get(EXCHANGE) or Exchange(self.timeouts)
+        message = _written(request)
+        self._ask(request.url, message, exchange)
+        if exchange.problem == "disconnected" and exchange.reused and not exchange.touched and not self._cut:
+            exchange.retries += 1
+            self._ask(request.url, message, exchange)
+        status = exchange.framing.status
+        if status is None:
+            self.finish(exchange)
+            raise httpx.TransportError(f"{exchange.problem}: {exchange.problem_text}")
+        body = _Body(self, exchange)
+        return httpx.Response(status, headers=exchange.framing.headers, stream=body, extensions={EXCHANGE: exchange})
+
+    def read(self, exchange: Exchange) -> None:
+        """One more read of the answer."""
+        assert self._connection is not None
+        deadline_ns, late = exchange.deadline()
+        try:
+            data, stamp_ns = self._connection.receive(max(deadline_ns - now_ns(), 1) / NS_PER_S)
+        except TimeoutError:
+            exchange.fail("cut" if self._cut else late, None)
+        except OSError as error:
+            exchange.fail("cut" if self._cut else "disconnected", str(error))
+        else:
+            if data:
+                exchange.take(data, stamp_ns, now_ns())
+            elif self._cut or not exchange.framing.closed():
+                exchange.fail("cut" if self._cut else "disconnected", "closed before the end of the answer")
+
+    def read_to_end(self, exchange: Exchange) -> None:
+        """Read until the answer has ended, well or not: between two reads nothing but stamping and keeping."""
+        while not exchange.finished:
+            self.read(exchange)
+
+    def finish(self, exchange: Exchange) -> None:
+        """The exchange is over: its clock is checked, its connection kept only where HTTP allows another request on it."""
+        exchange.end(now_ns(), offset_ns())
+        if exchange.problem is not None or not exchange.framing.reusable:
+            self.close()
+
+    def cut(self) -> None:
+        """End what is in flight, from another thread or greenlet, for good: the exchange's problem is `cut`."""
+        self._cut = True
+        if self._connection is not None:
+            self._connection.interrupt()
+
+    def close(self) -> None:
+        """Close the connection."""
+        if self._connection is not None:
+            self._connection.close()
+            self._connection = None
+
+    def _ask(self, url: httpx.URL, message: bytes, exchange: Exchange) -> None:
+        """Write the request and read up to the head of the answer; what goes wrong is in the exchange."""
+        try:
+            self.open(url)
+        except OSError as error:
+            exchange.begin(now_ns(), 0)
+            exchange.fail(*_unopened(error))
+            return
+        if self._cut:
+            exchange.begin(now_ns(), 0)
+            exchange.fail("cut", None)
+            return
+        assert self._connection is not None
+        exchange.reused, exchange.connect_ns = self._used, None if self._used else self._connect_ns
+        self._used = True
+        offset = offset_ns()
+        exchange.begin(now_ns(), offset)
+        try:
+            self._connection.send(message, self.timeouts.connect_s)
+        except OSError as error:
+            exchange.fail("disconnected", f"while sending: {error}")
+        while exchange.framing.status is None and not exchange.finished:
+            self.read(exchange)
+
+
+class _Body(httpx.SyncByteStream):
+    """The body as httpx reads it: bytes as they arrive."""
+
+    def __init__(self, transport: StampingTransport, exchange: Exchange) -> None:
+        self._transport = transport
+        self._exchange = exchange
+
+    def __iter__(self) -> Iterator[bytes]:
+        given = 0
+        while True:
+            while given < len(self._exchange.pieces):
+                yield self._exchange.pieces[given]
+                given += 1
+            if self._exchange.finished:
+                break
+            self._transport.read(self._exchange)
+        if self._exchange.problem is not None:
+            raise httpx.ReadError(f"{self._exchange.problem}: {self._exchange.problem_text}")
+
+    def close(self) -> None:
+        self._transport.finish(self._exchange)
+
+
+def _written(request: httpx.Request) -> bytes:
+    """The request as bytes, its body counted."""
+    body = request.read()
+    lines = [b"%s %s HTTP/1.1" % (request.method.encode("ascii"), request.url.raw_path)]
+    lines += [b"%s: %s" % header for header in request.headers.raw if header[0].lower() != b"transfer-encoding"]
+    if b"content-length" not in {name.lower() for name, _ in request.headers.raw} and body:
+        lines.append(b"Content-Length: %d" % len(body))
+    return b"\r\n".join(lines) + b"\r\n\r\n" + body
+
+
+def _unopened(error: OSError) -> tuple[Outcome, str]:
+    """Why there is no connection; our own limits are never the endpoint's fault."""
+    if isinstance(error, TimeoutError):
+        return "timeout_connect", "no connection in time"
+    if error.errno in _OUR_LIMITS or (isinstance(error, socket.gaierror) and error.errno == socket.EAI_MEMORY):
+        return "client_resource", str(error)
+    return "connect_failed", str(error)
+
+
+__all__ = ["EXCHANGE", "StampingTransport", "Timeouts"]
