@@ -1,0 +1,189 @@
+"""Three ways to set two arms against each other on one metric: pair by pair, pooled with a jackknife, by their values alone.
+
+Which metric takes which way is a column of `metrics.py`; a `Comparison` is made of the outcome in `compare.py`.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from math import exp, inf, isfinite, isnan, log, nan
+
+import numpy as np
+
+from specbench.analysis.events import Floats, Ints
+from specbench.analysis.metrics import Metric
+from specbench.analysis.samples import Samples, Totals, quantiles
+from specbench.analysis.stats_paired import Estimate, jackknife, mean_with_t
+from specbench.analysis.stats_quantile import design_effect, upper_bound
+from specbench.model.judged import PerArm
+
+NO_PAIR = "no pair has a value in both arms"
+AT_ZERO = "a value of 0 has no ratio"
+BEYOND = "so many requests failed that this percentile lies beyond every measured time"
+ON_THE_EDGE = "without one of the pairs, this percentile lies among the failed requests"
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Arm:
+    """One arm on one metric: what was measured, and the statistic of each unit (NaN where there is none).
+
+    `by_unit` (n_units,), `pairs` (n_units,) the pair number of each unit.
+    """
+
+    data: Samples | Totals
+    by_unit: Floats
+    pairs: tuple[int, ...]
+
+    def told(self) -> set[int]:
+        """The pairs in which this arm has a value."""
+        return {pair for pair, value in zip(self.pairs, self.by_unit, strict=True) if not np.isnan(value)}
+
+    def units(self, pairs: Sequence[int]) -> list[int]:
+        """The units of these pairs, in their order."""
+        return [self.pairs.index(pair) for pair in pairs]
+
+    def n(self, pairs: Sequence[int]) -> int:
+        """How many samples, or how large a denominator, stand behind these pairs."""
+        sizes = self.data.counts() if isinstance(self.data, Samples) else self.data.denominator
+        return int(sizes[self.units(pairs)].sum())
+
+
+@dataclass(frozen=True, slots=True)
+class Contrast:
+    """The outcome: values (+inf where unbounded, None where there is none), the log ratio, and what it rests on.
+
+    `log` is None where the values have no ratio; `reason` says why. `bound` is each arm's own one-sided bound in the
+    harmful direction. `differences` are the log ratios pair by pair, empty where there are none.
+    """
+
+    value: PerArm[float | None]
+    bound: PerArm[float | None]
+    log: Estimate | None
+    n_blocks: int
+    differences: tuple[float, ...]
+    method: str
+    reason: str | None
+
+
+def by_pairs(metric: Metric, baseline: Arm, speculative: Arm, confidence: float) -> Contrast:
+    """One statistic per block: the mean of the log ratios of the pairs, with t.
+
+    The value of an arm is the geometric mean of its blocks, so that the ratio of the values is the ratio that is judged.
+    """
+    pairs = sorted(baseline.told() & speculative.told())
+    sides = [arm.by_unit[arm.units(pairs or sorted(arm.told()))] for arm in (baseline, speculative)]
+    value = PerArm(_typical(sides[0]), _typical(sides[1]))
+    bound = PerArm(_own_bound(metric, sides[0], confidence), _own_bound(metric, sides[1], confidence))
+    method = f"mean of log ratios of {len(pairs)} pairs, t"
+    if not pairs:
+        return Contrast(value, bound, None, 0, (), method, NO_PAIR)
+    if any((side <= 0).any() for side in sides):
+        return Contrast(value, bound, None, len(pairs), (), method, AT_ZERO)
+    if not all(np.isfinite(side).all() for side in sides):
+        return Contrast(
+            value, bound, None, len(pairs), (), method, "in a block more requests failed than this percentile leaves room for"
+        )
+    differences = np.log(sides[1]) - np.log(sides[0])
+    return Contrast(value, bound, mean_with_t(differences), len(pairs), tuple(differences.tolist()), method, None)
+
+
+def pooled(metric: Metric, baseline: Arm, speculative: Arm, confidence: float) -> Contrast:
+    """One percentile over all blocks of an arm: its log ratio, with an error from leaving out one pair at a time."""
+    pairs = sorted(baseline.told() & speculative.told())
+    method = f"pooled percentile, jackknife over {len(pairs)} pairs"
+    pools = [_pool(arm, pairs or sorted(arm.told())) for arm in (baseline, speculative)]
+    p = metric.quantile or 0.0
+    value = PerArm(pools[0].quantile(p), pools[1].quantile(p))
+    bound = PerArm(pools[0].bound(p, confidence), pools[1].bound(p, confidence))
+    if not pairs or value.baseline is None or value.speculative is None:
+        return Contrast(value, bound, None, 0, (), method, NO_PAIR)
+    if inf in (value.baseline, value.speculative):
+        return Contrast(value, bound, None, len(pairs), (), method, BEYOND)
+    whole = _log_ratio(value.baseline, value.speculative)
+    if isnan(whole):
+        return Contrast(value, bound, None, len(pairs), (), method, AT_ZERO)
+    left_out = [_log_ratio(pools[0].quantile(p, unit), pools[1].quantile(p, unit)) for unit in range(len(pairs))]
+    estimate = jackknife(whole, np.array(left_out))
+    edge = len(pairs) > 1 and not all(isfinite(each) for each in left_out)
+    return Contrast(value, bound, estimate, len(pairs), (), method, ON_THE_EDGE if edge else None)
+
+
+def by_value(metric: Metric, baseline: Arm, speculative: Arm) -> Contrast:
+    """Counts and shares over all blocks of an arm: the ratio of the two values, without an interval."""
+    value = PerArm(_whole_value(metric, baseline), _whole_value(metric, speculative))
+    n_blocks = len(baseline.told() & speculative.told())
+    if value.baseline is None or value.speculative is None:
+        return Contrast(value, value, None, n_blocks, (), "values", None)
+    ratio = _log_ratio(value.baseline, value.speculative)
+    if isnan(ratio):
+        return Contrast(value, value, None, n_blocks, (), "values", AT_ZERO)
+    return Contrast(value, value, Estimate(ratio, None, None), n_blocks, (), "values", None)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Pool:
+    """All samples of some pairs in one arm, ascending, and the place of each one's pair among them: both (n,)."""
+
+    values: Floats
+    pair: Ints
+
+    def quantile(self, p: float, without: int | None = None) -> float | None:
+        """The p-quantile, with one pair left out if asked; None where nothing is left."""
+        kept = self.values if without is None else self.values[self.pair != without]
+        return float(quantiles(kept, [p])[0]) if len(kept) else None
+
+    def bound(self, p: float, confidence: float) -> float | None:
+        """Upper bound of the p-quantile by an order statistic, for as many samples as clustering leaves of them."""
+        if not len(self.values):
+            return None
+        at_or_below = self.values <= quantiles(self.values, [p])[0]
+        below = np.bincount(self.pair, weights=at_or_below).astype(np.float64)
+        effect = design_effect(below, np.bincount(self.pair).astype(np.float64))
+        return upper_bound(self.values, p, confidence, effect or 1.0)
+
+
+def _pool(arm: Arm, pairs: Sequence[int]) -> _Pool:
+    assert isinstance(arm.data, Samples)
+    parts = [arm.data.of_unit(unit) for unit in arm.units(pairs)]
+    values = np.concatenate([np.zeros(0), *parts])
+    place = np.repeat(np.arange(len(parts)), [len(part) for part in parts])
+    order = np.argsort(values, kind="stable")
+    return _Pool(values[order], place[order])
+
+
+def _typical(values: Floats) -> float | None:
+    """The geometric mean; the plain mean where a value is 0; None of nothing."""
+    if not len(values):
+        return None
+    if (values > 0).all():
+        return float(values[0]) if np.ptp(values) == 0 else exp(float(np.log(values).mean()))
+    return float(values.mean())
+
+
+def _own_bound(metric: Metric, values: Floats, confidence: float) -> float | None:
+    """One-sided bound of one arm's own value in the harmful direction; for a gauge of the engine, the worst block there was."""
+    if metric.engine and len(values):
+        return float(values.max() if metric.direction == "lower" else values.min())
+    if len(values) < 2 or not np.isfinite(values).all():
+        return None
+    positive = bool((values > 0).all())
+    interval = mean_with_t(np.log(values) if positive else values).bounds(2 * confidence - 1)
+    if interval is None:
+        return None
+    end = interval[0] if metric.direction == "higher" else interval[1]
+    return exp(end) if positive else end
+
+
+def _whole_value(metric: Metric, arm: Arm) -> float | None:
+    assert isinstance(arm.data, Totals)
+    counted = float(arm.data.denominator.sum())
+    if counted <= 0:
+        return None
+    total = float(arm.data.numerator.sum())
+    return total / counted if metric.method == "share" else total
+
+
+def _log_ratio(baseline: float | None, speculative: float | None) -> float:
+    """log(speculative ÷ baseline), NaN where either is no positive finite number."""
+    if baseline is None or speculative is None or not (0 < baseline < inf and 0 < speculative < inf):
+        return nan
+    return log(speculative) - log(baseline)

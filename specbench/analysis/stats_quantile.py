@@ -1,0 +1,109 @@
+"""Inference on one percentile: how far clustering inflates its error, and bounds for absolute limits.
+
+Only arrays of numbers come in. Comparisons of two arms are in `compare.py`.
+"""
+
+from math import ceil
+
+import numpy as np
+
+from specbench.analysis.events import Floats, Ints
+
+
+def design_effect(below: Floats, counts: Floats) -> float | None:
+    """How many times larger the variance of P(x <= q) is than for independent samples.
+
+    D = se_F^2 ÷ (F (1 - F) ÷ N) with se_F = sqrt(G ÷ (G - 1) · sum (r_g - mean r)^2) ÷ N, r_g = below_g - F n_g, F = sum below
+    ÷ N.
+
+    Args:
+        below: (n_clusters,) samples at or below q in each cluster.
+        counts: (n_clusters,) samples in each cluster.
+
+    Returns:
+        1 for independent samples; None where fewer than two clusters, or no sample on one side of q, leave it open.
+
+    Source: Deng, Knoblich and Lu 2018, arXiv 1803.06336, section 4.2; Kish 1965 for the word.
+    """
+    used = counts > 0
+    n_clusters, total = int(used.sum()), float(counts.sum())
+    if n_clusters < 2:
+        return None
+    share = float(below.sum()) / total
+    if not 0 < share < 1:
+        return None
+    return _share_error(below[used], counts[used], share) ** 2 / (share * (1 - share) / total)
+
+
+def clustered_interval(values: Floats, clusters: Ints, p: float, confidence: float) -> tuple[float, float, float] | None:
+    """The sample p-quantile with an interval that clustering does not shrink: (quantile, low, high).
+
+    [Q(p - t se_F), Q(p + t se_F)] with se_F as in `design_effect` and t with n_clusters - 1 degrees of freedom: no density
+    estimate.
+
+    Args:
+        values: (n,) finite samples.
+        clusters: (n,) index of each sample's cluster: a time block, or a request where requests are independent.
+
+    Returns:
+        None with fewer than two clusters.
+
+    Source: Deng, Knoblich and Lu 2018, arXiv 1803.06336, section 4.2.
+    """
+    from specbench.analysis.samples import quantiles
+    from specbench.analysis.stats_paired import t_quantile
+
+    counts = np.bincount(clusters).astype(np.float64)
+    n_clusters = int((counts > 0).sum())
+    if n_clusters < 2:
+        return None
+    quantile = float(quantiles(values, [p])[0])
+    below = np.bincount(clusters, weights=values <= quantile, minlength=len(counts)).astype(np.float64)
+    used = counts > 0
+    reach = t_quantile((1 + confidence) / 2, n_clusters - 1) * _share_error(below[used], counts[used], p)
+    low, high = quantiles(values, [max(p - reach, 0.0), min(p + reach, 1.0)])
+    return quantile, float(low), float(high)
+
+
+def upper_bound(values: Floats, p: float, confidence: float, effect: float = 1.0) -> float | None:
+    """One-sided upper bound of the p-quantile: an order statistic, so that failed requests may stand in `values` as +inf.
+
+    The smallest k with BinomCDF(k - 1; n, p) >= confidence gives x_(k). With a design effect above 1, n ÷ effect samples stand
+    for the n.
+
+    Returns:
+        The bound, +inf where failures reach it; None where the samples are too few for any bound (59 are needed for p95 at 95
+        %).
+
+    Source: David and Nagaraja, Order Statistics, section 7.1.
+    """
+    from scipy.special import bdtr
+
+    n = int(len(values) / max(effect, 1.0))
+    if n < 1:
+        return None
+    ranks = np.arange(ceil(n * p), n + 1)
+    held = np.flatnonzero(bdtr((ranks - 1).astype(np.float64), n, p) >= confidence) if len(ranks) else np.zeros(0)
+    if not len(held):
+        return None
+    rank = int(ranks[held[0]])
+    place = min(ceil(rank / n * len(values)), len(values)) - 1
+    return float(np.partition(values, place)[place])
+
+
+def certified(over: int, n: int, tail: float, confidence: float) -> bool:
+    """Whether `over` requests beyond a limit among n certify that at most the share `tail` lies beyond it.
+
+    BinomCDF(over; n, tail) <= 1 - confidence. At 95 % for a p95: 1 of 100, 4 of 200, 16 of 500, 38 of 1000.
+
+    Source: MLPerf inference rules, appendix on early stopping.
+    """
+    from scipy.special import bdtr
+
+    return n > 0 and float(bdtr(float(over), n, tail)) <= 1 - confidence
+
+
+def _share_error(below: Floats, counts: Floats, share: float) -> float:
+    residual = below - share * counts
+    n = len(counts)
+    return float(np.sqrt(n / (n - 1) * ((residual - residual.mean()) ** 2).sum()) / counts.sum())
