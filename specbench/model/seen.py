@@ -131,7 +131,9 @@ class RequestRecord:
 class Telemetry:
     """What the engine said of itself over one block: counters as differences, gauges as peak and mean.
 
-    A quantity that the engine does not tell is None, and `absent` says why, by field name.
+    A quantity that the engine does not tell is None, and `absent` says why, by field name (a part of one by a dotted name,
+    such as `acceptance.rounds`). `server_ttft_s_mean` and `server_itl_s_mean` are the engine's own, by its own definitions
+    (docs/engines.md): never compared between engines, and never between arms where one observation is a step.
     """
 
     acceptance: Acceptance | None = None
@@ -150,6 +152,10 @@ class Telemetry:
     memory_bytes_peak: int | None = None
     oom_events: int | None = None
     restarts: int | None = None
+    server_ttft_s_mean: float | None = None
+    server_itl_s_mean: float | None = None
+    power_w_mean: float | None = None
+    energy_j: float | None = None
     reset: bool = False
     absent: dict[str, str] = field(default_factory=dict)
 

@@ -10,6 +10,7 @@ from typing import Any
 from specbench.model.asked import Route
 from specbench.model.seen import Acceptance, StreamRule, Telemetry
 from specbench.telemetry.counters import NOT_ASKED, Span, Told, span_of
+from specbench.telemetry.gpu import gpu_quantities
 from specbench.telemetry.pages import Answers, Scrape
 
 Quantities = dict[str, Told[Any]]
@@ -27,6 +28,7 @@ class Engine:
     `fact_paths` are fetched once, before load: `recognises` says whether such answers are this engine's, `facts` what it
     says of itself, by the names of `facts.py`.
     `answer_counts` gives the speculation counted for one request from the event that carries it, None from any other.
+    `tokenize(model, text)` is the path and body that ask for a text's token ids, None where the engine has no such route.
     """
 
     name: str
@@ -39,6 +41,7 @@ class Engine:
     recognises: Callable[[Answers], bool]
     facts: Callable[[Answers], dict[str, str]]
     answer_counts: Callable[[Mapping[str, Any]], Acceptance | None]
+    tokenize: Callable[[str, str], tuple[str, dict[str, Any]]] | None = None
 
 
 def telemetry_of(before: Scrape, during: Sequence[Scrape], after: Scrape, engine: Engine) -> Telemetry:
@@ -54,7 +57,7 @@ def telemetry_of(before: Scrape, during: Sequence[Scrape], after: Scrape, engine
         Every quantity as a value, or None with its reason in `absent`.
     """
     span = span_of(before, during, after)
-    told = engine.read(span)
+    told = engine.read(span) | (gpu_quantities(before, during, after) if before.gpu_pages else {})
     told["restarts"] = Told(span.continuity.restarts, span.continuity.broken or NOT_ASKED)
     absent = dict.fromkeys(_QUANTITIES - told.keys(), f"not_told: {engine.label} does not tell it")
     absent |= {name: one.reason or "unknown" for name, one in told.items() if one.value is None}

@@ -75,6 +75,28 @@ def fingerprint(text: str) -> str:
     return sha256(text.encode()).hexdigest()[:12]
 
 
+def with_sources(read: Mapping[str, str], declared: Mapping[str, str]) -> tuple[dict[str, str], dict[str, str]]:
+    """All that is known of one endpoint, and for each fact "read", "declared" or (without a value) "not declared".
+
+    What the endpoint says of itself beats what the scenario declares of it.
+    """
+    known = {**declared, **read}
+    names = sorted({*FACTS, *known})
+    return known, {name: "read" if name in read else "declared" if name in declared else "not declared" for name in names}
+
+
+def token_ids(answer: Any) -> tuple[int, ...] | None:
+    """The ids in what an endpoint answered to a text to be tokenised; None where there are none.
+
+    vLLM and SGLang list numbers under `tokens`, llama.cpp numbers or objects with an `id`, TGI such objects at the top.
+    """
+    listed = answer.get("tokens") if isinstance(answer, dict) else answer
+    if not isinstance(listed, list):
+        return None
+    ids = [one.get("id") if isinstance(one, dict) else one for one in listed]
+    return tuple(ids) if ids and all(isinstance(one, int) for one in ids) else None
+
+
 def _text(value: object) -> str:
     if isinstance(value, bool):
         return "on" if value else "off"

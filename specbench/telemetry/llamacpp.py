@@ -31,6 +31,7 @@ def read(span: Span) -> Quantities:
         **_prompts(span),
         "preemptions": Told(None, "not_told: llama.cpp never preempts; a request that overflows fails"),
         "decode_steps": Told(None, "not_told: llama.cpp counts decode calls of all requests together, prompts included"),
+        "server_itl_s_mean": _ratio(rise(span, "llamacpp:tokens_predicted_seconds"), rise(span, "llamacpp:tokens_predicted")),
         "queue_time_s_mean": Told(None, "not_told: llama.cpp has no queue time"),
         "kv_usage_peak": _kv_usage_peak(span),
         "running_mean": gauge_mean(span, "llamacpp:requests_processing"),
@@ -46,6 +47,12 @@ def _prompts(span: Span) -> Quantities:
         return {"prompt_tokens": absent, "prefix_queries": absent, "prefix_hits": absent}
     total = Told(processed.value + cached.value)
     return {"prompt_tokens": total, "prefix_queries": total, "prefix_hits": cached}
+
+
+def _ratio(seconds: Told[float], tokens: Told[float]) -> Told[float]:
+    if seconds.value is None or tokens.value is None:
+        return Told(None, seconds.reason or tokens.reason)
+    return Told(seconds.value / tokens.value) if tokens.value else Told(None, "no_observation: no token in this block")
 
 
 def _kv_usage_peak(span: Span) -> Told[float]:
@@ -126,6 +133,11 @@ def _slots(answers: Answers) -> list[Mapping[str, Any]]:
     return [slot for slot in body if isinstance(slot, dict)] if isinstance(body, list) else []
 
 
+def tokenize(model: str, text: str) -> tuple[str, dict[str, Any]]:
+    """How to ask for the ids of a text."""
+    return "/tokenize", {"content": text}
+
+
 LLAMACPP = Engine(
     name="llamacpp",
     label="llama.cpp",
@@ -142,4 +154,5 @@ LLAMACPP = Engine(
     recognises=recognises,
     facts=facts,
     answer_counts=answer_counts,
+    tokenize=tokenize,
 )

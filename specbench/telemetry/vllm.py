@@ -36,6 +36,12 @@ def read(span: Span) -> Quantities:
             rise(span, _first(span, prefix, "inter_token_latency_seconds_count", "time_per_output_token_seconds_count"))
         ),
         "queue_time_s_mean": observed_mean(span, f"{prefix}request_queue_time_seconds"),
+        "server_ttft_s_mean": observed_mean(span, f"{prefix}time_to_first_token_seconds"),
+        # The gap between two outputs of a request: a step, not a token.
+        "server_itl_s_mean": observed_mean(
+            span,
+            _first(span, prefix, "inter_token_latency_seconds_count", "time_per_output_token_seconds_count")[: -len("_count")],
+        ),
         "kv_usage_peak": gauge_peak(span, _first(span, prefix, "kv_cache_usage_perc", "gpu_cache_usage_perc")),
         "running_mean": gauge_mean(span, f"{prefix}num_requests_running"),
         "waiting_mean": gauge_mean(span, f"{prefix}num_requests_waiting"),
@@ -128,6 +134,11 @@ def _compact(value: object) -> str | None:
     return None if not value else json.dumps(value, sort_keys=True)
 
 
+def tokenize(model: str, text: str) -> tuple[str, dict[str, Any]]:
+    """How to ask for the ids of a text."""
+    return "/tokenize", {"model": model, "prompt": text}
+
+
 VLLM = Engine(
     name="vllm",
     label="vLLM",
@@ -144,4 +155,5 @@ VLLM = Engine(
     recognises=recognises,
     facts=facts,
     answer_counts=answer_counts,
+    tokenize=tokenize,
 )

@@ -1,0 +1,137 @@
+"""Whether two arms differ in nothing but the change under test: what both said, sorted into three lists.
+
+Nothing is fetched here and nobody refused; the caller refuses where `refusals` is not empty.
+"""
+
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass
+
+from specbench.model.seen import Endpoint
+from specbench.telemetry.facts import FACTS
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Fact:
+    """One fact of both arms, None where it is neither told nor declared; a source is "read", "declared" or "not declared"."""
+
+    name: str
+    baseline: str | None
+    speculative: str | None
+    baseline_source: str
+    speculative_source: str
+    accepted: bool = False
+
+    @property
+    def differs(self) -> bool:
+        """Whether both arms have a value, and not the same."""
+        return None not in (self.baseline, self.speculative) and self.baseline != self.speculative
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Fairness:
+    """The facts of two arms in three lists, for a table side by side; `warnings` are sentences to show.
+
+    `must_equal`: known of both; a difference refuses the comparison unless it is accepted by name. `follows`: comes from the
+    treatment, shown and never a failure. `unknown`: should be equal, and at least one arm has no value.
+    """
+
+    must_equal: tuple[Fact, ...]
+    follows: tuple[Fact, ...]
+    unknown: tuple[Fact, ...]
+    warnings: tuple[str, ...]
+
+    @property
+    def refusals(self) -> tuple[Fact, ...]:
+        """The differences that make a comparison unfair."""
+        return tuple(fact for fact in self.must_equal if fact.differs and not fact.accepted)
+
+
+def differences(baseline: Endpoint, speculative: Endpoint, accepted: Collection[str] = ()) -> Fairness:
+    """The facts of both arms, sorted by what a difference would mean.
+
+    Args:
+        baseline: What the baseline's endpoint said, or the scenario declared of it.
+        speculative: The same of the speculative arm's.
+        accepted: Names of facts whose difference the scenario accepts.
+    """
+    names = [*FACTS, *sorted({*baseline.facts, *speculative.facts} - FACTS.keys())]
+    facts = [_fact(name, baseline, speculative, name in accepted) for name in names]
+    equal = [fact for fact in facts if _kind(fact.name) == "must_equal"]
+    known = tuple(fact for fact in equal if None not in (fact.baseline, fact.speculative))
+    unknown = tuple(fact for fact in equal if None in (fact.baseline, fact.speculative))
+    follows = tuple(
+        fact for fact in facts if _kind(fact.name) == "follows" and (fact.baseline is not None or fact.speculative is not None)
+    )
+    return Fairness(
+        must_equal=known, follows=follows, unknown=unknown, warnings=_warnings(known, follows, unknown, sorted(accepted))
+    )
+
+
+def contradictions(endpoint: Endpoint, declared: Mapping[str, str]) -> tuple[str, ...]:
+    """Sentences for what the scenario declares of an arm and the endpoint itself tells otherwise."""
+    return tuple(
+        f"arms.{endpoint.arm}.declare.{name}: declared {value}, but the endpoint says {endpoint.facts[name]}"
+        for name, value in declared.items()
+        if endpoint.sources.get(name) == "read" and endpoint.facts[name] != value
+    )
+
+
+def table(fairness: Fairness) -> list[tuple[str, str, str, str]]:
+    """Rows of (fact, baseline, speculative, what it means), the refusals first."""
+    rows = [
+        (fact.name, _shown(fact.baseline, fact.baseline_source), _shown(fact.speculative, fact.speculative_source), meaning)
+        for fact, meaning in _with_meaning(fairness)
+    ]
+    return sorted(rows, key=lambda row: row[3] != "differs")
+
+
+def _with_meaning(fairness: Fairness) -> list[tuple[Fact, str]]:
+    judged = [(fact, _judged(fact)) for fact in fairness.must_equal]
+    shown = [(fact, "follows from the treatment") for fact in fairness.follows]
+    return judged + shown + [(fact, "not known of both") for fact in fairness.unknown]
+
+
+def _judged(fact: Fact) -> str:
+    if not fact.differs:
+        return "equal"
+    return "differs, accepted" if fact.accepted else "differs"
+
+
+def _shown(value: str | None, source: str) -> str:
+    if value is None:
+        return "not declared"
+    return f"{value} (declared)" if source == "declared" else value
+
+
+def _fact(name: str, baseline: Endpoint, speculative: Endpoint, accepted: bool) -> Fact:
+    return Fact(
+        name=name,
+        baseline=baseline.facts.get(name),
+        speculative=speculative.facts.get(name),
+        baseline_source=baseline.sources.get(name, "not declared"),
+        speculative_source=speculative.sources.get(name, "not declared"),
+        accepted=accepted,
+    )
+
+
+def _kind(name: str) -> str:
+    # A fact of the user's own naming is a remark about an arm: shown, not judged.
+    return FACTS[name][0] if name in FACTS else "follows"
+
+
+def _warnings(
+    known: tuple[Fact, ...], follows: tuple[Fact, ...], unknown: tuple[Fact, ...], accepted: list[str]
+) -> tuple[str, ...]:
+    warnings: list[str] = []
+    if unknown:
+        names = ", ".join(fact.name for fact in unknown)
+        warnings.append(f"not known of both arms, so nobody checked that they are equal: {names}; declare them in the scenario")
+    speculation = next((fact for fact in follows if fact.name == "speculation"), None)
+    if speculation is not None and speculation.baseline == speculation.speculative:
+        warnings.append(f"speculation is {speculation.baseline} in both arms: nothing is under test but what else differs")
+    elif speculation is not None and speculation.baseline == "on":
+        warnings.append("the baseline says that it speculates: are the arms swapped?")
+    idle = [name for name in accepted if not any(fact.name == name and fact.differs for fact in known)]
+    if idle:
+        warnings.append(f"accepted differences that do not exist: {', '.join(idle)}")
+    return tuple(warnings)

@@ -1,0 +1,77 @@
+"""One GET, bounded in time and size, whose every failure is an answer too; loopback never goes through a proxy.
+
+What is asked and what the answers mean is decided elsewhere (`scrape.py`, `endpoint.py`).
+"""
+
+import time
+from collections.abc import Mapping
+from ipaddress import ip_address
+from types import TracebackType
+from typing import Any
+from urllib.parse import urlsplit
+
+import httpx
+
+from specbench.telemetry.pages import Answer
+
+LARGEST_BODY = 32 * 1024 * 1024
+
+
+class Getter:
+    """Connections to the endpoints of one arm, kept open for as long as the context is."""
+
+    def __init__(self) -> None:
+        self._clients: dict[tuple[str, bool], httpx.Client] = {}
+
+    def __enter__(self) -> "Getter":
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        for client in self._clients.values():
+            client.close()
+
+    def get(self, url: str, headers: Mapping[str, str], timeout_s: float) -> Answer:
+        """What `url` answers, within about twice `timeout_s` and 32 MiB; redirects are not followed."""
+        return self._ask("GET", url, headers, timeout_s, None)
+
+    def post(self, url: str, headers: Mapping[str, str], timeout_s: float, body: object) -> Answer:
+        """What `url` answers to this JSON body, within the same limits."""
+        return self._ask("POST", url, headers, timeout_s, body)
+
+    def _ask(self, method: str, url: str, headers: Mapping[str, str], timeout_s: float, body: object) -> Answer:
+        content: dict[str, Any] = {} if body is None else {"json": body}
+        deadline = time.monotonic() + timeout_s
+        try:
+            with self._client(url).stream(method, url, headers=dict(headers), timeout=timeout_s, **content) as response:
+                read = bytearray()
+                for piece in response.iter_bytes():
+                    read += piece
+                    if time.monotonic() > deadline or len(read) > LARGEST_BODY:
+                        return Answer(url=url, problem="the answer does not end")
+                seen = {name.lower(): value for name, value in response.headers.items()}
+                return Answer(url=url, status=response.status_code, headers=seen, body=read.decode("utf-8", errors="replace"))
+        except (httpx.HTTPError, httpx.InvalidURL) as error:
+            words = f"{type(error).__name__}: {error}".splitlines()[0]
+            return Answer(url=url, problem=words[:200])
+
+    def _client(self, url: str) -> httpx.Client:
+        parts = urlsplit(url)
+        # Reading the trust store takes 20 ms, which a plain-text scrape beside the load need not cost.
+        kind = (parts.scheme, is_loopback(parts.hostname or ""))
+        if kind not in self._clients:
+            self._clients[kind] = httpx.Client(trust_env=not kind[1], verify=parts.scheme == "https")
+        return self._clients[kind]
+
+
+def is_loopback(host: str) -> bool:
+    """Whether `host` is this machine by name or address; NO_PROXY=localhost alone would not cover 127.0.0.1."""
+    try:
+        return ip_address(host).is_loopback
+    except ValueError:
+        return host == "localhost" or host.endswith(".localhost")
+
+
+def origin(url: str) -> tuple[str, str | None, int | None]:
+    """Scheme, host and port of a URL: who may see what is meant for whom."""
+    parts = urlsplit(url)
+    return parts.scheme, parts.hostname, parts.port or {"http": 80, "https": 443}.get(parts.scheme)

@@ -1,0 +1,92 @@
+"""GPU memory, power and energy of a block from a DCGM exporter's page or from NVML's numbers, in SI units.
+
+No vendor library is loaded here: numbers come as text or as arguments, with their vendor's units.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from specbench.telemetry.counters import Told
+from specbench.telemetry.exposition import Key
+from specbench.telemetry.pages import Answer, Page, Scrape, page_of
+
+BYTES_PER_MIB = 1024 * 1024
+MILLI = 1e-3
+
+# Default counters of dcgm-exporter 4 and what older exporters called them: memory in MiB, power in W, energy in mJ.
+_MEMORY = ("DCGM_FI_DEV_FB_USED", "dcgm_fb_used")
+_POWER = ("DCGM_FI_DEV_POWER_USAGE", "dcgm_power_usage")
+_ENERGY = ("DCGM_FI_DEV_TOTAL_ENERGY_CONSUMPTION", "dcgm_total_energy_consumption")
+_GPU_LABELS = ("gpu", "UUID", "uuid")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GpuReading:
+    """All GPUs of one arm at one moment, summed; energy counts from the driver's start."""
+
+    memory_bytes: float | None
+    power_w: float | None
+    energy_j: float | None
+
+
+def gpu_page_of(answer: Answer, gpus: frozenset[str]) -> Page:
+    """The exporter's page without the GPUs that are not this arm's; `gpus` holds indices or UUIDs, none for all."""
+    page = page_of(answer)
+    if page.samples is None or not gpus:
+        return page
+    values = {key: value for key, value in page.samples.values.items() if _is_of(key, gpus)}
+    return replace(page, samples=replace(page.samples, values=values))
+
+
+def reading_of(pages: Sequence[Page]) -> GpuReading:
+    """What the exporter pages say at one moment."""
+    return GpuReading(
+        memory_bytes=_scaled(_sum(pages, _MEMORY), BYTES_PER_MIB),
+        power_w=_sum(pages, _POWER),
+        energy_j=_scaled(_sum(pages, _ENERGY), MILLI),
+    )
+
+
+def nvml_reading(memory_used_bytes: float | None, power_mw: float | None, energy_mj: float | None) -> GpuReading:
+    """The same from NVML's numbers, in NVML's units; None stands for a call that is not supported."""
+    return GpuReading(memory_bytes=memory_used_bytes, power_w=_scaled(power_mw, MILLI), energy_j=_scaled(energy_mj, MILLI))
+
+
+def gpu_quantities(before: Scrape, during: Sequence[Scrape], after: Scrape) -> dict[str, Told[Any]]:
+    """Memory peak, mean power under load and energy of one block, as the exporter pages tell them."""
+    all_memory = [used for one in (before, *during, after) if (used := reading_of(one.gpu_pages).memory_bytes) is not None]
+    power = [watts for one in during if (watts := reading_of(one.gpu_pages).power_w) is not None]
+    return {
+        "memory_bytes_peak": Told(round(max(all_memory))) if all_memory else Told(None, _why_none(after, _MEMORY[0])),
+        "power_w_mean": Told(sum(power) / len(power)) if power else Told(None, _why_none(after, _POWER[0])),
+        "energy_j": _energy_used(reading_of(before.gpu_pages), reading_of(after.gpu_pages), _why_none(after, _ENERGY[0])),
+    }
+
+
+def _energy_used(start: GpuReading, end: GpuReading, absent: str) -> Told[float]:
+    if start.energy_j is None or end.energy_j is None:
+        return Told(None, absent)
+    if end.energy_j < start.energy_j:
+        return Told(None, "counter_reset: the GPU driver restarted within the block")
+    return Told(end.energy_j - start.energy_j)
+
+
+def _sum(pages: Sequence[Page], names: tuple[str, ...]) -> float | None:
+    values = [
+        value for page in pages if page.samples is not None for (name, _), value in page.samples.values.items() if name in names
+    ]
+    return sum(values) if values else None
+
+
+def _is_of(key: Key, gpus: frozenset[str]) -> bool:
+    labels = dict(key[1])
+    return any(labels.get(label) in gpus for label in _GPU_LABELS)
+
+
+def _scaled(value: float | None, factor: float) -> float | None:
+    return None if value is None else value * factor
+
+
+def _why_none(scrape: Scrape, name: str) -> str:
+    return next((page.absent for page in scrape.gpu_pages if page.absent), f"not_exposed: no series {name}, or not sampled")

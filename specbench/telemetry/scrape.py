@@ -1,0 +1,172 @@
+"""Fetches metrics pages: once, when the engine is idle, or every second beside the load; a failure is a reason, never an error.
+
+Nothing is read out of a page here: bodies stay as they came until the load is over.
+"""
+
+import os
+import threading
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from types import TracebackType
+from urllib.parse import urlsplit
+
+from specbench.errors import ScenarioError
+from specbench.model.asked import Arm
+from specbench.telemetry.counters import span_of
+from specbench.telemetry.engine import Engine
+from specbench.telemetry.fetch import Getter, origin
+from specbench.telemetry.gpu import gpu_page_of
+from specbench.telemetry.pages import Answer, Scrape, page_of
+
+TIMEOUT_S = 2.0
+PERIOD_S = 1.0
+IDLE_LIMIT_S = 10.0
+IDLE_POLL_S = 0.1
+
+Urls = tuple[tuple[str, Mapping[str, str]], ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MetricsSource:
+    """Where the metrics of one arm are, each URL with the headers that it may see; `gpus` limits what a GPU page may tell."""
+
+    urls: Urls
+    gpu_urls: Urls = ()
+    gpus: frozenset[str] = frozenset()
+
+
+@dataclass(frozen=True, slots=True)
+class _Raw:
+    at_ns: int
+    wall_s: float
+    answers: tuple[Answer, ...]
+    gpu_answers: tuple[Answer, ...]
+
+
+def metrics_source(arm: Arm, url: str, headers: Mapping[str, str], engine: Engine) -> MetricsSource:
+    """Where to scrape: beside the API at `url`, or at the arm's `metrics_url` (several replicas separated by commas).
+
+    The arm's headers, its key among them, go to the API's own origin only. A key of the metrics' own, in the variable that
+    `options.metrics_api_key_env` names, goes to every metrics URL. `options.gpu_metrics_url` names a DCGM exporter and
+    `options.gpus` which of its GPUs (index or UUID) are this arm's.
+
+    Raises:
+        ScenarioError: the variable that `options.metrics_api_key_env` names is not set.
+    """
+    own = _metrics_key(arm)
+    urls = [page for replica in _listed(arm.metrics_url or url) for page in _pages_of(replica, engine.metrics_paths)]
+    gpus = arm.options.get("gpus")
+    return MetricsSource(
+        urls=tuple((page, {**(headers if origin(page) == origin(url) else {}), **own}) for page in urls),
+        gpu_urls=tuple((page, own) for page in _listed(arm.options.get("gpu_metrics_url"))),
+        gpus=frozenset(map(str, gpus)) if isinstance(gpus, list) else frozenset(),
+    )
+
+
+def scrape(source: MetricsSource) -> Scrape:
+    """All metrics pages of one arm, now."""
+    with Getter() as getter:
+        return _parsed(_fetched(getter, source), source.gpus)
+
+
+def scrape_idle(source: MetricsSource, engine: Engine, limit_s: float = IDLE_LIMIT_S) -> Scrape:
+    """All metrics pages once the engine runs and queues nothing, or after `limit_s`; at once where it does not tell.
+
+    Several counters move only when a request ends, so a scrape of a busy engine counts too little. What a page hands out
+    only once (TensorRT-LLM's records) is kept from every try.
+    """
+    deadline = time.monotonic() + limit_s
+    tries: list[Scrape] = []
+    with Getter() as getter:
+        while True:
+            tries.append(_parsed(_fetched(getter, source), source.gpus))
+            if not _busy(tries[-1], engine) or time.monotonic() >= deadline:
+                return _with_all_records(tries)
+            time.sleep(IDLE_POLL_S)
+
+
+class Sampler:
+    """Scrapes once a period while the context is open; `scrapes` holds what it got, in order, once the context is closed."""
+
+    def __init__(self, source: MetricsSource, period_s: float = PERIOD_S) -> None:
+        self.scrapes: tuple[Scrape, ...] = ()
+        self._source = source
+        self._period_s = period_s
+        self._stop = threading.Event()
+        self._raw: list[_Raw] = []
+        self._thread = threading.Thread(target=self._sample, name="metrics", daemon=True)
+
+    def __enter__(self) -> "Sampler":
+        if self._source.urls or self._source.gpu_urls:
+            self._thread.start()
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        self._stop.set()
+        if self._thread.ident is not None:
+            self._thread.join()
+        # Parsing takes ten milliseconds a page, which the decoder of the load would have missed.
+        self.scrapes = tuple(_parsed(raw, self._source.gpus) for raw in self._raw)
+
+    def _sample(self) -> None:
+        with Getter() as getter:
+            while not self._stop.wait(self._period_s):
+                self._raw.append(_fetched(getter, self._source))
+
+
+def _fetched(getter: Getter, source: MetricsSource) -> _Raw:
+    at_ns, wall_s = time.monotonic_ns(), time.time()
+    answers = tuple(getter.get(url, headers, TIMEOUT_S) for url, headers in source.urls)
+    gpu_answers = tuple(getter.get(url, headers, TIMEOUT_S) for url, headers in source.gpu_urls)
+    return _Raw(at_ns, wall_s, answers, gpu_answers)
+
+
+def _parsed(raw: _Raw, gpus: frozenset[str]) -> Scrape:
+    return Scrape(
+        at_ns=raw.at_ns,
+        wall_s=raw.wall_s,
+        pages=tuple(page_of(answer) for answer in raw.answers),
+        gpu_pages=tuple(gpu_page_of(answer, gpus) for answer in raw.gpu_answers),
+    )
+
+
+def _busy(scrape: Scrape, engine: Engine) -> bool:
+    told = engine.read(span_of(scrape, [scrape], scrape))
+    return any(told[name].value for name in ("running_mean", "waiting_mean") if name in told)
+
+
+def _with_all_records(tries: Sequence[Scrape]) -> Scrape:
+    last = tries[-1]
+    earlier = {
+        page.url: tuple(record for one in tries for tried in one.pages if tried.url == page.url for record in tried.records)
+        for page in last.pages
+    }
+    return replace(last, pages=tuple(replace(page, records=earlier[page.url]) for page in last.pages))
+
+
+def _pages_of(replica: str, paths: Sequence[str]) -> list[str]:
+    """The metrics pages of one replica, given its address or the address of one of its pages.
+
+    A path that is not the engine's own (a gateway's) is taken as it stands.
+    """
+    base = replica.rstrip("/")
+    known = next((path for path in sorted(paths, key=len, reverse=True) if base.endswith(path)), None)
+    if known is None and urlsplit(base).path not in ("", "/v1"):
+        return [base]
+    base = base.removesuffix(known or "/v1").rstrip("/")
+    return [base + path for path in paths]
+
+
+def _listed(urls: object) -> list[str]:
+    return [url.strip() for url in str(urls or "").split(",") if url.strip()]
+
+
+def _metrics_key(arm: Arm) -> dict[str, str]:
+    variable = arm.options.get("metrics_api_key_env")
+    if not isinstance(variable, str):
+        return {}
+    key = os.environ.get(variable, "").strip()
+    if not key:
+        raise ScenarioError(f"options.metrics_api_key_env: the environment variable {variable} is not set; export it first")
+    return {"Authorization": f"Bearer {key}"}

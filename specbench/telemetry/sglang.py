@@ -1,0 +1,164 @@
+"""SGLang (0.5.4 and later, with `--enable-metrics`), read from python/sglang/srt up to 0.5.23.
+
+Only SGLang's own names and habits live here. Its acceptance gauges are refused everywhere: they cover the last 40 decode
+iterations, go stale when load stops, and their formula changed twice. Its answers carry the counts instead.
+"""
+
+from collections.abc import Mapping
+from typing import Any
+
+from specbench.model.asked import Route
+from specbench.model.seen import Acceptance, StreamRule
+from specbench.telemetry.counters import Span, Told, gauge_mean, gauge_peak, observed_mean, rise, whole
+from specbench.telemetry.engine import Engine, Quantities
+from specbench.telemetry.facts import first_model, json_at, metrics_at, source_name, told
+from specbench.telemetry.pages import Answers
+from specbench.telemetry.speculation import count_in, counts_in, of_histogram
+
+_DRAFTING = frozenset({"eagle_draft", "eagle_draft_extend", "frozen_kv_draft"})
+_ALGORITHM = ("speculative_algorithm", "speculative_num_steps", "speculative_eagle_topk", "speculative_num_draft_tokens")
+
+
+def read(span: Span) -> Quantities:
+    """Quantities of one block; token counters move when a request ends, so the block must be drained."""
+    return {
+        **_rounds(span),
+        "generated_tokens": whole(rise(span, "sglang:generation_tokens")),
+        "prompt_tokens": whole(rise(span, "sglang:prompt_tokens")),
+        "prefix_queries": whole(rise(span, "sglang:prompt_tokens")),
+        "prefix_hits": whole(rise(span, "sglang:cached_tokens")),
+        "preemptions": whole(rise(span, "sglang:num_retracted_requests", _first_rank)),
+        "queue_time_s_mean": observed_mean(span, "sglang:queue_time_seconds", _first_rank),
+        "server_ttft_s_mean": observed_mean(span, "sglang:time_to_first_token_seconds"),
+        "server_itl_s_mean": observed_mean(span, "sglang:inter_token_latency_seconds"),
+        "kv_usage_peak": gauge_peak(span, "sglang:token_usage", _first_rank),
+        "running_mean": gauge_mean(span, "sglang:num_running_reqs", _first_rank),
+        "waiting_mean": _waiting(span),
+        "draft_s": _gpu_seconds(span, _DRAFTING),
+        "verify_s": _gpu_seconds(span, frozenset({"target_verify"})),
+    }
+
+
+def _first_rank(labels: Mapping[str, str]) -> bool:
+    """Whether a series is not the same work told again by another tensor, pipeline or expert rank."""
+    return all(labels.get(rank, "0") == "0" for rank in ("tp_rank", "pp_rank", "moe_ep_rank"))
+
+
+def _rounds(span: Span) -> Quantities:
+    """The one speculative counter there is (0.5.13); a baseline's answers have no rounds and its steps are not counted."""
+    rounds = whole(rise(span, "sglang:spec_verify_calls", _first_rank))
+    if rounds.value is None:
+        return {"acceptance": Told(None, rounds.reason), "decode_steps": Told(None, rounds.reason)}
+    missing: Told[int] = Told(None, "not_told: SGLang's metrics count verification rounds only; its answers carry the rest")
+    return {
+        "acceptance": Told(Acceptance(rounds=rounds.value, drafted=None, accepted=None, per_position=None)),
+        "acceptance.drafted": missing,
+        "acceptance.accepted": missing,
+        "acceptance.per_position": missing,
+        # Where it speculates it always does, so that every decode step of a request is a round.
+        "decode_steps": rounds if rounds.value else Told(None, "not_told: SGLang counts decode steps only as rounds"),
+    }
+
+
+def _waiting(span: Span) -> Told[float]:
+    queued = gauge_mean(span, "sglang:num_queue_reqs", _first_rank)
+    grammar = gauge_mean(span, "sglang:num_grammar_queue_reqs", _first_rank)
+    return queued if queued.value is None or grammar.value is None else Told(queued.value + grammar.value)
+
+
+def _gpu_seconds(span: Span, categories: frozenset[str]) -> Told[float]:
+    """GPU seconds of these kinds of forward pass; there with SGLANG_ENABLE_METRICS_DEVICE_TIMER=1 alone (0.5.11)."""
+    return rise(
+        span,
+        "sglang:forward_execution_seconds",
+        lambda labels: labels.get("category") in categories and _first_rank(labels),
+    )
+
+
+def request_extras(route: Route, streaming: bool) -> dict[str, Any]:
+    """Running usage in every event and the request's own speculative counts at the end."""
+    extras: dict[str, Any] = {"return_spec_tokens_details": True}
+    if streaming:
+        extras["stream_options"] = {"include_usage": True, "continuous_usage_stats": True}
+    return extras
+
+
+def answer_counts(event: Mapping[str, Any]) -> Acceptance | None:
+    """Speculation of one request, by the names of 0.5.12 and the older ones; drafted tokens are nominal, rounds × depth.
+
+    `spec_accept_length` is left alone: it counts the prefill's token and what was cut at the stop.
+    """
+    extension = event.get("sglext") or {}
+    details = event.get("meta_info") or (extension.get("spec_tokens_details") if isinstance(extension, dict) else None)
+    rounds = count_in(details, "spec_verify_ct") if isinstance(details, dict) else None
+    if rounds is None or not isinstance(details, dict):
+        return None
+    histogram = counts_in(details, "spec_correct_drafts_histogram", "spec_accept_histogram")
+    return Acceptance(
+        rounds=rounds,
+        drafted=count_in(details, "spec_num_proposed_drafts", "spec_draft_token_num"),
+        accepted=count_in(details, "spec_num_correct_drafts", "spec_accept_token_num"),
+        per_position=of_histogram(histogram)[2] if histogram else None,
+    )
+
+
+def recognises(answers: Answers) -> bool:
+    """Whether its server info has internal states, its metrics SGLang's names, or its models belong to "sglang"."""
+    return (
+        "internal_states" in _server_info(answers)
+        or any(name.startswith("sglang:") for name, _ in metrics_at(answers))
+        or first_model(answers).get("owned_by") == "sglang"
+    )
+
+
+def facts(answers: Answers) -> dict[str, str]:
+    """What SGLang tells of itself: its resolved server arguments."""
+    info, model = _server_info(answers), first_model(answers)
+    tokens = [value for (name, _), value in metrics_at(answers).items() if name == "sglang:max_total_num_tokens"]
+    algorithm = info.get("speculative_algorithm")
+    return told(
+        model=source_name(info.get("model_path") or model.get("root") or model.get("id")),
+        revision=info.get("revision"),
+        quantization=info.get("quantization") or info.get("dtype"),
+        kv_dtype=info.get("kv_cache_dtype"),
+        context_length=info.get("context_length") or model.get("max_model_len"),
+        chat_template=info.get("chat_template"),
+        engine_version=info.get("version"),
+        sampling_defaults=info.get("sampling_defaults"),
+        prefix_caching=not info["disable_radix_cache"] if "disable_radix_cache" in info else None,
+        speculation=algorithm is not None if "speculative_algorithm" in info else None,
+        speculation_config=", ".join(f"{name} {info[name]}" for name in _ALGORITHM if info.get(name) is not None),
+        kv_capacity_tokens=info.get("max_total_num_tokens") or (f"{max(tokens):.0f}" if tokens else None),
+        memory_share=info.get("mem_fraction_static"),
+        max_running=info.get("max_running_requests"),
+        graph_mode=not info["disable_cuda_graph"] if "disable_cuda_graph" in info else None,
+    )
+
+
+def _server_info(answers: Answers) -> Mapping[str, Any]:
+    return json_at(answers, "/server_info") or json_at(answers, "/get_server_info")
+
+
+def tokenize(model: str, text: str) -> tuple[str, dict[str, Any]]:
+    """How to ask for the ids of a text."""
+    return "/tokenize", {"model": model, "prompt": text}
+
+
+SGLANG = Engine(
+    name="sglang",
+    label="SGLang",
+    stream=StreamRule(
+        engine="sglang",
+        event_is_step=True,
+        burst_ns=None,
+        token_sources=("running_usage", "token_ids", "engine_counts", "final_usage_spread", "tokenizer", "events"),
+    ),
+    request_extras=request_extras,
+    metrics_paths=("/metrics",),
+    read=read,
+    fact_paths=("/server_info", "/get_server_info", "/v1/models", "/metrics"),
+    recognises=recognises,
+    facts=facts,
+    answer_counts=answer_counts,
+    tokenize=tokenize,
+)

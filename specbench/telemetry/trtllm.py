@@ -1,0 +1,163 @@
+"""TensorRT-LLM's server (mid-2026), read from tensorrt_llm/serve and tensorrt_llm/metrics.
+
+Only its own names and habits live here. Its `/metrics` is a JSON list of iterations that each reader empties, so the
+scraper must be the only one; `/prometheus/metrics` has counters, but no count of rounds.
+"""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from specbench.model.asked import Route
+from specbench.model.seen import Acceptance, StreamRule
+from specbench.telemetry.counters import Span, Told, exposes, gauge_mean, gauge_peak, observed_mean, records, rise, whole
+from specbench.telemetry.engine import Engine, Quantities
+from specbench.telemetry.facts import first_model, json_at, metrics_at, source_name, told
+from specbench.telemetry.pages import Answers
+from specbench.telemetry.speculation import checked, count_in
+from specbench.units import MS_PER_S
+
+PROMETHEUS = "/prometheus/metrics"
+Record = Mapping[str, Any]
+
+
+def read(span: Span) -> Quantities:
+    """Quantities of one block from the iterations handed out in it and from the counters, whichever there are."""
+    prefix = _prefix(span)
+    iterations = records(span)
+    reused = whole(rise(span, f"{prefix}kv_cache_reused_blocks"))
+    missed = whole(rise(span, f"{prefix}kv_cache_missed_blocks"))
+    both = None if reused.value is None or missed.value is None else reused.value + missed.value
+    return {
+        **_acceptance(span, prefix, iterations),
+        "generated_tokens": whole(rise(span, f"{prefix}generation_tokens")),
+        "prompt_tokens": whole(rise(span, f"{prefix}prompt_tokens")),
+        # In blocks, not tokens: the share of hits is what can be compared.
+        "prefix_queries": Told(both, reused.reason or missed.reason),
+        "prefix_hits": reused,
+        "preemptions": Told(None, "not_told: TensorRT-LLM shows who is paused now, not how often it pauses"),
+        "queue_time_s_mean": observed_mean(span, f"{prefix}request_queue_time_seconds"),
+        "server_ttft_s_mean": observed_mean(span, f"{prefix}time_to_first_token_seconds"),
+        "server_itl_s_mean": observed_mean(span, f"{prefix}time_per_output_token_seconds"),
+        "kv_usage_peak": _kv_usage_peak(span, prefix, iterations),
+        "running_mean": _mean_or(iterations, "numActiveRequests", gauge_mean(span, f"{prefix}num_requests_running")),
+        "waiting_mean": _mean_or(iterations, "numQueuedRequests", gauge_mean(span, f"{prefix}num_requests_waiting")),
+        "draft_s": _draft_s(iterations),
+        "memory_bytes_peak": _memory_peak(span, prefix, iterations),
+    }
+
+
+def _prefix(span: Span) -> str:
+    """Older builds had no prefix at all."""
+    return "" if exposes(span, "spec_decode_num_draft_tokens") or exposes(span, "generation_tokens") else "trtllm_"
+
+
+def _acceptance(span: Span, prefix: str, iterations: Sequence[Record]) -> Quantities:
+    """Counts summed over iterations (never their mean of lengths); the counters check that no iteration was lost."""
+    drafted = whole(rise(span, f"{prefix}spec_decode_num_draft_tokens"))
+    accepted = whole(rise(span, f"{prefix}spec_decode_num_accepted_tokens"))
+    missing: Told[int] = Told(None, "not_told: TensorRT-LLM has no counts by position")
+    rounds = _rounds(iterations, drafted.value)
+    drafted = drafted if drafted.value is not None else _sum(iterations, "numDraftTokens", drafted.reason)
+    accepted = accepted if accepted.value is not None else _sum(iterations, "numAcceptedTokens", accepted.reason)
+    if drafted.value is None and accepted.value is None:
+        return {"acceptance": Told(None, drafted.reason)}
+    counts = Acceptance(rounds=rounds.value, drafted=drafted.value, accepted=accepted.value, per_position=None)
+    parts: Quantities = {"acceptance.rounds": rounds} if rounds.value is None else {}
+    return checked(counts) | {"acceptance.per_position": missing} | parts
+
+
+def _rounds(iterations: Sequence[Record], drafted_by_counter: int | None) -> Told[int]:
+    rounds = _sum(iterations, "numRequestsWithDraftTokens", None)
+    listed = _sum(iterations, "numDraftTokens", None).value
+    if rounds.value is None:
+        return Told(None, "not_told: only the iterations of /metrics count rounds (enable_iter_perf_stats)")
+    if drafted_by_counter is not None and listed != drafted_by_counter:
+        return Told(None, f"inconsistent: the iterations list {listed} drafted tokens, the counter {drafted_by_counter}")
+    return rounds
+
+
+def _sum(iterations: Sequence[Record], name: str, reason: str | None) -> Told[int]:
+    """Sum over iterations of one field of `specDecodingStats`."""
+    values = [count_in(stats, name) for one in iterations if isinstance(stats := one.get("specDecodingStats"), dict)]
+    known = [value for value in values if value is not None]
+    return Told(sum(known)) if known else Told(None, reason or "not_exposed: no iteration has specDecodingStats")
+
+
+def _kv_usage_peak(span: Span, prefix: str, iterations: Sequence[Record]) -> Told[float]:
+    shares = [
+        stats["usedNumBlocks"] / stats["maxNumBlocks"]
+        for one in iterations
+        if isinstance(stats := one.get("kvCacheStats"), dict) and stats.get("maxNumBlocks") and "usedNumBlocks" in stats
+    ]
+    return Told(max(shares)) if shares else gauge_peak(span, f"{prefix}kv_cache_utilization")
+
+
+def _mean_or(iterations: Sequence[Record], name: str, gauge: Told[float]) -> Told[float]:
+    """Mean over time of a field of the iterations, each weighted by how long it took; the gauge where there are none."""
+    timed = [(one[name], one["iterLatencyMS"]) for one in iterations if name in one and one.get("iterLatencyMS")]
+    weight = sum(latency for _, latency in timed)
+    return Told(sum(value * latency for value, latency in timed) / weight) if weight else gauge
+
+
+def _draft_s(iterations: Sequence[Record]) -> Told[float]:
+    """Seconds spent drafting; only the two-model drafter fills the field, and 0 means unknown everywhere else."""
+    spent = [stats.get("iterLatencyMS", 0) for one in iterations if isinstance(stats := one.get("specDecodingStats"), dict)]
+    if not sum(spent):
+        return Told(None, "not_told: only TensorRT-LLM's two-model drafter times its drafting")
+    return Told(sum(spent) / MS_PER_S)
+
+
+def _memory_peak(span: Span, prefix: str, iterations: Sequence[Record]) -> Told[int]:
+    used = [used for one in iterations if (used := count_in(one, "gpuMemUsage"))]
+    return Told(max(used)) if used else whole(gauge_peak(span, f"{prefix}gpu_memory_usage_bytes"))
+
+
+def request_extras(route: Route, streaming: bool) -> dict[str, Any]:
+    """Running usage in every event."""
+    return {"stream_options": {"include_usage": True, "continuous_usage_stats": True}} if streaming else {}
+
+
+def answer_counts(event: Mapping[str, Any]) -> Acceptance | None:
+    """None: an answer has a mean of tokens per iteration (`avg_decoded_tokens_per_iter`), and no counts."""
+    return None
+
+
+def recognises(answers: Answers) -> bool:
+    """Whether `/metrics` is a JSON list, or `/prometheus/metrics` has its names; `/version` alone could be vLLM's."""
+    page = answers.get("/metrics")
+    listed = page.json() if page is not None else None
+    return isinstance(listed, list) or any(name.startswith("trtllm_") for name, _ in metrics_at(answers, PROMETHEUS))
+
+
+def facts(answers: Answers) -> dict[str, str]:
+    """What TensorRT-LLM tells of itself: its version, its model's name and the configuration gauges' labels."""
+    samples = metrics_at(answers, PROMETHEUS)
+    labels = {name.removeprefix("trtllm_"): dict(pairs) for name, pairs in samples if name.endswith("_config_info")}
+    drafted = [value for (name, _), value in samples.items() if name.endswith("spec_decode_num_draft_tokens")]
+    speculative = {name: value for name, value in labels.get("speculative_config_info", {}).items() if value not in ("", "None")}
+    return told(
+        model=source_name(first_model(answers).get("root") or first_model(answers).get("id")),
+        engine_version=json_at(answers, "/version").get("version"),
+        # Nothing drafted yet is no proof that nothing will be.
+        speculation=True if any(drafted) else None,
+        speculation_config=", ".join(f"{name} {value}" for name, value in sorted(speculative.items())),
+    )
+
+
+TRTLLM = Engine(
+    name="trtllm",
+    label="TensorRT-LLM",
+    stream=StreamRule(
+        engine="trtllm",
+        event_is_step=True,
+        burst_ns=None,
+        token_sources=("running_usage", "final_usage_spread", "tokenizer", "events"),
+    ),
+    request_extras=request_extras,
+    metrics_paths=("/metrics", PROMETHEUS),
+    read=read,
+    fact_paths=("/version", "/v1/models", "/metrics", PROMETHEUS),
+    recognises=recognises,
+    facts=facts,
+    answer_counts=answer_counts,
+)
