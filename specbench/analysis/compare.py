@@ -120,7 +120,7 @@ def _contrast(metric: Metric, baseline: Arm, speculative: Arm, confidence: float
         return by_pairs(metric, baseline, speculative, confidence)
     if metric.method == "pooled":
         return pooled(metric, baseline, speculative, confidence)
-    return by_value(metric, baseline, speculative)
+    return by_value(metric, baseline, speculative, confidence)
 
 
 def _absence(arm: Arm) -> str | None:

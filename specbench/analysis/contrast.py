@@ -14,6 +14,7 @@ from specbench.analysis.metrics import Metric
 from specbench.analysis.samples import Samples, Totals, quantiles
 from specbench.analysis.stats_paired import Estimate, jackknife, mean_with_t
 from specbench.analysis.stats_quantile import design_effect, upper_bound
+from specbench.analysis.stats_rates import share_upper_bound
 from specbench.model.judged import PerArm
 
 NO_PAIR = "no pair has a value in both arms"
@@ -107,16 +108,15 @@ def pooled(metric: Metric, baseline: Arm, speculative: Arm, confidence: float) -
     return Contrast(value, bound, estimate, len(pairs), (), method, ON_THE_EDGE if edge else None)
 
 
-def by_value(metric: Metric, baseline: Arm, speculative: Arm) -> Contrast:
+def by_value(metric: Metric, baseline: Arm, speculative: Arm, confidence: float) -> Contrast:
     """Counts and shares over all blocks of an arm: the ratio of the two values, without an interval."""
     value = PerArm(_whole_value(metric, baseline), _whole_value(metric, speculative))
+    bound = PerArm(_whole_bound(metric, baseline, confidence), _whole_bound(metric, speculative, confidence))
     n_blocks = len(baseline.told() & speculative.told())
-    if value.baseline is None or value.speculative is None:
-        return Contrast(value, value, None, n_blocks, (), "values", None)
     ratio = _log_ratio(value.baseline, value.speculative)
     if isnan(ratio):
-        return Contrast(value, value, None, n_blocks, (), "values", AT_ZERO)
-    return Contrast(value, value, Estimate(ratio, None, None), n_blocks, (), "values", None)
+        return Contrast(value, bound, None, n_blocks, (), "values", AT_ZERO)
+    return Contrast(value, bound, Estimate(ratio, None, None), n_blocks, (), "values", None)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -180,6 +180,16 @@ def _whole_value(metric: Metric, arm: Arm) -> float | None:
         return None
     total = float(arm.data.numerator.sum())
     return total / counted if metric.method == "share" else total
+
+
+def _whole_bound(metric: Metric, arm: Arm, confidence: float) -> float | None:
+    """Upper bound of a share, for as many requests as bursts of failures leave of them; a count is known as it is."""
+    assert isinstance(arm.data, Totals)
+    if metric.method == "count":
+        return _whole_value(metric, arm)
+    failed, judged = arm.data.numerator, arm.data.denominator
+    effect = max(1.0, design_effect(failed, judged) or 1.0)
+    return share_upper_bound(float(failed.sum()) / effect, float(judged.sum()) / effect, 1 - confidence)
 
 
 def _log_ratio(baseline: float | None, speculative: float | None) -> float:

@@ -1,10 +1,10 @@
-"""Inference from pairs of blocks on the log ratio: Student's t, the jackknife over pairs, sign flips, equivalence.
+"""Inference from pairs of blocks on the log ratio: Student's t, the jackknife over pairs, sign flips.
 
 Only arrays of numbers come in: no columns, no metrics. scipy is imported where it is needed, as most commands do without it.
 """
 
 from dataclasses import dataclass
-from math import log, sqrt
+from math import sqrt
 
 import numpy as np
 
@@ -105,19 +105,6 @@ def sign_flip_p(values: Floats) -> float | None:
     reach = float(values.sum()) - 1e-9 * float(np.abs(values).sum())
     reached = len(right) - np.searchsorted(right, reach - left, side="left")
     return float(reached.sum()) / 2.0**n
-
-
-def equivalence_p(estimate: Estimate, margin: float) -> float | None:
-    """p-value of two one-sided tests (TOST) that a log ratio lies within ± log(1 + margin); None without a standard error.
-
-    The larger of the p-values of 'ratio at least 1 + margin' and 'ratio at most 1 ÷ (1 + margin)'.
-
-    Source: Schuirmann 1987, Journal of Pharmacokinetics and Biopharmaceutics 15.
-    """
-    reach = log(1 + margin)
-    above = Estimate(-estimate.mean, estimate.se, estimate.df).p_above(-reach)
-    below = estimate.p_above(-reach)
-    return None if above is None or below is None else max(above, below)
 
 
 def _signed_sums(values: Floats) -> Floats:
