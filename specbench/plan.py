@@ -90,7 +90,7 @@ def describe(scenario: Scenario, trials: tuple[Trial, ...]) -> str:
     cells = cells_of(scenario)
     least, most = duration_s(scenario, trials)
     lines = [
-        f"{scenario.name}: {len(cells)} cells x {matrix.pairs} pairs x 2 arms = {len(trials)} blocks (profile {scenario.profile})",
+        f"{scenario.name}: {len(cells)} cells x {matrix.pairs} pairs x 2 arms = {len(trials)} blocks ({scenario.profile})",
         f"  each block counts for at least {block.min_s:g} s and {block.min_requests} requests, at most {block.max_s:g} s",
         f"  takes {_clock(least)} or more, never beyond {_clock(most)}",
         "",
@@ -124,10 +124,11 @@ def _speculation(arm: Arm) -> str:
 
 def _bins(scenario: Scenario) -> list[str]:
     total = sum(b.weight for b in scenario.workload.bins)
-    return [
-        f"  {b.name:12} {f'{b.input_tokens[0]} to {b.input_tokens[1]}':16} {f'{b.output_tokens[0]} to {b.output_tokens[1]}':16} {b.weight / total:.0%}"
-        for b in scenario.workload.bins
-    ]
+    rows = []
+    for b in scenario.workload.bins:
+        prompts, answers = (f"{low} to {high}" for low, high in (b.input_tokens, b.output_tokens))
+        rows.append(f"  {b.name:12} {prompts:16} {answers:16} {b.weight / total:.0%}")
+    return rows
 
 
 def _required(scenario: Scenario, cell: Cell) -> str:

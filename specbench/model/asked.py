@@ -84,6 +84,8 @@ class Matrix:
     rate: tuple[float, ...]
     arrivals: Literal["poisson", "constant"]
     primary: float
+    optional: tuple[float, ...]
+    traffic_share: dict[float, float]
     schedule: Schedule
     pairs: int
     block: BlockSize

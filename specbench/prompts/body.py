@@ -24,9 +24,8 @@ def body_of(prompt: Prompt, workload: Workload, model: str, extras: dict[str, An
         body["prompt"] = prompt.text
     sampling = prompt.sampling
     body["temperature"] = sampling.temperature
-    for name, value in (("top_p", sampling.top_p), ("top_k", sampling.top_k), ("seed", sampling.seed)):
-        if value is not None:
-            body[name] = value
+    optional = {"top_p": sampling.top_p, "top_k": sampling.top_k, "seed": sampling.seed}
+    body |= {name: value for name, value in optional.items() if value is not None}
     if workload.length == "forced":
         body["ignore_eos"] = True
     return msgspec.json.encode({**body, **extras, **arm.extra_body})

@@ -38,6 +38,8 @@ PROFILES: dict[str, Profile] = {
     "full": Profile(pairs=20, min_requests=60, min_s=60.0, ramp_s=10.0),
 }
 
+# Where the metrics of an arm given by URL are, beyond `metrics_url`.
+URL_OPTIONS = {"metrics_api_key_env", "gpu_metrics_url", "gpus"}
 _NO_LAUNCH = "start the engine yourself and give its url"
 # Key path, the values that are refused (None: any), and what to do instead.
 NOT_BUILT: tuple[tuple[Path, tuple[str, ...] | None, str], ...] = (

@@ -1,0 +1,170 @@
+"""One trial: scrape, load, decode, write; gives the block's facts. Records are on disk as soon as their request ends."""
+
+import random
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from itertools import count
+
+from specbench.arms import Ready
+from specbench.errors import InternalError
+from specbench.load.client import LoadChild
+from specbench.load.orders import BlockEnd, BlockOrder, Work
+from specbench.model.asked import Scenario
+from specbench.model.judged import PerArm
+from specbench.model.seen import Block, Capture, RequestRecord, StreamRule
+from specbench.plan import DRAIN_S, Trial
+from specbench.prompts.body import ROUTES, body_of
+from specbench.prompts.draw import Drawing, Prompt, prompt, salted
+from specbench.store import RunWriter
+from specbench.stream.record import Asked, record_of
+from specbench.telemetry import ENGINES, telemetry_of
+from specbench.telemetry.endpoint import ask
+from specbench.telemetry.scrape import MetricsSource, Sampler, metrics_source, scrape_idle
+from specbench.units import ns_of_s
+
+TRUTH = "/truth"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Bench:
+    """Everything that blocks need while the run lasts."""
+
+    scenario: Scenario
+    arms: PerArm[Ready]
+    drawing: Drawing
+    child: LoadChild
+    writer: RunWriter
+
+
+@dataclass(frozen=True, slots=True)
+class Measured:
+    """A block's facts and how many of its requests ended well and badly."""
+
+    block: Block
+    ok: int
+    failed: int
+
+
+def measure(bench: Bench, trial: Trial) -> Measured:
+    """Runs one block; its records and its facts are in the run folder when this returns."""
+    ready = bench.arms.of(trial.arm)
+    engine = ENGINES[ready.arm.engine]
+    source = metrics_source(ready.arm, ready.url, ready.headers, engine)
+    started = datetime.now(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
+    truth_before = _truth(ready)
+    before = scrape_idle(source, engine)
+    with Sampler(source) as sampler:
+        end, ok, failed = _load(bench, trial)
+    after = scrape_idle(source, engine)
+    block = Block(
+        id=trial.block_id,
+        cell=trial.cell.id,
+        pair=trial.pair,
+        arm=trial.arm,
+        order=trial.order,
+        concurrency=trial.cell.concurrency,
+        rate=trial.cell.rate,
+        bin=trial.cell.bin,
+        launch=0,
+        started=started,
+        window_open_ns=end.window_open_ns,
+        window_close_ns=end.window_close_ns,
+        short=end.short,
+        end_reason=end.end_reason,
+        health=end.health,
+        telemetry=telemetry_of(before, sampler.scrapes, after, engine) if has_metrics(source) else None,
+        engine_truth=_difference(truth_before, _truth(ready)),
+    )
+    bench.writer.block(block)
+    return Measured(block, ok, failed)
+
+
+def has_metrics(source: MetricsSource) -> bool:
+    """Whether the engine has any page of metrics to read."""
+    return bool(source.urls or source.gpu_urls)
+
+
+def _load(bench: Bench, trial: Trial) -> tuple[BlockEnd, int, int]:
+    rule = ENGINES[bench.arms.of(trial.arm).arm.engine].stream
+    prompts: dict[int, Prompt] = {}
+    ok = failed = 0
+    for message in bench.child.run_block(_order(bench, trial), _works(bench, trial, prompts)):
+        if isinstance(message, BlockEnd):
+            return message, ok, failed
+        record = _record(message, prompts.pop(message.index), rule)
+        bench.writer.request(record)
+        ok += record.outcome == "ok"
+        failed += record.outcome not in ("ok", "cut")
+    raise InternalError(f"block {trial.block_id} ended without its end")
+
+
+def _record(capture: Capture, asked: Prompt, rule: StreamRule) -> RequestRecord:
+    return record_of(capture, Asked(asked.bin, asked.sampling.name, asked.max_tokens), rule)
+
+
+def _order(bench: Bench, trial: Trial) -> BlockOrder:
+    ready, size = bench.arms.of(trial.arm), bench.scenario.matrix.block
+    return BlockOrder(
+        block=trial.block_id,
+        url=ready.url,
+        path=ROUTES[bench.scenario.workload.route],
+        headers=ready.headers,
+        concurrency=trial.cell.concurrency,
+        min_requests=size.min_requests,
+        min_s=size.min_s,
+        max_s=size.max_s,
+        ramp_s=size.ramp_s,
+        drain_s=DRAIN_S,
+    )
+
+
+def _works(bench: Bench, trial: Trial, prompts: dict[int, Prompt]) -> Iterator[Work]:
+    ready, workload = bench.arms.of(trial.arm), bench.scenario.workload
+    extras = ENGINES[ready.arm.engine].request_extras(workload.route, True)
+    arrivals = _arrivals(bench.scenario, trial)
+    shared = bench.arms.baseline.url == bench.arms.speculative.url
+    for index in count():
+        asked = prompt(bench.drawing, trial.place, trial.cell.bin, trial.cell.sampling, index)
+        if shared:
+            asked = _salted(asked, trial)
+        prompts[index] = asked
+        yield Work(
+            index=index, body=body_of(asked, workload, ready.arm.model or "", extras, ready.arm), arrival_ns=next(arrivals)
+        )
+
+
+def _salted(asked: Prompt, trial: Trial) -> Prompt:
+    return replace(asked, text=salted(asked.text, f"{trial.block_id}/{asked.index}"))
+
+
+def _arrivals(scenario: Scenario, trial: Trial) -> Iterator[int | None]:
+    """When each request is due, in ns since the block's start, the same for both arms of a pair; None in a closed loop."""
+    rate = trial.cell.rate
+    if rate is None:
+        while True:
+            yield None
+    rng = random.Random(f"{scenario.seed}/{trial.place}/arrivals")
+    due_s = 0.0
+    while True:
+        due_s += rng.expovariate(rate) if scenario.matrix.arrivals == "poisson" else 1 / rate
+        yield ns_of_s(due_s)
+
+
+def _truth(ready: Ready) -> dict[str, float]:
+    """The embedded engine's own cumulative counts; empty where there is no such engine or it does not answer."""
+    if ready.arm.engine != "embedded":
+        return {}
+    told = ask(ready.url, ready.headers, [TRUTH])[TRUTH].json()
+    flat: dict[str, float] = {}
+    for name, value in told.items() if isinstance(told, dict) else ():
+        places = enumerate(value) if isinstance(value, list) else ()
+        numbers = {name: value} | {f"{name}.{place}": each for place, each in places}
+        flat |= {key: float(number) for key, number in numbers.items() if isinstance(number, int | float)}
+    return flat
+
+
+def _difference(before: dict[str, float], after: dict[str, float]) -> dict[str, float] | None:
+    if not after:
+        return None
+    return {name: value - before.get(name, 0.0) for name, value in after.items()}

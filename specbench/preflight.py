@@ -1,0 +1,146 @@
+"""Before any load: does each arm answer, does it stream, is it the model that was asked for, how long are its tokens?
+
+One request per distinct sampling goes to both arms, through the very client that will measure them. What is wrong here
+ends the run in one line, before minutes are spent.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from typing import Any
+
+from specbench.arms import Ready
+from specbench.errors import InternalError, RefusedError, UnreachableError
+from specbench.load.client import LoadChild
+from specbench.load.orders import BlockEnd, BlockOrder, Work
+from specbench.model.asked import ARMS, ArmName, Scenario
+from specbench.model.judged import PerArm
+from specbench.model.seen import Capture, RequestRecord
+from specbench.prompts.body import ROUTES, body_of
+from specbench.prompts.draw import Drawing, prompt
+from specbench.prompts.pieces import UNMEASURED, Tokens, measured
+from specbench.stream.record import Asked, record_of
+from specbench.telemetry import ENGINES
+from specbench.telemetry.endpoint import ask
+from specbench.telemetry.facts import token_ids
+from specbench.telemetry.fetch import Getter
+
+MODELS = "/v1/models"
+TOKENIZE_S = 5.0
+SAMPLES = 8
+SAMPLE_CHARS = 1500
+FIRST_ANSWER_S = 120.0
+# Outcomes of a first request that mean nobody usable is there; others mean the endpoint cannot be measured.
+_NOBODY = (
+    "connect_failed",
+    "timeout_connect",
+    "http_error",
+    "disconnected",
+    "timeout_first_token",
+    "timeout_total",
+    "client_resource",
+)
+
+
+def served_model(ready: Ready, name: ArmName) -> str:
+    """The model to ask for: the one the scenario names, if the endpoint serves it, else the only one it serves.
+
+    Raises:
+        UnreachableError: the endpoint does not answer.
+        RefusedError: it serves another model, or several and none was named.
+    """
+    answer = ask(ready.url, ready.headers, [MODELS])[MODELS]
+    if answer.problem is not None:
+        raise UnreachableError(f"arms.{name}: {ready.url} does not answer ({answer.problem}); is the engine up?")
+    models = _model_names(answer.json())
+    if ready.arm.model is None:
+        if len(models) != 1:
+            raise RefusedError(f"arms.{name}: {ready.url} serves {len(models)} models; name one with `model:`")
+        return models[0]
+    if models and ready.arm.model not in models:
+        raise RefusedError(f"arms.{name}: {ready.url} serves {', '.join(models[:3])}, not {ready.arm.model}")
+    return ready.arm.model
+
+
+def token_unit(ready: Ready, documents: Sequence[str]) -> Tokens:
+    """Tokens per piece of these documents as this endpoint counts them; unmeasured where it cannot count."""
+    tokenize = ENGINES[ready.arm.engine].tokenize
+    if tokenize is None:
+        return UNMEASURED
+    step = max(1, len(documents) // SAMPLES)
+    texts = [document[:SAMPLE_CHARS] for document in documents[::step][:SAMPLES]]
+    counts: list[int] = []
+    with Getter() as getter:
+        for text in texts:
+            path, body = tokenize(ready.arm.model or "", text)
+            ids = token_ids(getter.post(ready.url + path, ready.headers, TOKENIZE_S, body).json())
+            if ids is None:
+                return UNMEASURED
+            counts.append(len(ids))
+    return measured(texts, counts)
+
+
+def try_arms(child: LoadChild, scenario: Scenario, arms: PerArm[Ready], drawing: Drawing) -> PerArm[tuple[RequestRecord, ...]]:
+    """The records of one request per sampling on each arm.
+
+    Raises:
+        UnreachableError: an arm failed its first request.
+        RefusedError: an arm does not stream, or refuses a sampling.
+    """
+    return PerArm(*(_tried(child, scenario, arms.of(name), name, drawing) for name in ARMS))
+
+
+def _tried(child: LoadChild, scenario: Scenario, ready: Ready, name: ArmName, drawing: Drawing) -> tuple[RequestRecord, ...]:
+    engine = ENGINES[ready.arm.engine]
+    prompts = [
+        replace(prompt(drawing, f"preflight/{name}", None, sampling.name, 0), index=index, max_tokens=8)
+        for index, sampling in enumerate(scenario.workload.sampling)
+    ]
+    extras = engine.request_extras(scenario.workload.route, True)
+    bodies = [body_of(p, scenario.workload, ready.arm.model or "", extras, ready.arm) for p in prompts]
+    order = BlockOrder(
+        block=f"preflight/{name}",
+        url=ready.url,
+        path=ROUTES[scenario.workload.route],
+        headers=ready.headers,
+        concurrency=1,
+        min_requests=len(prompts),
+        min_s=0.0,
+        max_s=FIRST_ANSWER_S,
+        ramp_s=0.0,
+        drain_s=1.0,
+    )
+    records = []
+    for message in child.run_block(order, _works(bodies)):
+        if isinstance(message, Capture):
+            asked = prompts[message.index]
+            records.append(record_of(message, Asked(asked.bin, asked.sampling.name, asked.max_tokens), engine.stream))
+        elif not isinstance(message, BlockEnd):
+            raise InternalError(f"the load child sent {type(message).__name__}")
+    for record in records:
+        _refuse_unfit(record, ready, name)
+    if not records:
+        raise UnreachableError(f"arms.{name}: {ready.url} gave no answer at all within {FIRST_ANSWER_S:g} s")
+    return tuple(records)
+
+
+def _works(bodies: list[bytes]) -> Iterator[Work]:
+    for index, body in enumerate(bodies):
+        yield Work(index=index, body=body, arrival_ns=None)
+
+
+def _refuse_unfit(record: RequestRecord, ready: Ready, name: ArmName) -> None:
+    if record.outcome == "ok":
+        return
+    why = record.reason or record.outcome
+    if record.outcome in _NOBODY and record.index == 0:
+        raise UnreachableError(f"arms.{name}: {ready.url} failed the first request: {why}")
+    if record.outcome == "not_streamed":
+        raise RefusedError(f"arms.{name}: {ready.url} does not stream ({why}); latency per token needs a streamed answer")
+    if record.outcome in ("cut", "empty_output"):
+        return
+    raise RefusedError(f"arms.{name}: {ready.url} refused or failed sampling '{record.sampling}': {why}")
+
+
+def _model_names(told: Any) -> list[str]:
+    listed = told.get("data") if isinstance(told, dict) else None
+    return [str(model["id"]) for model in listed or () if isinstance(model, dict) and "id" in model]

@@ -1,0 +1,76 @@
+"""What the documentation says is what the code does."""
+
+import re
+import shlex
+from pathlib import Path
+
+import pytest
+
+from specbench.analysis.metrics import METRICS
+from specbench.cli import app
+from specbench.report import FORMATS
+from specbench.telemetry import ENGINES
+
+README = Path("README.md").read_text()
+GLOSSARY = Path("docs/glossary.md").read_text()
+COMMANDS = sorted(command.name or (command.callback.__name__ if command.callback else "") for command in app.registered_commands)
+
+
+def test_the_glossary_defines_every_metric_as_the_code_does() -> None:
+    """The glossary's rows are the METRICS table, to the letter."""
+    rows = set(re.findall(r"^\| (.+?) \| (.+?) \| (lower|higher|equal) \| (.+?) \|$", GLOSSARY, re.MULTILINE))
+
+    assert rows == {(metric.id, metric.unit, metric.direction, metric.definition) for metric in METRICS.values()}
+
+
+@pytest.mark.parametrize("name", sorted(ENGINES))
+def test_every_engine_has_a_row_in_the_docs(name: str) -> None:
+    """Nobody has to read code to learn what an engine tells."""
+    assert re.search(rf"^\| `?{name}`?\b", Path("docs/engines.md").read_text(), re.MULTILINE)
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_the_readme_names_every_command(name: str) -> None:
+    """A command that the README does not know is a command that nobody finds."""
+    assert f"specbench {name}" in README
+
+
+@pytest.mark.parametrize("name", sorted(FORMATS))
+def test_the_readme_names_every_format(name: str) -> None:
+    """So it is with output formats."""
+    assert re.search(rf"\b{name}\b", README)
+
+
+def shell_lines() -> list[str]:
+    """The commands in README's shell blocks."""
+    blocks = re.findall(r"```(?:sh|console)\n(.*?)```", README, re.DOTALL)
+    return [line.removeprefix("$ ").split("#")[0].strip() for block in blocks for line in block.splitlines() if line.strip()]
+
+
+@pytest.mark.parametrize("line", [line for line in shell_lines() if line.startswith("specbench ")])
+def test_the_commands_of_the_readme_exist_with_their_options(line: str) -> None:
+    """Each documented command line parses: command and options are known."""
+    words = shlex.split(line)[1:]
+    command = next(c for c in app.registered_commands if (c.name or (c.callback and c.callback.__name__)) == words[0])
+    import typer
+
+    known = typer.main.get_command(app).commands[words[0]]  # type: ignore[attr-defined]  # a group, as there are commands
+    options = {option for parameter in known.params for option in (*parameter.opts, *parameter.secondary_opts)}
+
+    assert command is not None
+    assert [word for word in words[1:] if word.startswith("--") and word not in options] == []
+
+
+def test_every_file_that_the_readme_links_to_exists() -> None:
+    """No dead link."""
+    links = [link for link in re.findall(r"\]\(([^)#]+)\)", README) if not link.startswith("http")]
+
+    assert [link for link in links if not Path(link).exists()] == []
+    assert links
+
+
+def test_the_changelog_names_the_version() -> None:
+    """The version that the package claims has its section."""
+    from specbench import __version__
+
+    assert f"## {__version__}" in Path("CHANGELOG.md").read_text()
