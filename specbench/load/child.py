@@ -7,6 +7,7 @@ from gevent import monkey
 
 monkey.patch_all()  # before anything else is imported, or sockets and locks made earlier would block every stream
 
+# ruff: noqa: E402
 import gc
 import logging
 import os
@@ -80,7 +81,7 @@ def main() -> None:
     outlet = Outlet(pipe)
     blocks: SimpleQueue[Block] = SimpleQueue()
     environment = Environment(user_classes=[StreamUser])
-    environment.events.user_error.add_listener(_die)
+    environment.events.user_error.add_listener(_die)  # type: ignore[no-untyped-call]
     runner = environment.create_local_runner()
     gevent.spawn(listen, 0, blocks, outlet)
     gc.collect()

@@ -12,7 +12,6 @@ from specbench.load.health import Tally
 from specbench.load.orders import (
     LENGTH_BYTES,
     Abort,
-    Answered,
     BlockEnd,
     BlockOrder,
     Closed,
@@ -130,7 +129,9 @@ class LoadChild:
             self._process.wait(EXIT_S)
         self._stderr.seek(0)
         said = self._stderr.read().decode("utf-8", "replace").strip().splitlines()[-STDERR_LINES:]
-        return InternalError(f"the load generator ended (exit code {self._process.returncode}): {' | '.join(said) or 'it said nothing'}")
+        return InternalError(
+            f"the load generator ended (exit code {self._process.returncode}): {' | '.join(said) or 'it said nothing'}"
+        )
 
 
 def _block_end(closed: Closed, tally: Tally) -> BlockEnd:
@@ -144,5 +145,3 @@ def _block_end(closed: Closed, tally: Tally) -> BlockEnd:
         aborted=closed.aborted,
         limit_hit=closed.limit_hit,
     )
-
-

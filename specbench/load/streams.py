@@ -203,5 +203,3 @@ class StreamUser(User):
     def stream(self) -> None:
         """Send requests until the block is over."""
         self.block.stream()
-
-

@@ -26,11 +26,6 @@ class Exchange:
     A frame is what one read delivered of the body: `stamps[i]`, `reads[i]` and `pieces[i]` belong together.
     """
 
-    __slots__ = (
-        "_between_tokens_ns", "_data_lines", "_first_token_ns", "_last_ns", "_offset_ns", "_open_line", "_size", "_token_ns",
-        "_total_ns", "_unstamped", "clock_step", "connect_ns", "end_ns", "framing", "pieces", "problem", "problem_text", "reads", "retries", "reused", "sent_ns", "stamps", "touched",
-    )  # fmt: skip
-
     def __init__(self, limits: Timeouts) -> None:
         self._first_token_ns = ns_of_s(limits.first_token_s)
         self._between_tokens_ns = ns_of_s(limits.between_tokens_s)

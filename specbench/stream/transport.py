@@ -75,7 +75,7 @@ class StampingTransport(httpx.BaseTransport):
         try:
             data, stamp_ns = self._connection.receive(max(deadline_ns - now_ns(), 1) / NS_PER_S)
         except TimeoutError:
-            exchange.fail("cut" if self._cut else late, None)
+            exchange.fail("cut" if self._cut else late, "nothing came in time")
         except OSError as error:
             exchange.fail("cut" if self._cut else "disconnected", str(error))
         else:
@@ -117,7 +117,7 @@ class StampingTransport(httpx.BaseTransport):
             return
         if self._cut:
             exchange.begin(now_ns(), 0)
-            exchange.fail("cut", None)
+            exchange.fail("cut", "the block was over")
             return
         assert self._connection is not None
         exchange.reused, exchange.connect_ns = self._used, None if self._used else self._connect_ns

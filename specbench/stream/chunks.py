@@ -1,0 +1,110 @@
+"""One event's JSON as every route of every engine writes it, read into typed values. Knows no time and no other event."""
+
+from typing import Any
+
+import msgspec
+
+
+class Function(msgspec.Struct):
+    """The part of a tool call that carries generated text."""
+
+    name: str | None = None
+    arguments: str | None = None
+
+
+class ToolCall(msgspec.Struct):
+    """A fragment of a tool call; fragments of one call share an index."""
+
+    function: Function | None = None
+
+
+class Delta(msgspec.Struct):
+    """What a chat event adds to the message."""
+
+    content: str | None = None
+    reasoning: str | None = None
+    reasoning_content: str | None = None
+    refusal: str | None = None
+    tool_calls: list[ToolCall] | None = None
+    function_call: Function | None = None
+
+
+class Logprobs(msgspec.Struct):
+    """Log probabilities: one entry per token of the event, under `content` (chat) or `tokens` (completions)."""
+
+    content: list[msgspec.Raw] | None = None
+    tokens: list[msgspec.Raw] | None = None
+
+
+class Choice(msgspec.Struct):
+    """One choice: `delta` on the chat route, `text` on the completions route."""
+
+    index: int = 0
+    delta: Delta | None = None
+    text: str | None = None
+    message: msgspec.Raw | None = None
+    finish_reason: str | None = None
+    token_ids: list[int] | None = None
+    logprobs: Logprobs | None = None
+
+
+class PromptDetails(msgspec.Struct):
+    """Where the prompt's tokens came from."""
+
+    cached_tokens: int | None = None
+
+
+class Usage(msgspec.Struct):
+    """Token counts so far."""
+
+    prompt_tokens: int | None = None
+    completion_tokens: int | None = None
+    prompt_tokens_details: PromptDetails | None = None
+
+
+class Timings(msgspec.Struct):
+    """llama.cpp's own account (tools/server, `result_timings`); draft counts only where something was drafted."""
+
+    cache_n: int | None = None
+    prompt_n: int | None = None
+    predicted_n: int | None = None
+    draft_n: int | None = None
+    draft_n_accepted: int | None = None
+
+
+class SpeculativeDecoding(msgspec.Struct):
+    """vLLM 0.33, `--per-request-spec-decode-metrics`: `acceptance_histogram[j]` counts the rounds that accepted j tokens."""
+
+    acceptance_histogram: list[int] | None = None
+    num_spec_steps: int | None = None
+    num_draft_tokens: int | None = None
+    num_accepted_draft_tokens: int | None = None
+
+
+class Metrics(msgspec.Struct):
+    """vLLM's per-request metrics."""
+
+    speculative_decoding: SpeculativeDecoding | None = None
+
+
+class Chunk(msgspec.Struct):
+    """One event of any route: OpenAI's chat and completions, or llama.cpp's native one (`content`, `tokens`, `stop`)."""
+
+    choices: list[Choice] | None = None
+    usage: Usage | None = None
+    error: Any = None
+    object: str | None = None
+    message: msgspec.Raw | None = None
+    timings: Timings | None = None
+    metrics: Metrics | None = None
+    content: str | None = None
+    tokens: list[int] | None = None
+    tokens_predicted: int | None = None
+    tokens_evaluated: int | None = None
+    stop: bool | None = None
+    stop_type: str | None = None
+
+
+read_chunk = msgspec.json.Decoder(Chunk).decode
+"""The event as a `Chunk`.  Raises: msgspec.ValidationError where it is JSON of another shape, msgspec.DecodeError where
+it is no JSON."""

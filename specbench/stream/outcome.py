@@ -1,0 +1,63 @@
+"""How one request ended, in the words of `Outcome`, with a reason in a sentence. Pure."""
+
+import re
+from typing import Any
+
+from specbench.model.seen import Capture, Outcome
+from specbench.stream.answer import Answer
+
+EXCERPT = 200
+TOO_LONG_CODES = (None, 400, 413, 422)
+_TOO_LONG = re.compile(r"context[ _](length|size|window)|exceed_context|(prompt|input) is too long", re.IGNORECASE)
+
+FAILED_FINISHES = ("abort", "error", "repetition")
+"""Finish reasons of engines that gave up on a request."""
+
+
+def outcome_of(capture: Capture, answer: Answer) -> tuple[Outcome, str | None]:
+    """The outcome of an event stream and why, None where it ended well."""
+    if answer.error is not None:
+        return _told_error(answer.error)
+    if capture.problem is not None and not answer.done:
+        return capture.problem, capture.problem_text
+    if answer.broken is not None:
+        return ("truncated_stream" if answer.cut_short else "protocol_error"), f"an event is not readable: {answer.broken}"
+    if not answer.ended:
+        return "truncated_stream", "the stream ended without [DONE] and without a finish reason"
+    if answer.finish_reason in FAILED_FINISHES:
+        return "in_band_error", f"finish reason {answer.finish_reason!r}"
+    if not answer.ends:
+        return "empty_output", f"no token came (finish reason {answer.finish_reason!r})"
+    return "ok", None
+
+
+def outcome_of_status(status: int, body: bytes) -> tuple[Outcome, str]:
+    """The outcome of an answer whose status says that it failed."""
+    text = excerpt(body.decode("utf-8", "replace"))
+    too_long = status in TOO_LONG_CODES and _TOO_LONG.search(text)
+    return ("prompt_too_long" if too_long else "http_error"), f"HTTP {status}: {text}"
+
+
+def outcome_of_document(told: Any) -> tuple[Outcome, str]:
+    """The outcome of one JSON document (or of None: another text) where a stream was asked for."""
+    if isinstance(told, dict) and told.get("error") is not None:
+        return _told_error(told["error"])
+    if isinstance(told, dict) and told.get("object") == "error":
+        return _told_error(told)
+    return "not_streamed", "the whole answer came as one document although a stream was asked for"
+
+
+def excerpt(text: str) -> str:
+    """The beginning of a text, in one line."""
+    flat = " ".join(text.split())
+    return flat if len(flat) <= EXCERPT else flat[:EXCERPT] + "…"
+
+
+def _told_error(error: Any) -> tuple[Outcome, str]:
+    """An error object of any engine: `code` or `http_status_code`, `message`, or a bare text."""
+    if not isinstance(error, dict):
+        return "in_band_error", excerpt(str(error))
+    code = error.get("code", error.get("http_status_code"))
+    message = excerpt(str(error.get("message", error)))
+    too_long = code in TOO_LONG_CODES and (_TOO_LONG.search(message) or _TOO_LONG.search(str(error.get("type"))))
+    return ("prompt_too_long" if too_long else "in_band_error"), f"{code}: {message}" if code is not None else message

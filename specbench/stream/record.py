@@ -1,0 +1,158 @@
+"""A capture turned into the facts of one request. Pure: no clock, no socket; the same capture always gives the same record."""
+
+import hashlib
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+
+import msgspec
+
+from specbench.model.seen import Capture, Outcome, RequestRecord, StreamRule, TokenSource
+from specbench.stream.answer import Answer, read_answer
+from specbench.stream.body import arrivals, plain_frames
+from specbench.stream.drafts import acceptance_of
+from specbench.stream.outcome import outcome_of, outcome_of_document, outcome_of_status
+from specbench.stream.steps import censored, step_sizes
+from specbench.stream.text import looping
+from specbench.stream.tokens import attribute
+from specbench.units import NS_PER_MS
+
+BURST_GAP_NS = NS_PER_MS
+BURST_SHARE = 0.9
+BURST_EVENTS = 10
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """What was asked for in this request: its bin, its sampling's name and its limit of output tokens."""
+
+    bin: str
+    sampling: str
+    max_tokens: int
+
+
+@dataclass(frozen=True, slots=True)
+class Timeline:
+    """The content events of one answer in time: stamps since the request was sent, tokens, steps, censored indices."""
+
+    event_ns: tuple[int, ...] = ()
+    event_tokens: tuple[int, ...] = ()
+    step_events: tuple[int, ...] | None = None
+    censored: tuple[int, ...] = ()
+    first_answer_ns: int | None = None
+    token_source: TokenSource | None = None
+    flags: tuple[str, ...] = ()
+
+
+def record_of(capture: Capture, asked: Asked, rule: StreamRule) -> RequestRecord:
+    """The facts of one request, whatever became of it."""
+    return record_and_text(capture, asked, rule)[0]
+
+
+def record_and_text(capture: Capture, asked: Asked, rule: StreamRule) -> tuple[RequestRecord, str]:
+    """The facts of one request, and the text that it generated."""
+    frames, undecodable = plain_frames(capture)
+    body = b"".join([frame.data for frame in frames])
+    answer, outcome, reason = _judged(capture, body, undecodable)
+    line = _timeline(capture, answer, rule, arrivals(frames, answer.ends))
+    text = answer.text
+    flags = {*answer.flags, *line.flags, *_flags(capture, answer)}
+    return RequestRecord(
+        block=capture.block,
+        index=capture.index,
+        stream=capture.stream,
+        bin=asked.bin,
+        sampling=asked.sampling,
+        max_tokens=asked.max_tokens,
+        scheduled_ns=capture.scheduled_ns,
+        sent_ns=capture.sent_ns,
+        connect_ns=capture.connect_ns,
+        retries=capture.retries,
+        outcome=outcome,
+        reason=reason,
+        status=capture.status,
+        stamp_source=capture.stamp_source,
+        token_source=line.token_source,
+        prompt_tokens=answer.prompt_tokens,
+        output_tokens=answer.output_tokens if answer.output_tokens is not None else sum(line.event_tokens) or None,
+        cached_tokens=_cached(answer),
+        finish_reason=answer.finish_reason,
+        event_ns=line.event_ns,
+        event_tokens=line.event_tokens,
+        step_events=line.step_events,
+        censored=line.censored,
+        first_answer_ns=line.first_answer_ns,
+        end_ns=capture.end_ns - capture.sent_ns,
+        text_chars=len(text),
+        text_sha256=hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest(),
+        looping=looping(text),
+        acceptance=acceptance_of(answer),
+        flags=tuple(sorted(flags)),
+    ), text
+
+
+def _judged(capture: Capture, body: bytes, undecodable: str | None) -> tuple[Answer, Outcome, str | None]:
+    """What the body said and how the request ended, by the kind of body that it is."""
+    start = body.lstrip()[:1]
+    if undecodable is not None:
+        return Answer(), "protocol_error", undecodable
+    if capture.status is not None and capture.status != 200 and capture.problem is None:
+        return Answer(), *outcome_of_status(capture.status, body)
+    is_stream = "event-stream" in capture.headers.get("content-type", "") or b"data:" in body
+    if capture.problem is None and (start in (b"{", b"[") or not is_stream):
+        return Answer(), *outcome_of_document(_document(body))
+    answer = read_answer(body)
+    return answer, *outcome_of(capture, answer)
+
+
+def _document(body: bytes) -> object:
+    try:
+        return msgspec.json.decode(body)
+    except (msgspec.DecodeError, UnicodeDecodeError):
+        return None
+
+
+def _timeline(capture: Capture, answer: Answer, rule: StreamRule, stamps: Sequence[int]) -> Timeline:
+    if not stamps:
+        return Timeline()
+    event_ns = tuple(stamp - capture.sent_ns for stamp in stamps)
+    counted = attribute(answer, rule, event_ns.count(event_ns[0]))
+    exact = counted.tokens if counted.source == "running_usage" else (1,) * len(event_ns)
+    steps = step_sizes(event_ns, exact, rule)
+    first_answer = answer.answering.index(True) if True in answer.answering else None
+    return Timeline(
+        event_ns=event_ns,
+        event_tokens=counted.tokens,
+        step_events=steps,
+        censored=censored(event_ns, steps),
+        first_answer_ns=None if first_answer is None else event_ns[first_answer],
+        token_source=counted.source,
+        flags=(*counted.flags, "burst") if _released_at_once(event_ns, steps) else counted.flags,
+    )
+
+
+def _released_at_once(event_ns: Sequence[int], steps: Sequence[int] | None) -> bool:
+    """Whether something on the way held the answer back: nearly all events come without a gap, of however many steps."""
+    if len(event_ns) < BURST_EVENTS or (steps is not None and len(steps) > 1):
+        return False
+    close = sum(later - earlier < BURST_GAP_NS for earlier, later in pairwise(event_ns))
+    return close >= BURST_SHARE * (len(event_ns) - 1)
+
+
+def _cached(answer: Answer) -> int | None:
+    if answer.cached_tokens is None and answer.timings is not None:
+        return answer.timings.cache_n
+    return answer.cached_tokens
+
+
+def _flags(capture: Capture, answer: Answer) -> set[str]:
+    flags = set()
+    if "content-encoding" in capture.headers and capture.headers["content-encoding"].lower() != "identity":
+        flags.add("compressed_stream")
+    if answer.done and capture.problem is not None:
+        flags.add("unclean_end")
+    if answer.done and answer.finish_reason is None:
+        flags.add("no_finish_reason")
+    if capture.clock_step:
+        flags.add("clock_step")
+    return flags

@@ -1,0 +1,98 @@
+"""How many tokens each content event brought: the best source that a stream really carries. Pure; knows no engine by name.
+
+token_ids           the ids in the event are its tokens
+running_usage       the rise of `usage.completion_tokens` since the event before
+engine_counts       the rise of the engine's own count (llama.cpp's `tokens_predicted` and `timings.predicted_n`, log
+                    probabilities); or, where an event is one token by the engine's rule, the engine's total confirms it
+final_usage_spread  one token for each event at the first stamp, as an engine's first step yields one, and the rest of the
+                    final count spread evenly over the later events
+events              one token per event: a guess, unless the engine's rule says so
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from specbench.model.seen import StreamRule, TokenSource
+from specbench.stream.answer import Answer
+
+NATURAL_END = "stop"
+
+
+@dataclass(frozen=True, slots=True)
+class Attribution:
+    """Tokens per content event, their source, and what a reader of the record should know about them."""
+
+    tokens: tuple[int, ...]
+    source: TokenSource
+    flags: tuple[str, ...]
+
+
+def attribute(answer: Answer, rule: StreamRule, at_first_stamp: int) -> Attribution:
+    """Tokens per content event by the first of the rule's sources that the stream carries.
+
+    Args:
+        answer: at least one content event.
+        at_first_stamp: how many content events came under the first stamp.
+    """
+    total = answer.output_tokens
+    for source in rule.token_sources:
+        tokens = _by(source, answer, rule, at_first_stamp)
+        if tokens is not None:
+            flags = ["tokens_spread"] if source == "final_usage_spread" else []
+            if total is not None and sum(tokens) != total and not _uncounted_end(answer, sum(tokens)):
+                flags.append("tokens_unreconciled")
+            return Attribution(tokens, source, tuple(flags))
+    ones = (1,) * len(answer.ends)
+    return Attribution(ones, "events", () if not rule.event_is_step else ("tokens_guessed",))
+
+
+def spread(total: int, places: int) -> tuple[int, ...]:
+    """`total` as `places` whole numbers that differ by at most one, larger ones evenly among the smaller."""
+    return tuple((place + 1) * total // places - place * total // places for place in range(places))
+
+
+def _by(source: TokenSource, answer: Answer, rule: StreamRule, at_first_stamp: int) -> tuple[int, ...] | None:
+    match source:
+        case "token_ids":
+            return None if None in answer.ids else tuple(ids for ids in answer.ids if ids is not None)
+        case "running_usage":
+            return _rises(answer.usage)
+        case "engine_counts":
+            rises = _rises(answer.counts)
+            return rises if rises is not None else _confirmed(answer, rule)
+        case "final_usage_spread":
+            return _spread_after_first(answer.output_tokens, len(answer.ends), at_first_stamp)
+        case _:
+            return None  # a tokenizer is not at hand here; events are what is left
+
+
+def _rises(counts: Sequence[int | None]) -> tuple[int, ...] | None:
+    """Differences of a running count; a fall counts as no rise. None where an event does not tell, or nothing ever rose."""
+    rises, before = [], 0
+    for count in counts:
+        if count is None:
+            return None
+        rises.append(max(0, count - before))
+        before = max(before, count)
+    return tuple(rises) if before else None
+
+
+def _confirmed(answer: Answer, rule: StreamRule) -> tuple[int, ...] | None:
+    events = len(answer.ends)
+    if rule.event_is_step or answer.output_tokens is None:
+        return None
+    return (1,) * events if answer.output_tokens == events or _uncounted_end(answer, events) else None
+
+
+def _uncounted_end(answer: Answer, tokens: int) -> bool:
+    """Whether the one token missing is the end token: engines count it, and most show no event for it."""
+    return answer.finish_reason == NATURAL_END and answer.output_tokens == tokens + 1
+
+
+def _spread_after_first(total: int | None, events: int, at_first_stamp: int) -> tuple[int, ...] | None:
+    if total is None:
+        return None
+    later = events - at_first_stamp
+    if later == 0 or total < events:
+        return spread(total, events)
+    return (1,) * at_first_stamp + spread(total - at_first_stamp, later)
