@@ -11,7 +11,7 @@ from pathlib import Path
 from specbench.errors import DataError
 from specbench.model.judged import Result
 from specbench.report.result_file import read_result, result_json, schema
-from specbench.store import write_atomically
+from specbench.store import REPORT, write_atomically
 
 __all__ = ["FORMATS", "Format", "read_result", "render", "result_json", "schema", "write_report"]
 
@@ -31,6 +31,7 @@ class Format:
 
 
 FORMATS: dict[str, Format] = {
+    "html": Format("html", "html", REPORT),
     "text": Format("text", "text", None),
     "json": Format("result_file", "result_json", None),
 }

@@ -51,11 +51,11 @@ def _traffic(result: Result) -> tuple[str, str]:
         eligible = [found for found in result.slices if found.verdict in ("PROMOTE", "CAPPED")]
         named = ", ".join(f"{found.bin} ({range_words(found.enable_range)})" for found in eligible) or "none"
         rest = ", ".join(f"{found.bin} ({found.verdict})" for found in result.slices if found not in eligible) or "none"
-        return ", ".join(found.bin for found in eligible) or "None of it", f"Eligible: {named}. Not: {rest}."
+        return ", ".join(found.bin for found in eligible) or "No traffic", f"Eligible: {named}. Not: {rest}."
     bins = dict.fromkeys(found.bin for cell in result.cells for found in cell.bins)
     sampling = dict.fromkeys(found.sampling for cell in result.cells for found in cell.bins)
     mix = f"bins {', '.join(bins)}; sampling {', '.join(sampling)}" if bins else "of one kind"
-    short = "The mix as tested" if result.verdict in ("PROMOTE", "CAPPED") else "None of it"
+    short = "The mix as tested" if result.verdict in ("PROMOTE", "CAPPED") else "No traffic"
     return short, f"One mix was tested ({mix}). Its parts are shown below but not judged apart."
 
 
@@ -63,7 +63,7 @@ def _load(result: Result) -> tuple[str, str]:
     found = result.enable_range
     if found is None or result.verdict not in ("PROMOTE", "CAPPED"):
         tested = ", ".join(dict.fromkeys(wording.load(cell.axes) for cell in result.cells)) or "nothing"
-        return "As each slice says" if parts.enabled(result) else "None", f"Tested: {tested}."
+        return "As each slice says" if parts.enabled(result) else "No load", f"Tested: {tested}."
     words = range_words(found)
     text = words[0].upper() + words[1:]
     if found.running_at_cap is not None:

@@ -139,10 +139,14 @@ def _positions(found: AcceptanceSummary) -> tuple[Position, ...]:
 
 
 def factor_view(found: Factors) -> FactorView:
-    """The two factors of a cell. predicted TPOT ratio = step-time ratio ÷ (tokens per step, speculative ÷ baseline)"""
-    base, spec = found.tokens_per_step.baseline, found.tokens_per_step.speculative
-    gain = spec / base if spec is not None and base else None
-    predicted = found.step_ratio / gain if found.step_ratio is not None and gain else None
+    """The two factors of a cell.
+
+    predicted TPOT ratio = step-time ratio ÷ (tokens per step, speculative ÷ baseline) = measured ÷ (1 + residual)
+    """
+    predicted = None
+    if found.tpot_ratio is not None and found.residual is not None:
+        predicted = found.tpot_ratio / (1 + found.residual)
+    gain = found.step_ratio / predicted if found.step_ratio is not None and predicted else None
     sentence = ""
     if found.step_ratio is not None and gain is not None:
         sentence = (
@@ -153,8 +157,8 @@ def factor_view(found: Factors) -> FactorView:
         step_baseline=wording.number(found.step_ms.baseline),
         step_speculative=wording.number(found.step_ms.speculative),
         step_ratio=wording.ratio(found.step_ratio),
-        tokens_baseline=wording.ratio(base),
-        tokens_speculative=wording.ratio(spec),
+        tokens_baseline=wording.ratio(found.tokens_per_step.baseline),
+        tokens_speculative=wording.ratio(found.tokens_per_step.speculative),
         predicted=wording.ratio(predicted),
         measured=wording.ratio(found.tpot_ratio),
         residual=wording.percent(found.residual),
@@ -168,9 +172,13 @@ def _truth(found: PerArm[dict[str, float]] | None) -> tuple[rows.Pair, ...]:
         return ()
     keys = sorted({*found.baseline, *found.speculative})
     return tuple(
-        rows.Pair(key.replace("_", " "), wording.number(found.baseline.get(key)), wording.number(found.speculative.get(key)))
-        for key in keys
+        rows.Pair(key.replace("_", " "), _counted(found.baseline.get(key)), _counted(found.speculative.get(key))) for key in keys
     )
+
+
+def _counted(value: float | None) -> str:
+    """A number of things without decimals, any other as a number."""
+    return wording.count(round(value)) if value is not None and value == round(value) else wording.number(value)
 
 
 def _overruns(found: PerArm[dict[str, float]] | None) -> str:

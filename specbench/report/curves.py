@@ -36,6 +36,18 @@ class Curve:
     crossing: float | None
 
 
+@dataclass(frozen=True, slots=True)
+class LoadRow:
+    """One metric at one load as text."""
+
+    load: str
+    label: str
+    baseline: str
+    speculative: str
+    ratio: str
+    interval: str
+
+
 def curves(result: Result) -> tuple[tuple[Curve, ...], ...]:
     """Per slice and kind of load, the curves of the success metric and of `DRAWN`."""
     groups: dict[tuple[str, str], list[CellResult]] = {}
@@ -82,3 +94,18 @@ def crossing(points: tuple[Point, ...]) -> float | None:
             share = log(before) / (log(before) - log(after))
             return exp(log(left) + share * (log(right) - log(left)))
     return None
+
+
+def load_rows(curve: Curve) -> tuple[LoadRow, ...]:
+    """The curve as rows of a table."""
+    return tuple(
+        LoadRow(
+            load=f"{point.load:g}{f' · {curve.slice}' if curve.slice else ''}",
+            label=curve.label,
+            baseline=wording.quantity(point.baseline, curve.unit),
+            speculative=wording.quantity(point.speculative, curve.unit),
+            ratio=wording.ratio(point.ratio),
+            interval=wording.interval(point.low, point.high),
+        )
+        for point in curve.points
+    )

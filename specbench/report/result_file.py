@@ -9,8 +9,8 @@ import msgspec
 
 from specbench.errors import DataError, InternalError
 from specbench.model.judged import Result
+from specbench.store import RESULT
 
-FILE_NAME = "result.json"
 SCHEMA_VERSION = 1
 # An indented array of numbers alone. Strings hold no raw line break in JSON, so this never matches inside one.
 _NUMBERS = re.compile(rb"\[\n\s+([-+0-9.eE,\s]+?)\n\s*\]")
@@ -50,7 +50,7 @@ def read_result(path: Path) -> Result:
     Raises:
         DataError: There is none, it is damaged, or another version of specbench wrote it; one line that says what to do.
     """
-    file = path / FILE_NAME if path.is_dir() else path
+    file = path / RESULT if path.is_dir() else path
     try:
         data = file.read_bytes()
     except FileNotFoundError:

@@ -115,7 +115,7 @@ def finding_row(found: Finding, unit: str = "") -> FindingRow:
     return FindingRow(
         metric=found.metric,
         label=names.metric(found.metric),
-        role=names.ROLES[found.role],
+        role=names.ROLES[found.role] + ("" if found.required or found.role == "advisory" else ", not required"),
         required=found.required,
         state=found.state,
         glyph=names.GLYPHS[found.state],

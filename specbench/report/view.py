@@ -9,7 +9,7 @@ from specbench.model.judged import Result
 from specbench.report import costs, names, parts, rows, wording
 from specbench.report.answers import Answer, answers, range_top, range_words
 from specbench.report.cells import CellView, Fact, cell_view
-from specbench.report.curves import Curve, curves
+from specbench.report.curves import Curve, LoadRow, curves, load_rows
 from specbench.report.fairness import FairnessRow, fairness
 
 VIRTUAL = "Times are virtual: the embedded engine charges each step the time that a modelled accelerator would take."
@@ -42,6 +42,15 @@ class HeatColumn:
 
 
 @dataclass(frozen=True, slots=True)
+class LegendRow:
+    """One state that occurs in the heat map, and what it means."""
+
+    state: str
+    glyph: str
+    meaning: str
+
+
+@dataclass(frozen=True, slots=True)
 class SliceView:
     """The verdict of one slice."""
 
@@ -70,7 +79,9 @@ class ReportView:
     slices: tuple[SliceView, ...]
     columns: tuple[HeatColumn, ...]
     heat: tuple[HeatRow, ...]
+    legend: tuple[LegendRow, ...]
     curves: tuple[tuple[Curve, ...], ...]
+    load_table: tuple[LoadRow, ...]
     cells: tuple[CellView, ...]
     run_findings: tuple[rows.FindingRow, ...]
     checks: tuple[rows.CheckRow, ...]
@@ -85,7 +96,7 @@ def view_of(result: Result) -> ReportView:
     """The result as a reader sees it."""
     cells = tuple(cell_view(cell, index) for index, cell in enumerate(result.cells))
     metrics = tuple(dict.fromkeys(found.metric for cell in result.cells for found in cell.findings))
-    name = names.VERDICTS[result.verdict]
+    name, drawn = names.VERDICTS[result.verdict], curves(result)
     return ReportView(
         title=result.run.name,
         verdict=result.verdict,
@@ -101,7 +112,9 @@ def view_of(result: Result) -> ReportView:
         slices=slices(result),
         columns=tuple(HeatColumn(names.metric(metric), _role(result, metric)) for metric in metrics),
         heat=tuple(HeatRow(cell, tuple(_tile(cell, metric) for metric in metrics)) for cell in cells),
-        curves=curves(result),
+        legend=_legend(result),
+        curves=drawn,
+        load_table=tuple(row for group in drawn for curve in group for row in load_rows(curve)),
         cells=cells,
         run_findings=tuple(rows.finding_row(found) for found in result.run_findings),
         checks=tuple(rows.check_row(found) for found in result.integrity),
@@ -160,6 +173,11 @@ def _reasons(result: Result, cells: dict[str, CellView]) -> tuple[ReasonView, ..
         )
         for reason in result.reasons
     )
+
+
+def _legend(result: Result) -> tuple[LegendRow, ...]:
+    found = {cell.state for cell in result.cells} | {finding.state for cell in result.cells for finding in cell.findings}
+    return tuple(LegendRow(state, names.GLYPHS[state], meaning) for state, meaning in names.STATES.items() if state in found)
 
 
 def _role(result: Result, metric: str) -> str:

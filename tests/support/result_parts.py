@@ -242,7 +242,7 @@ def a_cell(
             step_ratio=tpot * 3.2,
             tokens_per_step=PerArm(1.0, 3.2),
             tpot_ratio=tpot,
-            residual=0.01,
+            residual=0.0,
             break_even=tpot * 3.2,
         ),
         findings=tuple(a_finding(metric, cell) for metric in metrics if metric.metric in MARGINS),

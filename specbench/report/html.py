@@ -1,0 +1,47 @@
+"""The report as one page, without network or script. What it shows comes from `view`, how it looks from `page/`."""
+
+from pathlib import Path
+
+from jinja2 import Environment, FileSystemLoader, StrictUndefined
+from markupsafe import Markup
+
+from specbench.model.judged import Distribution, Result
+from specbench.report import plots
+from specbench.report.cells import CellView
+from specbench.report.curves import Curve
+from specbench.report.names import metric
+from specbench.report.rows import BIN_METRICS
+from specbench.report.view import view_of
+
+PAGE = Path(__file__).parent / "page"
+DRAWN_DISTRIBUTIONS = ("ttft", "itl", "pace")
+
+
+def html(result: Result) -> str:
+    """The whole report as one HTML document in UTF-8."""
+    environment = Environment(
+        loader=FileSystemLoader(PAGE), autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
+    )
+    view = view_of(result)
+    return environment.get_template("page.html").render(
+        view=view,
+        bin_metrics=[metric(name) for name in BIN_METRICS],
+        style=Markup((PAGE / "page.css").read_text(encoding="utf-8")),  # our own file, no data in it
+        load_charts=[_load_charts(group, index) for index, group in enumerate(view.curves)],
+        distribution_charts={cell.anchor: _distribution_charts(cell) for cell in view.cells},
+    )
+
+
+def _load_charts(group: tuple[Curve, ...], index: int) -> list[Markup]:
+    """The ratio of the first metric, then each metric of both arms. `svg` escapes what it is given."""
+    drawn = [plots.ratio_chart(group[0], f"ratio-{index}")]
+    drawn += [plots.load_chart(curve, f"load-{index}-{number}") for number, curve in enumerate(group)]
+    return [Markup(one) for one in drawn]
+
+
+def _distribution_charts(cell: CellView) -> list[Markup]:
+    by_metric: dict[str, list[Distribution]] = {}
+    for one in cell.distributions:
+        by_metric.setdefault(one.metric, []).append(one)
+    shown = [by_metric[metric] for metric in DRAWN_DISTRIBUTIONS if any(one.values for one in by_metric.get(metric, ()))]
+    return [Markup(plots.ecdf_chart(found, f"{cell.anchor}-{number}")) for number, found in enumerate(shown)]
