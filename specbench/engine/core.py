@@ -1,0 +1,213 @@
+"""The engine without a clock: requests in, one step at a time out, each with the tokens it made and the time it is to take.
+
+Deterministic given the requests, their order and the seed; waiting for that time to pass and talking to clients is not its part.
+"""
+
+import math
+import random
+from collections.abc import Sequence as Tokens
+from dataclasses import dataclass, field
+
+from specbench.engine.answers import Answer, Growth
+from specbench.engine.distribution import Distribution, draw, probability
+from specbench.engine.kv import BLOCK_TOKENS, BlockPool
+from specbench.engine.options import EngineOptions, Speculation
+from specbench.engine.proposers import propose_by_heads, propose_by_lookup, propose_by_model, propose_tree
+from specbench.engine.requests import Generation
+from specbench.engine.scheduler import Batch, Limits, Sequence, Share, leave, remember_blocks, schedule
+from specbench.engine.steptime import Machine, Part, step_s
+from specbench.engine.training import Models
+from specbench.engine.verify import Drafted, Round, size_of, verify_chain, verify_tree
+
+
+@dataclass(frozen=True, slots=True)
+class TokenLogprob:
+    """One token of an answer with the log of its probability under the target as it is, and the most probable ones there."""
+
+    token: int
+    logprob: float
+    top: tuple[tuple[int, float], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Output:
+    """What one step made for one request."""
+
+    sequence: Sequence
+    growth: Growth
+    logprobs: tuple[TokenLogprob, ...] | None
+    first: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One engine step: outputs in batch order, seconds that it is to take, tokens that went through the target."""
+
+    outputs: tuple[Output, ...]
+    seconds: float
+    tokens: int
+
+
+@dataclass(slots=True)
+class Counts:
+    """Sums since the start. A decode is one request in one step after its first token, whether or not it drafted; a round is one
+    that did. `accepted` counts before an answer's end cuts it, as vLLM does; `emitted` after."""
+
+    steps: int = 0
+    decodes: int = 0
+    rounds: int = 0
+    drafted: int = 0
+    accepted: int = 0
+    per_position: list[int] = field(default_factory=list)
+    emitted: int = 0
+    prompt_tokens: int = 0
+    computed_tokens: int = 0
+
+
+class Engine:
+    """Continuous batching with or without speculation over the language models of `training.py`."""
+
+    def __init__(self, models: Models, machine: Machine, options: EngineOptions, kv_tokens: int) -> None:
+        self.models = models
+        self.machine = machine
+        self.speculation = options.speculative
+        lookahead = _lookahead(options.speculative)
+        self.batch = Batch(
+            pool=BlockPool(kv_tokens // BLOCK_TOKENS, options.prefix_caching),
+            limits=Limits(options.max_num_batched_tokens, options.max_num_seqs, lookahead),
+        )
+        self.counts = Counts(per_position=[0] * (self.speculation.num_speculative_tokens if self.speculation else 0))
+        self._seed = options.seed
+        self._submitted = 0
+
+    @property
+    def busy(self) -> bool:
+        """Whether any request is inside."""
+        return bool(self.batch.running or self.batch.waiting)
+
+    def submit(self, name: str, request: Generation) -> Sequence:
+        """Queues the request; it takes part from the next step on."""
+        self._submitted += 1
+        # Without a seed of its own a request still has one: a whole run can be had again from the engine's seed.
+        seed = request.seed if request.seed is not None else f"{self._seed}/{self._submitted}"
+        sequence = Sequence(
+            id=name,
+            request=request,
+            tokens=list(request.prompt),
+            answer=Answer(self.models.vocabulary, request.limits),
+            rng=random.Random(seed),
+            speculate=self.speculation is not None and request.speculative,
+        )
+        self.batch.waiting.append(sequence)
+        return sequence
+
+    def abort(self, sequence: Sequence) -> None:
+        """Forgets the request; its blocks are free at once."""
+        leave(self.batch, sequence)
+
+    def step(self) -> Step | None:
+        """The next step; None where no request can take part."""
+        shares = schedule(self.batch)
+        if not shares:
+            return None
+        outputs: list[Output] = []
+        parts: list[Part] = []
+        for share in shares:
+            part, output = self._advance(share)
+            parts.append(part)
+            if output is not None:
+                outputs.append(output)
+        tokens = sum(part.tokens for part in parts)
+        self.counts.steps += 1
+        self.counts.computed_tokens += tokens
+        return Step(tuple(outputs), step_s(self.machine, parts), tokens)
+
+    def _advance(self, share: Share) -> tuple[Part, Output | None]:
+        sequence = share.sequence
+        before = sequence.computed
+        output: Output | None = None
+        drafted = 0
+        sequence.computed += share.tokens
+        if share.completes:
+            made, drafted = self._next_tokens(share)
+            output = self._commit(sequence, made)
+            # Accepted drafts have been through the model too; the last token made has not yet.
+            sequence.computed = len(sequence.tokens) - 1
+        remember_blocks(self.batch, sequence, before)
+        if output is not None and output.growth.finish is not None:
+            leave(self.batch, sequence)
+        logits = 1 + drafted if share.completes else 0
+        return Part(share.tokens + drafted, before, logits, drafted, sequence.speculate), output
+
+    def _next_tokens(self, share: Share) -> tuple[Round, int]:
+        sequence = share.sequence
+        shaping = sequence.request.shaping
+
+        def score(text: Tokens[int]) -> Distribution:
+            return self.models.target.next_token(text, shaping)
+
+        if not share.decodes:
+            return Round((draw(score(sequence.tokens), sequence.rng.random()),), 0), 0
+        self.counts.decodes += 1
+        if not sequence.speculate or self.speculation is None:
+            return verify_chain(sequence.tokens, (), score, sequence.rng), 0
+        if self.speculation.tree is not None:
+            tree = propose_tree(sequence.tokens, self.models.heads, self.speculation.tree)
+            made, drafted = verify_tree(sequence.tokens, tree, score, sequence.rng), size_of(tree)
+        else:
+            drafts = self._drafts(sequence, self.speculation)
+            made, drafted = verify_chain(sequence.tokens, drafts, score, sequence.rng), len(drafts)
+        if drafted:
+            self._count_round(sequence, drafted, made.accepted)
+        return made, drafted
+
+    def _drafts(self, sequence: Sequence, speculation: Speculation) -> list[Drafted]:
+        count, shaping = speculation.num_speculative_tokens, sequence.request.shaping
+        rng = sequence.rng if speculation.draft_sampling == "sampled" else None
+        match speculation.method:
+            case "draft_model":
+                return propose_by_model(sequence.tokens, count, self.models.draft, shaping, rng)
+            case "heads":
+                return propose_by_heads(sequence.tokens, self.models.heads, shaping, rng)
+            case "ngram":
+                return propose_by_lookup(sequence.tokens, count, speculation.prompt_lookup_min, speculation.prompt_lookup_max)
+
+    def _count_round(self, sequence: Sequence, drafted: int, accepted: int) -> None:
+        sequence.drafted_by_round.append(drafted)
+        sequence.accepted_by_round.append(accepted)
+        self.counts.rounds += 1
+        self.counts.drafted += drafted
+        self.counts.accepted += accepted
+        for position in range(accepted):
+            self.counts.per_position[position] += 1
+
+    def _commit(self, sequence: Sequence, made: Round) -> Output:
+        first = sequence.answer.count == 0
+        growth = sequence.answer.grow(made.tokens)
+        logprobs = None
+        if sequence.request.logprobs is not None:
+            logprobs = self._logprobs(sequence.tokens, growth.tokens, sequence.request.logprobs)
+        sequence.tokens.extend(growth.tokens)
+        self.counts.emitted += len(growth.tokens)
+        if first:
+            self.counts.prompt_tokens += sequence.prompt_length
+        return Output(sequence, growth, logprobs, first)
+
+    def _logprobs(self, text: Tokens[int], tokens: Tokens[int], top: int) -> tuple[TokenLogprob, ...]:
+        told: list[TokenLogprob] = []
+        for i, token in enumerate(tokens):
+            p = self.models.target.next_token([*text, *tokens[:i]])
+            best = zip(p.tokens[:top], p.probabilities[:top], strict=True)
+            told.append(
+                TokenLogprob(token, math.log(probability(p, token)), tuple((each, math.log(share)) for each, share in best))
+            )
+        return tuple(told)
+
+
+def _lookahead(speculation: Speculation | None) -> int:
+    """Tokens that one request's drafts may take in a step: a tree has more of them than it is deep."""
+    if speculation is None:
+        return 0
+    if speculation.tree is None:
+        return speculation.num_speculative_tokens
+    return sum(math.prod(speculation.tree[: depth + 1]) for depth in range(len(speculation.tree)))

@@ -1,0 +1,192 @@
+"""How one embedded engine is to behave, checked and frozen.
+
+Nothing is started or trained here; what follows from the accelerator's memory is computed in `core.py`.
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from types import MappingProxyType
+from typing import Any, Literal
+
+from specbench.errors import ScenarioError
+
+Method = Literal["draft_model", "ngram", "heads"]
+DraftSampling = Literal["sampled", "greedy"]
+Corpus = Literal["python", "prose"]
+MOST_DRAFTED = 8
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Speculation:
+    """Who drafts how many tokens.
+
+    `draft_sampling` says whether drafts are drawn (acceptance then follows q) or best guesses. `prompt_lookup_min` and
+    `prompt_lookup_max` bound the match of `ngram`. `tree` gives `heads` that many candidates at each depth instead of one.
+    """
+
+    method: Method = "draft_model"
+    num_speculative_tokens: int = 5
+    draft_sampling: DraftSampling = "sampled"
+    prompt_lookup_min: int = 2
+    prompt_lookup_max: int = 4
+    tree: tuple[int, ...] | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EngineOptions:
+    """One engine. `slow_by` 0.3 makes every step 30 % longer; without `kv_capacity_tokens` the accelerator's memory decides."""
+
+    host: str = "127.0.0.1"
+    port: int = 0
+    model: str = "specbench-ngram"
+    corpus: Corpus = "python"
+    speculative: Speculation | None = None
+    slow_by: float = 0.0
+    kv_capacity_tokens: int | None = None
+    max_model_len: int = 8192
+    max_num_seqs: int = 256
+    max_num_batched_tokens: int = 2048
+    prefix_caching: bool = True
+    seed: int = 0
+    exit_with_parent: bool = False
+    faults: Mapping[str, float] = field(default_factory=lambda: MappingProxyType({}))
+
+
+def options_of(mapping: Mapping[str, Any]) -> EngineOptions:
+    """The options that mapping spells; keys that it leaves out have their defaults.
+
+    Raises:
+        ScenarioError: One line that names the key and what may stand there.
+    """
+    options = EngineOptions(**_checked(mapping, OPTION_CHECKS, "engine option"))
+    smallest = options.max_model_len + MOST_DRAFTED + 1
+    if options.kv_capacity_tokens is not None and options.kv_capacity_tokens < smallest:
+        raise ScenarioError(
+            f"kv_capacity_tokens: {options.kv_capacity_tokens} cannot hold one request of max_model_len {options.max_model_len}; "
+            f"give at least {smallest}, or a smaller max_model_len"
+        )
+    return options
+
+
+def speculation_of(value: object) -> Speculation:
+    """The speculation that a mapping spells.
+
+    Raises:
+        ScenarioError: One line, as `options_of`.
+    """
+    if not isinstance(value, Mapping):
+        raise ScenarioError(f"speculative: a mapping with method and num_speculative_tokens is needed, got {value!r}")
+    given = _checked(value, SPECULATION_CHECKS, "key of speculative")
+    method = given.get("method", "draft_model")
+    foreign = [key for key, owner in OWNERS.items() if key in given and owner != method]
+    if foreign:
+        raise ScenarioError(f"speculative.{foreign[0]}: belongs to method {OWNERS[foreign[0]]}, not to {method}")
+    drawn = given.get("draft_sampling") == "sampled"
+    if drawn and (method == "ngram" or given.get("tree")):
+        raise ScenarioError(
+            "speculative.draft_sampling: looked-up drafts and trees are best guesses; leave it out, or say greedy"
+        )
+    if method == "ngram" or given.get("tree"):
+        given["draft_sampling"] = "greedy"
+    speculation = Speculation(**given)
+    if speculation.prompt_lookup_min > speculation.prompt_lookup_max:
+        raise ScenarioError("speculative.prompt_lookup_min: must not be above prompt_lookup_max")
+    if speculation.tree is not None and len(speculation.tree) != speculation.num_speculative_tokens:
+        raise ScenarioError(
+            f"speculative.tree: one width for each of the {speculation.num_speculative_tokens} speculative tokens is needed"
+        )
+    return speculation
+
+
+Check = Callable[[str, object], Any]
+
+
+def _checked(mapping: Mapping[str, Any], checks: Mapping[str, Check], what: str) -> dict[str, Any]:
+    for key in mapping:
+        if key not in checks:
+            raise ScenarioError(f"{key}: no {what} of that name; known are {', '.join(checks)}")
+    return {key: checks[key](key, value) for key, value in mapping.items()}
+
+
+def _text(key: str, value: object) -> str:
+    if not isinstance(value, str) or not value:
+        raise ScenarioError(f"{key}: a text is needed, got {value!r}")
+    return value
+
+
+def _flag(key: str, value: object) -> bool:
+    if not isinstance(value, bool):
+        raise ScenarioError(f"{key}: true or false is needed, got {value!r}")
+    return value
+
+
+def _one_of(*words: str) -> Check:
+    def check(key: str, value: object) -> str:
+        if value not in words:
+            raise ScenarioError(f"{key}: one of {', '.join(words)} is needed, got {value!r}")
+        return str(value)
+
+    return check
+
+
+def _whole(low: int, high: int) -> Check:
+    def check(key: str, value: object) -> int:
+        if isinstance(value, bool) or not isinstance(value, int) or not low <= value <= high:
+            raise ScenarioError(f"{key}: a whole number from {low} to {high} is needed, got {value!r}")
+        return value
+
+    return check
+
+
+def _number(low: float, high: float) -> Check:
+    def check(key: str, value: object) -> float:
+        if isinstance(value, bool) or not isinstance(value, int | float) or not low <= value <= high:
+            raise ScenarioError(f"{key}: a number from {low:g} to {high:g} is needed, got {value!r}")
+        return float(value)
+
+    return check
+
+
+def _or_none(check: Check) -> Check:
+    return lambda key, value: None if value is None else check(key, value)
+
+
+def _widths(key: str, value: object) -> tuple[int, ...]:
+    if not isinstance(value, list | tuple) or not value:
+        raise ScenarioError(f"{key}: a list of widths such as [3, 2, 1] is needed, got {value!r}")
+    width = _whole(1, MOST_DRAFTED)
+    return tuple(width(key, each) for each in value)
+
+
+def _faults(key: str, value: object) -> Mapping[str, float]:
+    if not isinstance(value, Mapping):
+        raise ScenarioError(f"{key}: a mapping from a fault's name to its strength is needed, got {value!r}")
+    return MappingProxyType(_checked(value, FAULT_CHECKS, "fault"))
+
+
+FAULT_CHECKS: Mapping[str, Check] = {"error_share": _number(0.0, 1.0), "exit_after_requests": _whole(1, 10**9)}
+SPECULATION_CHECKS: Mapping[str, Check] = {
+    "method": _one_of("draft_model", "ngram", "heads"),
+    "num_speculative_tokens": _whole(1, MOST_DRAFTED),
+    "draft_sampling": _one_of("sampled", "greedy"),
+    "prompt_lookup_min": _whole(1, 16),
+    "prompt_lookup_max": _whole(1, 16),
+    "tree": _or_none(_widths),
+}
+OWNERS = {"prompt_lookup_min": "ngram", "prompt_lookup_max": "ngram", "tree": "heads"}
+OPTION_CHECKS: Mapping[str, Check] = {
+    "host": _text,
+    "port": _whole(0, 65535),
+    "model": _text,
+    "corpus": _one_of("python", "prose"),
+    "speculative": _or_none(lambda _, value: speculation_of(value)),
+    "slow_by": _number(0.0, 100.0),
+    "kv_capacity_tokens": _or_none(_whole(64, 10**9)),
+    "max_model_len": _whole(16, 131072),
+    "max_num_seqs": _whole(1, 4096),
+    "max_num_batched_tokens": _whole(16, 131072),
+    "prefix_caching": _flag,
+    "seed": _whole(0, 2**63 - 1),
+    "exit_with_parent": _flag,
+    "faults": _faults,
+}

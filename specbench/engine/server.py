@@ -1,0 +1,216 @@
+"""The engine as an OpenAI-compatible HTTP service: its routes, its start and its end.
+
+No generation logic: answers are made in `endpoint.py`, time passes in `pacing.py`.
+"""
+
+import asyncio
+import contextlib
+import gc
+import hashlib
+import json
+import os
+import socket
+import sys
+import time
+from collections.abc import Awaitable, Callable
+from typing import Any
+
+import uvicorn
+from starlette.applications import Starlette
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import Route as Path
+from starlette.types import Receive, Scope, Send
+
+from specbench import __version__
+from specbench.engine.endpoint import Endpoint, decoded, whole_body
+from specbench.engine.exposition import CONTENT_TYPE, Exposition
+from specbench.engine.options import EngineOptions
+from specbench.engine.pacing import PreciseSelector
+from specbench.engine.parent import parent_gone
+from specbench.engine.requests import RequestError, Route, Terms, prompt_of
+from specbench.engine.setup import engine_of
+from specbench.engine.tokens import decode
+from specbench.engine.wire import Told, error_body, json_bytes
+from specbench.errors import SpecbenchError
+
+# Connections stay open between the blocks of a run; a client that reuses one must not find it closed.
+KEEP_ALIVE_S = 300
+SHUTDOWN_S = 1
+LAST_REQUESTS = 100
+
+
+def serve(options: EngineOptions) -> None:
+    """Serves one engine until SIGINT or SIGTERM; prints one JSON line with its URL when it is ready.
+
+    Raises:
+        SpecbenchError: The address cannot be bound, or the options do not fit the accelerator.
+    """
+    endpoint = endpoint_of(options)
+    listener = _listener(options.host, options.port)
+    with contextlib.suppress(KeyboardInterrupt), asyncio.Runner(loop_factory=_event_loop) as runner:
+        runner.run(_serve(endpoint, listener, options))
+
+
+def endpoint_of(options: EngineOptions) -> Endpoint:
+    """The engine with all that its answers need, trained and ready."""
+    engine = engine_of(options)
+    mark = hashlib.sha256(repr(options.speculative).encode()).hexdigest()[:8]
+    told = Told(
+        model=options.model,
+        fingerprint=f"specbench-{__version__}-{mark}",
+        vocabulary=engine.models.vocabulary,
+        drafts=options.speculative.num_speculative_tokens if options.speculative else 0,
+    )
+    return Endpoint(engine, Terms(options.model, engine.models.vocabulary, options.max_model_len), told, options)
+
+
+def app_of(endpoint: Endpoint, options: EngineOptions) -> Starlette:
+    """The application with all its routes."""
+    exposition = Exposition(endpoint.engine, endpoint.truth, options.model, time.time())
+    vocabulary = endpoint.terms.vocabulary
+
+    async def models(_: Request) -> Response:
+        return _json({"object": "list", "data": [_model_card(options)]})
+
+    async def tokenize(request: Request) -> Response:
+        tokens = prompt_of(decoded(await request.body()), vocabulary)
+        return _json({"count": len(tokens), "max_model_len": options.max_model_len, "tokens": tokens, "token_strs": None})
+
+    async def detokenize(request: Request) -> Response:
+        return _json(
+            {"prompt": decode(vocabulary, prompt_of({"prompt": decoded(await request.body()).get("tokens")}, vocabulary))}
+        )
+
+    async def truth(_: Request) -> Response:
+        return _json(endpoint.truth.totals(endpoint.engine.batch.preemptions))
+
+    async def truth_requests(request: Request) -> Response:
+        last = request.query_params.get("last", str(LAST_REQUESTS))
+        if not last.isdigit():
+            raise RequestError("last must be a whole number", "last")
+        return _json(endpoint.truth.last(int(last)))
+
+    async def metrics(_: Request) -> Response:
+        return Response(exposition.page(), media_type=CONTENT_TYPE)
+
+    async def health(_: Request) -> Response:
+        return Response()
+
+    async def version(_: Request) -> Response:
+        return _json({"version": __version__})
+
+    return Starlette(
+        routes=[
+            Path("/v1/chat/completions", _Generate(endpoint, "chat"), methods=["POST"]),
+            Path("/v1/completions", _Generate(endpoint, "completions"), methods=["POST"]),
+            Path("/v1/models", models),
+            Path("/tokenize", tokenize, methods=["POST"]),
+            Path("/detokenize", detokenize, methods=["POST"]),
+            Path("/truth", truth),
+            Path("/truth/requests", truth_requests),
+            Path("/metrics", metrics),
+            Path("/health", health),
+            Path("/version", version),
+        ],
+        exception_handlers={RequestError: _refuse},
+    )
+
+
+class _Generate:
+    """A generation route as a bare ASGI application: a stream's events go out without a framework in between."""
+
+    def __init__(self, endpoint: Endpoint, route: Route) -> None:
+        self._endpoint = endpoint
+        self._route = route
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        await self._endpoint.answer(await whole_body(receive), self._route, receive, send)
+
+
+async def _refuse(_: Request, error: Exception) -> Response:
+    if not isinstance(error, RequestError):
+        raise error
+    body = error_body(error.message, error.kind, error.param, error.status)
+    return Response(body, status_code=error.status, media_type="application/json")
+
+
+def _json(value: object) -> Response:
+    return Response(json_bytes(value), media_type="application/json")
+
+
+def _model_card(options: EngineOptions) -> dict[str, Any]:
+    return {
+        "id": options.model,
+        "object": "model",
+        "created": int(time.time()),
+        "owned_by": "specbench",
+        "root": options.model,
+        "parent": None,
+        "max_model_len": options.max_model_len,
+    }
+
+
+def _event_loop() -> asyncio.AbstractEventLoop:
+    return asyncio.SelectorEventLoop(PreciseSelector())
+
+
+def _listener(host: str, port: int) -> socket.socket:
+    try:
+        family = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0][0]
+        return socket.create_server((host, port), family=family, backlog=2048)
+    except OSError as error:
+        raise SpecbenchError(
+            f"cannot serve on {host} port {port}: {error.strerror or error}; give another port, or 0 for any free one"
+        ) from None
+
+
+async def _serve(endpoint: Endpoint, listener: socket.socket, options: EngineOptions) -> None:
+    config = uvicorn.Config(
+        app_of(endpoint, options),
+        http="httptools",
+        lifespan="off",
+        log_level="warning",
+        access_log=False,
+        server_header=False,
+        date_header=False,
+        timeout_keep_alive=KEEP_ALIVE_S,
+        timeout_graceful_shutdown=SHUTDOWN_S,
+    )
+    server = uvicorn.Server(config)
+    tasks = [asyncio.create_task(endpoint.pacer.run()), asyncio.create_task(_announce(server, listener, options))]
+    if options.exit_with_parent:
+        tasks.append(asyncio.create_task(_stop_when(parent_gone, server)))
+    # What training left behind lives as long as the process; collecting garbage need not look at it again.
+    gc.collect()
+    gc.freeze()
+    for task in tasks:
+        task.add_done_callback(lambda done: _stop_on_failure(done, server))
+    await server.serve(sockets=[listener])
+    for task in tasks:
+        task.cancel()
+    for outcome in await asyncio.gather(*tasks, return_exceptions=True):
+        if isinstance(outcome, Exception):
+            raise outcome
+
+
+async def _announce(server: uvicorn.Server, listener: socket.socket, options: EngineOptions) -> None:
+    while not server.started:
+        await asyncio.sleep(0.005)
+    host = f"[{options.host}]" if ":" in options.host else options.host
+    line = {"url": f"http://{host}:{listener.getsockname()[1]}", "pid": os.getpid(), "model": options.model}
+    sys.stdout.write(json.dumps(line) + "\n")
+    sys.stdout.flush()
+
+
+async def _stop_when(condition: Callable[[], Awaitable[None]], server: uvicorn.Server) -> None:
+    await condition()
+    server.should_exit = True
+    server.force_exit = True
+
+
+def _stop_on_failure(task: "asyncio.Task[None]", server: uvicorn.Server) -> None:
+    # An engine that no longer steps must not go on accepting requests.
+    if not task.cancelled() and task.exception() is not None:
+        server.should_exit = True
+        server.force_exit = True
