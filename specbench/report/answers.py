@@ -1,6 +1,7 @@
 """The six questions that a reader brings to a report, each with one answer, from the result alone. No layout lives here."""
 
 from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from specbench.model.judged import EnableRange, Result
@@ -49,7 +50,7 @@ def _traffic(result: Result) -> tuple[str, str]:
         return "Nothing measured", "No request was counted, so nothing can be said of any traffic."
     if result.slices:
         eligible = [found for found in result.slices if found.verdict in ("PROMOTE", "CAPPED")]
-        named = ", ".join(f"{found.bin} ({range_words(found.enable_range)})" for found in eligible) or "none"
+        named = ", ".join(f"{found.bin} ({range_words(parts.ranges(found))})" for found in eligible) or "none"
         rest = ", ".join(f"{found.bin} ({found.verdict})" for found in result.slices if found not in eligible) or "none"
         return ", ".join(found.bin for found in eligible) or "No traffic", f"Eligible: {named}. Not: {rest}."
     bins = dict.fromkeys(found.bin for cell in result.cells for found in cell.bins)
@@ -60,11 +61,15 @@ def _traffic(result: Result) -> tuple[str, str]:
 
 
 def _load(result: Result) -> tuple[str, str]:
-    found = result.enable_range
-    if found is None or result.verdict not in ("PROMOTE", "CAPPED"):
+    found = parts.ranges(result)
+    if not found or result.verdict not in ("PROMOTE", "CAPPED"):
         tested = ", ".join(dict.fromkeys(wording.load(cell.axes) for cell in result.cells)) or "nothing"
         return "As each slice says" if parts.enabled(result) else "No load", f"Tested: {tested}."
-    words = range_words(found)
+    return f"Up to {tops(found)}", " ".join(_range_sentence(one) for one in found)
+
+
+def _range_sentence(found: EnableRange) -> str:
+    words = range_words((found,))
     text = words[0].upper() + words[1:]
     if found.running_at_cap is not None:
         text += f"; at the top the server ran {wording.number(found.running_at_cap)} requests at once on average"
@@ -73,21 +78,26 @@ def _load(result: Result) -> tuple[str, str]:
         "not_shown_beyond": "Above it neither safety nor harm was shown.",
         None: "Higher loads were not tested.",
     }
-    return f"Up to {range_top(found)}", f"{text}. {beyond[found.beyond]}"
+    return f"{text}. {beyond[found.beyond]}"
 
 
-def range_top(found: EnableRange) -> str:
-    """The highest load of a range in words."""
+def tops(found: Sequence[EnableRange]) -> str:
+    """The highest loads of ranges in words: '4 streams', or '4 streams and 2 requests/s'."""
+    return " and ".join(_top(one) for one in found)
+
+
+def _top(found: EnableRange) -> str:
     top = found.max_concurrency
     return wording.streams(top) if found.by == "concurrency" else f"{top:g} requests/s" if top is not None else "unknown load"
 
 
-def range_words(found: EnableRange | None) -> str:
-    """A range in words: 'from 1 to 4 streams'."""
-    if found is None:
-        return "no range"
-    low = found.min_concurrency
-    return f"at {range_top(found)}" if low is None or low == found.max_concurrency else f"from {low:g} to {range_top(found)}"
+def range_words(found: Sequence[EnableRange]) -> str:
+    """Ranges in words: 'from 1 to 4 streams'."""
+    said = []
+    for one in found:
+        low = one.min_concurrency
+        said.append(f"at {_top(one)}" if low is None or low == one.max_concurrency else f"from {low:g} to {_top(one)}")
+    return " and ".join(said) or "no range"
 
 
 def _certainty(result: Result) -> tuple[str, str]:

@@ -123,7 +123,7 @@ def _acceptance(found: AcceptanceSummary) -> tuple[Fact, ...]:
         ("Alpha", wording.ratio(found.alpha)),
         ("Rounds that end in a rejection", wording.percent(found.rejection_frequency)),
         ("Verification rounds", wording.ABSENT if found.rounds is None else wording.count(found.rounds)),
-        ("Source", names.SOURCES.get(found.source, found.source.replace("_", " "))),
+        ("Source", found.source.replace("_", " ")),
     )
     return tuple(Fact(*pair) for pair in shown) + ((Fact("Note", found.reason),) if found.reason else ())
 

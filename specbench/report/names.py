@@ -59,12 +59,6 @@ VERDICTS: dict[VerdictWord, VerdictName] = {
     "ROLLBACK": VerdictName("Keep speculation off", "Harm is shown.", "bad"),
     "INVALID": VerdictName("No judgement", "The measurement cannot carry one; mend what the reasons name and run again.", "void"),
 }
-SOURCES = {
-    "per_request": "per-request fields of the engine",
-    "counters": "counter differences of the engine",
-    "tokens_per_step": "tokens per step as the client saw them",
-}
-
 GLOSSARY: tuple[tuple[str, str], ...] = (
     ("Ratio", "Speculative ÷ baseline. Below 1 is better for times, above 1 for throughput."),
     ("Interval", "The range that holds the true ratio with the stated confidence. The unit of evidence is the pair of blocks."),

@@ -1,6 +1,6 @@
 """Parts of a result by name: a metric of a cell, the primary cell, the cells of the range. No text and no number is made here."""
 
-from specbench.model.judged import CellResult, Comparison, EnableRange, Finding, IntegrityCheck, Result
+from specbench.model.judged import CellResult, Comparison, EnableRange, Finding, IntegrityCheck, Result, SliceResult
 
 
 def comparison(cell: CellResult, metric: str) -> Comparison | None:
@@ -34,15 +34,19 @@ def within(cell: CellResult, found: EnableRange) -> bool:
     return at is not None and low is not None and high is not None and low <= at <= high
 
 
+def ranges(found: Result | SliceResult) -> tuple[EnableRange, ...]:
+    """The ranges of a result or slice: by concurrency, by rate, or both."""
+    return tuple(one for one in (found.enable_range, found.rate_range) if one is not None)
+
+
 def enabled(result: Result) -> tuple[CellResult, ...]:
-    """The cells for which speculation may be on: of the range, else of the slices' ranges."""
-    if result.enable_range is not None:
-        return tuple(cell for cell in result.cells if within(cell, result.enable_range))
+    """The cells for which speculation may be on: of the result's ranges, else of its slices'."""
+    own = ranges(result)
+    if own:
+        return tuple(cell for cell in result.cells if any(within(cell, one) for one in own))
+    named = [(part.bin, part.sampling, one) for part in result.slices for one in ranges(part)]
     return tuple(
         cell
         for cell in result.cells
-        for found in result.slices
-        if found.enable_range is not None
-        and (found.bin, found.sampling) == (cell.axes.bin, cell.axes.sampling)
-        and within(cell, found.enable_range)
+        if any((bin, sampling) == (cell.axes.bin, cell.axes.sampling) and within(cell, one) for bin, sampling, one in named)
     )

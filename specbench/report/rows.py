@@ -121,7 +121,7 @@ def finding_row(found: Finding, unit: str = "") -> FindingRow:
         glyph=names.GLYPHS[found.state],
         ratio=wording.ratio(found.ratio),
         limit=limit(found, unit),
-        reason=" ".join((found.reason, *found.notes)),
+        reason=found.reason,
     )
 
 
@@ -129,17 +129,14 @@ def limit(found: Finding, unit: str = "") -> str:
     """What was allowed, in words: as a ratio for relative limits, in the metric's unit for absolute ones."""
     if found.slo is not None:
         return f"{'at least' if found.direction == 'higher' else 'at most'} {wording.quantity(found.slo, unit)}"
-    if found.margin is None:
-        return "none"
-    if found.direction == "equal":
+    if found.metric == "error_rate" and found.margin is not None:
+        return f"at most {wording.number(found.margin * 100)} points more"
+    if found.direction == "equal" and found.margin is not None:
         return f"within ±{wording.percent(found.margin)}"
-    if found.role == "success":
-        return f"at least {wording.percent(found.margin)} better"
-    if found.role == "safety":
-        return f"excess below {wording.percent(found.margin)}"
     if found.bound is None:
-        return f"at most {wording.percent(found.margin)} worse"
-    return f"≥ {wording.ratio(1 / found.bound)}" if found.direction == "higher" else f"≤ {wording.ratio(found.bound)}"
+        return "no more than the baseline" if found.role == "safety" else wording.ABSENT
+    least = (found.direction == "higher") if found.role != "success" else found.bound > 1
+    return f"{'≥' if least else '≤'} {wording.ratio(found.bound)}"
 
 
 def check_row(found: IntegrityCheck) -> CheckRow:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from specbench.model.judged import Result
 from specbench.report import costs, names, parts, rows, wording
-from specbench.report.answers import Answer, answers, range_top, range_words
+from specbench.report.answers import Answer, answers, range_words, tops
 from specbench.report.cells import CellView, Fact, cell_view
 from specbench.report.curves import Curve, LoadRow, curves, load_rows
 from specbench.report.fairness import FairnessRow, fairness
@@ -128,9 +128,9 @@ def view_of(result: Result) -> ReportView:
 
 def headline(result: Result) -> str:
     """The verdict as an instruction: 'Switch speculation on up to 4 streams'."""
-    found = result.enable_range
-    if result.verdict == "CAPPED" and found is not None:
-        return f"Switch speculation on up to {range_top(found)}, not above"
+    found = parts.ranges(result)
+    if result.verdict == "CAPPED" and found:
+        return f"Switch speculation on up to {tops(found)}, not above"
     if result.verdict == "CAPPED" and result.slices:
         eligible = [one.bin for one in result.slices if one.verdict in ("PROMOTE", "CAPPED")]
         return f"Switch speculation on for {', '.join(dict.fromkeys(eligible))} only"
@@ -195,7 +195,7 @@ def slices(result: Result) -> tuple[SliceView, ...]:
             name=", ".join(part for part in (found.bin, found.sampling) if part),
             verdict=found.verdict,
             tone=names.VERDICTS[found.verdict].tone,
-            range=range_words(found.enable_range),
+            range=range_words(parts.ranges(found)),
             reasons=tuple(reason.message for reason in found.reasons),
         )
         for found in result.slices

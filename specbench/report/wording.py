@@ -4,6 +4,7 @@ from specbench.model.judged import Axes
 
 ABSENT = "n/a"
 SIGNIFICANT = 3
+BYTES_PER_GIB = 1 << 30
 
 
 def number(value: float | None) -> str:
@@ -20,8 +21,14 @@ def number(value: float | None) -> str:
 
 
 def quantity(value: float | None, unit: str) -> str:
-    """The number with its unit; shares (a unit of '') and absences stand alone."""
-    return number(value) if value is None or not unit else f"{number(value)} {unit}"
+    """The number with its unit; shares are in percent, bytes in GiB, and an absence stands alone."""
+    if value is None:
+        return ABSENT
+    if unit == "share":
+        return percent(value)
+    if unit == "bytes":
+        return f"{number(value / BYTES_PER_GIB)} GiB"
+    return f"{number(value)} {unit}".strip()
 
 
 def count(value: int) -> str:
@@ -52,11 +59,11 @@ def percent(fraction: float | None) -> str:
         return ABSENT
     value = fraction * 100
     text = f"{value:.{0 if abs(value) >= 9.95 else 1 if abs(value) >= 0.995 else 2}f}"
-    return f"{text.rstrip('0').rstrip('.') if '.' in text else text}%"
+    return f"{text.rstrip('0').rstrip('.') if '.' in text else text} %"
 
 
 def change(value: float | None) -> str:
-    """A ratio as what a person says: '55% less', '31% more', 'no change'."""
+    """A ratio as what a person says: '55 % less', '31 % more', 'no change'."""
     if value is None:
         return ABSENT
     if f"{abs(value - 1):.3f}" == "0.000":

@@ -84,9 +84,10 @@ def a_finding(comparison: Comparison, cell: str | None, state: FindingState | No
     """The guardrail on that comparison, judged by its interval unless `state` says otherwise."""
     role, margin, floor = MARGINS[comparison.metric]
     harm = _harm(comparison)
-    bound = 1 + margin
+    limit = 1 + margin
+    bound = 1 - margin if (comparison.direction == "higher") == (role != "success") else 1 + margin
     judged = state or (
-        "NODATA" if harm is None else "PASS" if harm * 1.03 < bound else "FAIL" if harm > bound else "INCONCLUSIVE"
+        "NODATA" if harm is None else "PASS" if harm * 1.03 < limit else "FAIL" if harm > limit else "INCONCLUSIVE"
     )
     return Finding(
         metric=comparison.metric,
@@ -100,15 +101,21 @@ def a_finding(comparison: Comparison, cell: str | None, state: FindingState | No
         slo=None,
         bound=bound,
         ratio=comparison.ratio,
-        upper=harm * 1.03 if harm is not None else None,
+        upper=comparison.ratio * 1.03 if comparison.ratio is not None else None,
         p_harm=0.001 if judged == "FAIL" else 0.8 if harm is not None else None,
         p_harm_adjusted=0.012 if judged == "FAIL" else 1.0 if harm is not None else None,
         supported_margin=0.18 if judged == "INCONCLUSIVE" else None,
         pairs_needed=14 if judged == "INCONCLUSIVE" else None,
         detectable=0.25,
         notes=(),
-        reason=f"{comparison.metric} was {comparison.ratio} times the baseline's; up to {bound:.2f} times is allowed.",
+        reason=_sentence(comparison, bound),
     )
+
+
+def _sentence(comparison: Comparison, bound: float) -> str:
+    if comparison.ratio is None:
+        return f"{comparison.metric} has no figure to judge: {comparison.reason}."
+    return f"{comparison.metric} is {comparison.ratio:.2f} times the baseline's (allowed: {bound:.2f} times)."
 
 
 def _harm(comparison: Comparison) -> float | None:
@@ -143,7 +150,7 @@ def an_acceptance(length: float | None = 3.4) -> AcceptanceSummary:
         conditional=(0.82, 0.805, 0.788, 0.769),
         rejection_frequency=0.6,
         rounds=5210,
-        source="per_request",
+        source="per-request counts",
         reason=None,
     )
 

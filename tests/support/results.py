@@ -93,7 +93,7 @@ def _error_rate(state: FindingState) -> Finding:
         role="safety",
         margin=0.005,
         ratio=None,
-        bound=0.005,
+        bound=None,
         upper=0.12 if failed else 0.001,
         reason="9.7 % of the speculative arm's requests failed, none of the baseline's."
         if failed

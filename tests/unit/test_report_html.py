@@ -56,7 +56,7 @@ def test_six_questions_have_their_answers(pages: dict[str, Page]) -> None:
         "Up to what load? Up to 4 streams",
         "How sure? TPOT p50 ×0.45",
         "What would make us surer? More pairs",
-        "What does it cost? 28% to 55% less a token",
+        "What does it cost? 28 % to 55 % less a token",
     ):
         assert said in text
 
@@ -115,7 +115,7 @@ def test_virtual_times_and_a_partial_run_are_said_plainly() -> None:
 def test_overruns_of_the_engine_and_differences_of_the_arms_are_shown(pages: dict[str, Page]) -> None:
     """The share of late steps per cell is on the page, and a fact that differs is called different."""
     text = pages["CAPPED"].text
-    assert "16 streams 21 of 12,100 (0.17%)" in text
+    assert "16 streams 21 of 12,100 (0.17 %)" in text
     assert "speculation off draft_model, 4 tokens under test" in text
     assert 'model specbench-ngram BaNaNa "x" & <b> differs' in pages["hostile"].text
 

@@ -41,7 +41,7 @@ def test_what_scripts_read_stands_where_they_look() -> None:
     assert (document["verdict"], document["promote"], document["exit_code"]) == ("CAPPED", False, 11)
     assert document["enable_range"]["max_concurrency"] == 4
     acceptance = document["cells"][0]["acceptance"]
-    assert [acceptance[key] for key in ("length", "rate", "alpha", "source")] == [3.4, 0.6, 0.81, "per_request"]
+    assert [acceptance[key] for key in ("length", "rate", "alpha", "source")] == [3.4, 0.6, 0.81, "per-request counts"]
 
 
 def test_the_order_of_a_mapping_changes_no_byte() -> None:
