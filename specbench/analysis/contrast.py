@@ -155,7 +155,7 @@ def _typical(values: Floats) -> float | None:
     if not len(values):
         return None
     if (values > 0).all():
-        return float(values[0]) if np.ptp(values) == 0 else exp(float(np.log(values).mean()))
+        return float(values[0]) if (values == values[0]).all() else exp(float(np.log(values).mean()))
     return float(values.mean())
 
 

@@ -1,0 +1,159 @@
+"""Acceptance: three sources, best first, and numbers that must not be mistaken for one another."""
+
+from math import sqrt
+
+import numpy as np
+import pytest
+
+from specbench.analysis.acceptance import COUNTERS, NOWHERE, PER_REQUEST, STREAM, acceptance_length, acceptance_of, alpha
+from specbench.analysis.columns import select_bin
+from specbench.analysis.stats_paired import t_quantile
+from specbench.model.seen import Acceptance, RequestRecord, Telemetry
+from tests.support.records import a_record, blocks_of
+
+
+def _counted(rounds: int, drafted: int | None, accepted: int, positions: tuple[int, ...] | None = None) -> Acceptance:
+    return Acceptance(rounds=rounds, drafted=drafted, accepted=accepted, per_position=positions)
+
+
+def _request(acceptance: Acceptance | None, bin_name: str = "short") -> RequestRecord:
+    return a_record([10.0, 20.0, 30.0], [1, 3, 2], acceptance=acceptance, bin=bin_name)
+
+
+def test_length_rate_and_alpha_are_three_numbers() -> None:
+    """M-06 with positions: 110 of 200 drafted tokens kept in 50 rounds is rate .55, length 3.2, alpha 110 ÷ (110 + 38)."""
+    summary = acceptance_of(blocks_of("speculative", [[_request(_counted(50, 200, 110, (42, 32, 24, 12)))]]))
+
+    assert summary.source == PER_REQUEST
+    assert summary.length == pytest.approx(3.2)
+    assert summary.rate == pytest.approx(0.55)
+    assert summary.alpha == pytest.approx(110 / 148)
+    assert summary.rejection_frequency == pytest.approx(38 / 50)
+    assert summary.per_position == pytest.approx((0.84, 0.64, 0.48, 0.24))
+    assert summary.conditional == pytest.approx((0.84, 32 / 42, 0.75, 0.5))
+
+
+def test_counts_of_two_engines_add_before_they_divide() -> None:
+    """M-01: 96 of 240 is .40 and 2.20 tokens a round, not the mean of two rates."""
+    blocks = [[_request(_counted(60, 180, 90, (55, 25, 10)))], [_request(_counted(20, 60, 6, (5, 1, 0)))]]
+
+    summary = acceptance_of(blocks_of("speculative", blocks))
+
+    assert summary.rate == pytest.approx(0.40)
+    assert summary.length == pytest.approx(2.20)
+    assert summary.per_position == pytest.approx((0.750, 0.325, 0.125))
+
+
+def test_counter_differences_serve_where_requests_tell_nothing() -> None:
+    """The engine's counters over each block are summed over blocks."""
+    telemetry = Telemetry(acceptance=_counted(50, 200, 110))
+
+    summary = acceptance_of(blocks_of("speculative", [[_request(None)], [_request(None)]], telemetry))
+
+    assert (summary.source, summary.rounds) == (COUNTERS, 100)
+    assert summary.length == pytest.approx(3.2)
+    assert summary.alpha is None
+    assert summary.reason == "alpha needs counts per position, which were not told"
+
+
+def test_requests_own_counts_come_before_counters() -> None:
+    """Per-request counts leave out the ramp and foreign traffic, so they win."""
+    telemetry = Telemetry(acceptance=_counted(50, 200, 0))
+
+    summary = acceptance_of(blocks_of("speculative", [[_request(_counted(2, 8, 3))]], telemetry))
+
+    assert (summary.source, summary.rounds) == (PER_REQUEST, 2)
+
+
+def test_a_counter_that_was_reset_is_not_used() -> None:
+    """M-03: differences across a restart are no counts."""
+    telemetry = Telemetry(acceptance=_counted(50, 200, 110), reset=True)
+
+    assert acceptance_of(blocks_of("speculative", [[_request(None)]], telemetry)).source == STREAM
+
+
+def test_the_stream_serves_where_nobody_counts() -> None:
+    """Two decode steps brought 3 and 2 tokens: 2.5 a step; nothing is known of what was drafted."""
+    summary = acceptance_of(blocks_of("speculative", [[_request(None)]]))
+
+    assert summary.source == STREAM
+    assert (summary.length, summary.rate, summary.alpha) == (2.5, None, None)
+
+
+def test_single_tokens_everywhere_are_no_acceptance_of_zero() -> None:
+    """M-05: an arm that shows no sign of speculation has no acceptance, and the reason says so."""
+    summary = acceptance_of(blocks_of("baseline", [[a_record([10.0, 20.0])]]))
+
+    assert (summary.length, summary.rate, summary.source) == (None, None, NOWHERE)
+    assert summary.reason == "no counts, and every step brought one token: no sign of speculation"
+
+
+def test_a_bin_does_not_borrow_the_counters_of_the_whole_block() -> None:
+    """Counters cannot be split by bin; the stream can."""
+    telemetry = Telemetry(acceptance=_counted(50, 200, 110))
+    columns = blocks_of("speculative", [[_request(None, "short"), _request(None, "long")]], telemetry)
+
+    assert acceptance_of(columns).source == COUNTERS
+    assert acceptance_of(select_bin(columns, "long", "greedy")).source == STREAM
+
+
+def test_requests_that_failed_or_began_outside_the_window_do_not_count() -> None:
+    """Only successful requests of the steady window are behind the figure."""
+    kept = _request(_counted(10, 40, 20))
+    failed = a_record([10.0], acceptance=_counted(10, 40, 0), outcome="disconnected")
+    early = a_record([10.0], acceptance=_counted(10, 40, 0), sent_ms=-5.0)
+
+    assert acceptance_of(blocks_of("speculative", [[kept, failed, early]])).rounds == 10
+
+
+def test_a_tree_has_no_alpha() -> None:
+    """More drafted tokens than positions: several candidates stood in one place."""
+    summary = acceptance_of(blocks_of("speculative", [[_request(_counted(10, 60, 20, (10, 10)))]]))
+
+    assert summary.alpha is None
+    assert summary.reason is not None
+    assert "chains" in summary.reason
+
+
+def test_drafts_of_very_uneven_length_have_no_alpha() -> None:
+    """Ten rounds drafted 20 of 40 possible tokens: how many were accepted whole cannot be told from these counts."""
+    summary = acceptance_of(blocks_of("speculative", [[_request(_counted(10, 20, 15, (8, 4, 2, 1)))]]))
+
+    assert summary.alpha is None
+    assert summary.reason == "alpha is not known: drafts differ in length"
+
+
+def test_a_few_short_drafts_leave_alpha_known() -> None:
+    """Two tokens missing of 400: alpha lies between 220 ÷ 296 and 220 ÷ 294."""
+    summary = acceptance_of(blocks_of("speculative", [[_request(_counted(100, 398, 220, (84, 64, 48, 24)))]]))
+
+    assert summary.alpha == pytest.approx(220 / 295)
+
+
+def test_the_interval_is_that_of_a_ratio_over_blocks() -> None:
+    """Five blocks: se = sqrt(sum (a - r d)^2 ÷ (n (n - 1))) ÷ mean d, with t of 4 degrees of freedom."""
+    rounds, accepted = np.array([50.0, 40, 60, 55, 45]), np.array([110.0, 70, 140, 120, 95])
+    blocks = [[_request(_counted(int(d), None, int(a)))] for d, a in zip(rounds, accepted, strict=True)]
+
+    summary = acceptance_of(blocks_of("speculative", blocks))
+
+    ratio = accepted.sum() / rounds.sum()
+    reach = t_quantile(0.975, 4) * sqrt(((accepted - ratio * rounds) ** 2).sum() / 20) / rounds.mean()
+    assert (summary.length_low, summary.length_high) == pytest.approx((1 + ratio - reach, 1 + ratio + reach))
+
+
+def test_one_observation_has_no_interval() -> None:
+    """A single request in a single block has a length and no spread to judge it by."""
+    summary = acceptance_of(blocks_of("speculative", [[_request(_counted(50, 200, 110))]]))
+
+    assert summary.length == pytest.approx(3.2)
+    assert (summary.length_low, summary.length_high) == (None, None)
+
+
+def test_alpha_and_length_by_pair_are_those_of_each_pair() -> None:
+    """The metrics hold one value a pair, which comparisons and guardrails read."""
+    blocks = [[_request(_counted(50, 200, 110, (42, 32, 24, 12)))], [_request(_counted(10, 40, 40, (10, 10, 10, 10)))]]
+    columns = blocks_of("speculative", blocks)
+
+    assert acceptance_length(columns).by_unit().tolist() == pytest.approx([3.2, 5.0])
+    assert alpha(columns).by_unit().tolist() == pytest.approx([110 / 148, 1.0])
