@@ -1,0 +1,77 @@
+"""The benefit: whether the success metric improved by as much as the scenario asks, in the primary cell.
+
+Harm is judged in `findings.py`; here the burden of proof lies on speculation.
+"""
+
+import math
+from dataclasses import replace
+
+from specbench.analysis.findings import Case, stopped
+from specbench.analysis.harm import AT_THE_BOUND, Inference, against_baseline
+from specbench.analysis.power import pairs_needed
+from specbench.analysis.reasons import Setting, benefit_reason
+from specbench.model.asked import Guardrail, Success
+from specbench.model.judged import Comparison, Finding
+
+
+def benefit(success: Success, comparison: Comparison, setting: Setting, withheld: str | None) -> Finding:
+    """PASS: the gain is significant and reaches `improve_by`; FAIL: a gain that large is excluded; else INCONCLUSIVE or NODATA.
+
+    γ is the log ratio with gain positive. PASS: γ − t·se > 0 and γ at least the gain asked for. FAIL: γ + t·se below it.
+    `upper` holds the end of the interval on which the state rests, `bound` the ratio asked for.
+    """
+    higher = comparison.direction == "higher"
+    bound = 1 + success.improve_by if higher else 1 - success.improve_by
+    rule = Guardrail(
+        metric=success.metric,
+        role="success",
+        margin=success.improve_by,
+        floor=0.0,
+        slo=None,
+        required=True,
+        cells=None,
+        bins=None,
+    )
+    draft = Finding(
+        metric=success.metric,
+        cell=setting.cell,
+        role="success",
+        required=True,
+        state="NODATA",
+        direction=comparison.direction,
+        margin=success.improve_by,
+        floor=0.0,
+        slo=None,
+        bound=bound,
+        ratio=comparison.ratio,
+        upper=None,
+        p_harm=None,
+        p_harm_adjusted=None,
+        supported_margin=None,
+        pairs_needed=None,
+        detectable=None,
+        notes=(),
+        reason="",
+    )
+    inference = against_baseline(comparison)
+    stop = stopped(Case(guardrail=rule, comparison=comparison, setting=setting, in_family=False, withheld=withheld))
+    judged = draft
+    if stop is not None:
+        judged = replace(draft, state=stop[0], notes=(stop[1],))
+    elif inference is not None:
+        judged = _decided(draft, inference, -math.log(bound) if not higher else math.log(bound), setting.alpha)
+    return replace(judged, reason=benefit_reason(judged, comparison, setting, withheld))
+
+
+def _decided(draft: Finding, inference: Inference, asked: float, alpha: float) -> Finding:
+    gain, reach = -inference.theta, inference.reach(alpha)
+    least, most = inference.ratio_at(-(gain - reach)), inference.ratio_at(-(gain + reach))
+    reached = gain >= asked - AT_THE_BOUND
+    if gain - reach > 0 and reached:
+        return replace(draft, state="PASS", upper=least, supported_margin=abs(least - 1))
+    if gain + reach < asked:
+        return replace(draft, state="FAIL", upper=most, notes=("no_benefit",))
+    # A point that reaches the gain needs only its significance; one short of it can only be settled by excluding the gain.
+    needed = pairs_needed(gain if reached else asked - gain, inference.se, inference.pairs, alpha)
+    code = "unresolvable_at_this_margin" if needed is None else "more_pairs"
+    return replace(draft, state="INCONCLUSIVE", upper=least, pairs_needed=needed, notes=(code,))

@@ -1,0 +1,127 @@
+"""Which guardrail meets which comparison in which cell, and the findings of a whole run that follow.
+
+Applies the scenario's rules to cells; how one case is judged is `findings.py`'s.
+"""
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from specbench.analysis.benefit import benefit
+from specbench.analysis.cells import level_of
+from specbench.analysis.comparable import unlike_lengths, withheld
+from specbench.analysis.findings import Case, judge_cases
+from specbench.analysis.measured import Measured
+from specbench.analysis.reasons import AT_P50, Setting, place_of
+from specbench.model.asked import Guardrail
+from specbench.model.judged import Comparison, Finding, PerArm
+from specbench.model.seen import Manifest
+
+RUN_WIDE = ("error_rate", "oom", "restarts")
+LEAST_FOR_P95 = 20  # requests a block: below it a p95 is the largest of them
+# With both kinds of cells, what a faster arm does to itself in a closed loop is judged at equal arrivals, and capacity where
+# arrivals do not bound it.
+_OPEN_LOOP_ONLY = ("ttft", "e2e", "pace")
+_CLOSED_LOOP_ONLY = ("output_tps", "completed_rps")
+
+
+def run_findings(cells: Sequence[Measured], manifest: Manifest) -> dict[str, tuple[Finding, ...]]:
+    """The findings of every cell by its id, all harm tests of the run taken as one family."""
+    alpha = manifest.scenario.alpha
+    cases = [case for cell in cells for case in _cases(cell, manifest)]
+    found: dict[str, tuple[Finding, ...]] = {cell.evidence.cell.id: () for cell in cells}
+    for case, finding in zip(cases, judge_cases(cases, alpha), strict=True):
+        cell = case.setting.cell or ""
+        found[cell] = (*found[cell], finding)
+    return found
+
+
+def benefit_of(cell: Measured, manifest: Manifest) -> Finding:
+    """The success metric judged in this cell."""
+    success = manifest.scenario.success
+    return benefit(success, _comparison(cell, success.metric), _setting(cell, manifest), _withheld(cell, success.metric))
+
+
+def _cases(cell: Measured, manifest: Manifest) -> list[Case]:
+    return [
+        _case(cell, manifest, _in_this_loop(guardrail, cell, manifest))
+        for guardrail in manifest.scenario.guardrails
+        if guardrail.metric not in RUN_WIDE and _applies(guardrail, cell)
+    ]
+
+
+def _case(cell: Measured, manifest: Manifest, guardrail: Guardrail) -> Case:
+    metric = guardrail.metric
+    notes: tuple[str, ...] = ()
+    comparison = _comparison(cell, metric)
+    if metric == "ttft_p95" and guardrail.slo is None and _few_a_block(comparison):
+        comparison, notes = _comparison(cell, "ttft_p50"), (AT_P50,)
+    decides = guardrail.required and cell.evidence.required
+    return Case(
+        guardrail=replace(guardrail, required=decides),
+        comparison=comparison,
+        setting=_setting(cell, manifest),
+        in_family=decides and guardrail.role in ("guardrail", "safety"),
+        withheld=_mixed(guardrail, cell) or _withheld(cell, metric),
+        notes=notes,
+    )
+
+
+def _applies(guardrail: Guardrail, cell: Measured) -> bool:
+    at_level = guardrail.cells is None or level_of(cell.evidence.cell) in guardrail.cells
+    bin_name = cell.evidence.cell.bin
+    return at_level and (guardrail.bins is None or bin_name is None or bin_name in guardrail.bins)
+
+
+def _mixed(guardrail: Guardrail, cell: Measured) -> str | None:
+    """A guardrail for some bins has no cell of its own in mixed traffic; it must not be dropped in silence."""
+    if guardrail.bins is None or cell.evidence.cell.bin is not None:
+        return None
+    return "it is asked of single bins, and this cell mixes them; `traffic: separate` gives each its own cells"
+
+
+def _in_this_loop(guardrail: Guardrail, cell: Measured, manifest: Manifest) -> Guardrail:
+    """The guardrail, advisory where the other kind of cell is the one that judges its metric."""
+    loops = {other.rate is not None for other in manifest.cells}
+    elsewhere = _CLOSED_LOOP_ONLY if cell.evidence.cell.rate is not None else _OPEN_LOOP_ONLY
+    if len(loops) == 1 or not guardrail.metric.startswith(elsewhere):
+        return guardrail
+    return replace(guardrail, role="advisory", required=False)
+
+
+def _few_a_block(comparison: Comparison) -> bool:
+    requests = min(comparison.n.baseline, comparison.n.speculative)
+    return comparison.n_blocks > 0 and requests < LEAST_FOR_P95 * comparison.n_blocks
+
+
+def _withheld(cell: Measured, metric: str) -> str | None:
+    return withheld(metric, unlike_lengths(cell.comparisons.get("output_length")), cell.unlike_tokens)
+
+
+def _setting(cell: Measured, manifest: Manifest) -> Setting:
+    where = cell.evidence.cell
+    return Setting(cell=where.id, place=place_of(where), pairs=cell.pairs_used, alpha=manifest.scenario.alpha)
+
+
+def _comparison(cell: Measured, metric: str) -> Comparison:
+    """The comparison of this metric; one without any value where this version knows no such metric."""
+    return cell.comparisons.get(metric) or Comparison(
+        metric=metric,
+        unit="",
+        definition="",
+        direction="lower",
+        value=PerArm(None, None),
+        n=PerArm(0, 0),
+        ratio=None,
+        ci_low=None,
+        ci_high=None,
+        ci_level=0.95,
+        method="none",
+        n_blocks=0,
+        design_effect=None,
+        se_log=None,
+        df=None,
+        unbounded=PerArm(False, False),
+        constant=False,
+        low_n=False,
+        reason="this version measures no such metric",
+    )

@@ -1,0 +1,72 @@
+"""The evidence of a run, sorted by cell and arm.
+
+Grouping only: what the records say is computed in `columns.py` and judged elsewhere.
+"""
+
+from dataclasses import dataclass
+
+from specbench.model.judged import PerArm
+from specbench.model.seen import Block, Cell, Evidence, RequestRecord
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CellEvidence:
+    """One cell with the blocks and records of each arm, in the order of the run. `primary`: the benefit must show here."""
+
+    cell: Cell
+    primary: bool
+    blocks: PerArm[tuple[Block, ...]]
+    records: PerArm[tuple[RequestRecord, ...]]
+
+    @property
+    def required(self) -> bool:
+        """Whether the cell takes part in the verdict; the primary one always does."""
+        return self.cell.required or self.primary
+
+
+def cells_of(evidence: Evidence) -> tuple[CellEvidence, ...]:
+    """Every planned cell with what was measured there, which may be nothing.
+
+    Records of blocks that are not listed are left out.
+    """
+    records: dict[str, list[RequestRecord]] = {block.id: [] for block in evidence.blocks}
+    for record in evidence.records:
+        if record.block in records:
+            records[record.block].append(record)
+    primaries = _primary_cells(evidence)
+    return tuple(
+        CellEvidence(
+            cell=cell,
+            primary=cell.id in primaries,
+            blocks=(blocks := PerArm(_blocks(evidence, cell, "baseline"), _blocks(evidence, cell, "speculative"))),
+            records=PerArm(_joined(records, blocks.baseline), _joined(records, blocks.speculative)),
+        )
+        for cell in evidence.manifest.cells
+    )
+
+
+def _blocks(evidence: Evidence, cell: Cell, arm: str) -> tuple[Block, ...]:
+    found = (block for block in evidence.blocks if block.cell == cell.id and block.arm == arm)
+    return tuple(sorted(found, key=lambda block: (block.pair, block.order)))
+
+
+def _joined(records: dict[str, list[RequestRecord]], blocks: tuple[Block, ...]) -> tuple[RequestRecord, ...]:
+    return tuple(record for block in blocks for record in sorted(records[block.id], key=lambda record: record.index))
+
+
+def _primary_cells(evidence: Evidence) -> frozenset[str]:
+    """One cell per slice and axis: the scenario's primary level, or the lowest of an axis on which it does not lie."""
+    axes: dict[tuple[str | None, str | None, bool], list[Cell]] = {}
+    for cell in evidence.manifest.cells:
+        axes.setdefault((cell.bin, cell.sampling, cell.rate is not None), []).append(cell)
+    named = evidence.manifest.scenario.matrix.primary
+    chosen = []
+    for cells in axes.values():
+        lowest = min(cells, key=level_of)
+        chosen.append(next((cell for cell in cells if level_of(cell) == named), lowest))
+    return frozenset(cell.id for cell in chosen)
+
+
+def level_of(cell: Cell) -> float:
+    """How much load the cell puts on: its streams, or its requests per second."""
+    return cell.rate if cell.rate is not None else float(cell.concurrency or 0)

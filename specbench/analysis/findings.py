@@ -1,0 +1,200 @@
+"""From comparisons to findings: is the harm that a guardrail guards against absent, shown, or undecided?
+
+Pure functions of `Comparison` values, in two passes: every harm test first, then, as all tests of a run are one family, the
+findings. Numbers from records are made elsewhere (`compare.py`), and what findings add up to is `verdict.py`'s.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from specbench.analysis.harm import AT_THE_BOUND, Inference, against_baseline, against_limit, holm, is_ratio, limit_of
+from specbench.analysis.power import detectable_effect, pairs_needed
+from specbench.analysis.reasons import Setting, finding_reason
+from specbench.model.asked import Guardrail
+from specbench.model.judged import Comparison, Finding, FindingState
+
+# A spread of exactly 0 in these is an artefact of measuring, never certainty; counts and lengths are judged by their values.
+TIMING_AND_RATE_UNITS = frozenset({"ms", "s", "tokens/s", "requests/s"})
+COUNT_UNITS = frozenset({"requests", "events"})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Case:
+    """One guardrail met with one comparison in one cell.
+
+    `in_family`: the guardrail and the cell are both required, so this harm test shares the run's error budget. `withheld`: why
+    the comparison, though it has numbers, cannot be judged (the arms did different work, say). `notes`: codes to carry along.
+    """
+
+    guardrail: Guardrail
+    comparison: Comparison
+    setting: Setting
+    in_family: bool
+    withheld: str | None = None
+    notes: tuple[str, ...] = ()
+
+    @property
+    def inference(self) -> Inference | None:
+        """What is known of the harm that this guardrail guards against."""
+        if self.guardrail.slo is not None:
+            return against_limit(self.comparison, self.guardrail.slo, self.comparison.n_blocks or self.setting.pairs)
+        return against_baseline(self.comparison)
+
+
+def judge_cases(cases: Sequence[Case], alpha: float) -> tuple[Finding, ...]:
+    """A finding for each case, in their order; harm is Holm-significant over the required ones among them.
+
+    A test outside the family (advisory, or in a cell that is not required) decides nothing and keeps its plain p.
+    """
+    tests = [harm_p(case) for case in cases]
+    family = [(index, p) for index, p in enumerate(tests) if p is not None and cases[index].in_family]
+    adjusted = dict(zip((index for index, _ in family), holm([p for _, p in family]), strict=True))
+    return tuple(finding(case, tests[index], adjusted.get(index), alpha) for index, case in enumerate(cases))
+
+
+def harm_p(case: Case) -> float | None:
+    """The probability of a harm at least this clear if there were none; None where the data allow no test."""
+    inference = case.inference
+    if stopped(case) is not None or inference is None or _is_count(case):
+        return None
+    p = inference.p_above_zero()
+    return min(1.0, 2 * p) if case.comparison.direction == "equal" else p
+
+
+def finding(case: Case, p_harm: float | None, p_adjusted: float | None, alpha: float) -> Finding:
+    """The case judged: PASS, FAIL, INCONCLUSIVE or NODATA, with its reason in a sentence.
+
+    PASS: the one-sided 1 − alpha bound is below the limit. FAIL: the harm is significant and the point at or past the limit.
+    On the scale of the ratio itself (of the value itself where the limit is absolute): `bound` is the last one that is allowed
+    (0.95 where 5 % less is), `upper` the end of the interval that must stay on its right side.
+    """
+    guardrail, comparison, inference = case.guardrail, case.comparison, case.inference
+    limit = limit_of(guardrail, comparison)
+    draft = Finding(
+        metric=comparison.metric,
+        cell=case.setting.cell,
+        role=guardrail.role,
+        required=guardrail.required,
+        state="NODATA",
+        direction=comparison.direction,
+        margin=guardrail.margin if guardrail.slo is None else None,
+        floor=guardrail.floor,
+        slo=guardrail.slo,
+        bound=guardrail.slo if inference is None or limit is None else inference.ratio_at(limit),
+        ratio=comparison.ratio,
+        upper=None,
+        p_harm=p_harm,
+        p_harm_adjusted=p_adjusted,
+        supported_margin=None,
+        pairs_needed=None,
+        detectable=None,
+        notes=case.notes,
+        reason="",
+    )
+    stop = stopped(case)
+    if stop is not None:
+        judged = replace(draft, state=stop[0], notes=(*case.notes, stop[1]))
+    elif _is_count(case):
+        judged = _by_value(draft, case)
+    elif guardrail.slo is not None:
+        judged = _absolute(draft, comparison, inference, alpha)
+    else:
+        judged = _relative(draft, comparison, inference, limit, alpha)
+    return replace(judged, reason=finding_reason(judged, comparison, case.setting, case.withheld))
+
+
+def stopped(case: Case) -> tuple[FindingState, str] | None:
+    """The state, with its code, of a case that no test can decide; None where one can."""
+    comparison, relative = case.comparison, case.guardrail.slo is None
+    unbounded = comparison.unbounded
+    if case.withheld is not None:
+        return "INCONCLUSIVE", "withheld"
+    if comparison.low_n:
+        return "INCONCLUSIVE", "low_n"
+    if unbounded.speculative and not (relative and unbounded.baseline):
+        return "FAIL", "unbounded"
+    if relative and (unbounded.speculative or unbounded.baseline):
+        return "INCONCLUSIVE", "unbounded_both" if unbounded.speculative else "unbounded_baseline"
+    if comparison.value.speculative is None or (relative and case.guardrail.margin is None):
+        return "NODATA", "no_data"
+    if not relative:
+        return None
+    if _is_count(case):
+        return None if comparison.value.baseline is not None else ("NODATA", "no_data")
+    if not is_ratio(comparison.ratio):
+        return "NODATA", "no_data"
+    if case.inference is None:
+        return "INCONCLUSIVE", "one_pair"
+    if (comparison.constant or comparison.se_log == 0.0) and comparison.unit in TIMING_AND_RATE_UNITS:
+        return "INCONCLUSIVE", "constant"
+    return None
+
+
+def _is_count(case: Case) -> bool:
+    return case.comparison.unit in COUNT_UNITS
+
+
+def _by_value(draft: Finding, case: Case) -> Finding:
+    """Counts of events in blocks that both arms ran alike: within the limit or not, with no spread to allow for."""
+    before, after = case.comparison.value.baseline, case.comparison.value.speculative
+    if after is None:
+        return draft
+    more = max((draft.margin or 0.0) * (before or 0.0), draft.floor)
+    allowed = draft.slo if draft.slo is not None else (before or 0.0) + more
+    within = after >= allowed if draft.direction == "higher" else after <= allowed
+    return replace(draft, state="PASS" if within else "FAIL", bound=allowed, upper=after, notes=(*draft.notes, "counted"))
+
+
+def _relative(draft: Finding, comparison: Comparison, inference: Inference | None, limit: float | None, alpha: float) -> Finding:
+    """The draft judged against the baseline."""
+    if inference is None or limit is None:
+        return draft
+    theta, reach = inference.theta, inference.reach(alpha)
+    judged = replace(
+        draft,
+        upper=inference.ratio_at(theta + reach),
+        supported_margin=inference.margin_at(theta + reach),
+        detectable=inference.margin_at(detectable_effect(inference.se, inference.df, alpha)),
+    )
+    # What should stay equal must not have moved past the limit to its other side either.
+    if theta + reach < limit and (draft.direction != "equal" or reach - theta < limit):
+        small = ("small_regression",) if draft.p_harm is not None and draft.p_harm < alpha else ()
+        return replace(judged, state="PASS", notes=(*draft.notes, *small))
+    p = _deciding_p(draft)
+    at_bound = theta >= limit - AT_THE_BOUND
+    if p is not None and p < alpha and at_bound:
+        return replace(judged, state="FAIL", notes=(*draft.notes, "harm", *_cross_check(comparison, alpha)))
+    # Below the limit more pairs could show a pass; at or past it they could only show harm, at the family's stricter level.
+    strictness = p / draft.p_harm if p and draft.p_harm else 1.0
+    gap, level = (theta, alpha / strictness) if at_bound else (limit - theta, alpha)
+    needed = pairs_needed(gap, inference.se, inference.pairs, level)
+    code = "unresolvable_at_this_margin" if needed is None else "more_pairs"
+    return replace(judged, state="INCONCLUSIVE", pairs_needed=needed, notes=(*draft.notes, code))
+
+
+def _absolute(draft: Finding, comparison: Comparison, inference: Inference | None, alpha: float) -> Finding:
+    """The draft judged against its absolute limit, by the speculative arm alone."""
+    slo, value, bound = draft.slo, comparison.value.speculative, comparison.bound.speculative
+    if slo is None or value is None:
+        return draft
+    sign = -1.0 if draft.direction == "higher" else 1.0
+    judged = replace(draft, upper=bound)
+    if bound is not None and sign * (bound - slo) <= 0:
+        return replace(judged, state="PASS")
+    p = _deciding_p(draft)
+    if p is not None and p < alpha and sign * (value - slo) > 0:
+        return replace(judged, state="FAIL", notes=(*draft.notes, "harm"))
+    gap = 0.0 if inference is None else abs(inference.theta)
+    needed = None if inference is None else pairs_needed(gap, inference.se, inference.pairs, alpha)
+    return replace(judged, state="INCONCLUSIVE", pairs_needed=needed, notes=(*draft.notes, "near_the_limit"))
+
+
+def _deciding_p(draft: Finding) -> float | None:
+    return draft.p_harm if draft.p_harm_adjusted is None else draft.p_harm_adjusted
+
+
+def _cross_check(comparison: Comparison, alpha: float) -> tuple[str, ...]:
+    """A note where the exact sign-flip test contradicts t; with few pairs it has no power to, and stays silent."""
+    p = comparison.p_sign_flip
+    speaks = p is not None and 2.0**-comparison.n_blocks < alpha
+    return ("sign_flip_disagrees",) if speaks and p is not None and p >= alpha else ()

@@ -1,0 +1,192 @@
+"""The reasons of a verdict: a headline that a tired engineer acts on, then the sentences of the findings that it rests on.
+
+Words only; the rules that choose among them are in `verdict.py` and `slices.py`. Codes are stable, for scripts.
+"""
+
+from collections.abc import Iterable, Sequence
+
+from specbench.analysis.reasons import number
+from specbench.analysis.standing import Standing, broken, undecided
+from specbench.model.judged import EnableRange, Finding, IntegrityCheck, Reason, VerdictWord
+
+MIN_LAUNCHES = 4
+
+
+def refused(refusals: Sequence[str]) -> tuple[Reason, ...]:
+    """Nothing was measured, and why."""
+    return tuple(_reason("refused", text if text.endswith(".") else f"{text}.") for text in refusals)
+
+
+def unsafe(findings: Sequence[Finding], dead: Sequence[Standing]) -> tuple[Reason, ...]:
+    """Rule 1: speculation breaks the service."""
+    headline = _reason("unsafe", "Turn speculation off: requests fail with it that do not fail without it.")
+    if findings and not dead and all(finding.metric == "output_length" for finding in findings):
+        headline = _reason("unsafe", "Turn speculation off: answers are not as long with it as they are without it.")
+    gone = [
+        Reason(
+            code="dead_arm",
+            cell=standing.id,
+            metric=None,
+            message=f"{standing.place} not one request succeeded with speculation, while the baseline answered.",
+        )
+        for standing in dead
+    ]
+    return (headline, *(_of(finding, "safety") for finding in findings), *gone)
+
+
+def invalid(checks: Sequence[IntegrityCheck], lost: Sequence[Standing]) -> tuple[Reason, ...]:
+    """Rule 2: the measurement cannot be trusted."""
+    headline = _reason(
+        "invalid", "No judgement: the measurement itself cannot be trusted, so mend what is named here and run again."
+    )
+    failed = [Reason(code=check.id, cell=check.cell, metric=None, message=check.message) for check in checks]
+    gone = []
+    for standing in lost:
+        both = "speculative" in standing.dead
+        who = "in either arm" if both else "in the baseline"
+        gone.append(
+            Reason(
+                code="dead_baseline",
+                cell=standing.id,
+                metric=None,
+                message=f"{standing.place} not one request succeeded {who}, so there is nothing to compare with.",
+            )
+        )
+    nothing = () if failed or gone else (_reason("no_required_cell", "No cell of the run is required, so none can decide."),)
+    return (headline, *failed, *gone, *nothing)
+
+
+def promoted(required: Sequence[Standing], ranges: Iterable[EnableRange]) -> Reason:
+    """Rule 3: everything passed."""
+    checks = sum(1 for standing in required for f in standing.findings if f.required and f.role in ("guardrail", "safety"))
+    loads = " and ".join(_load(span) for span in ranges)
+    return _reason("promote", f"Speculation may go live up to {loads}: all {checks} checks in {_cells(len(required))} passed.")
+
+
+def capped(ranges: Iterable[EnableRange]) -> Reason:
+    """Rule 4: a part of the load passed."""
+    loads = " and ".join(_load(span) for span in ranges)
+    return _reason(
+        "capped",
+        f"Speculation may be on up to {loads} and must be off above; the cap is a proposal until a run has tested it so.",
+    )
+
+
+def beyond(above: Sequence[Standing], span: EnableRange) -> tuple[Reason, ...]:
+    """What ended the range: the harm above it, or else what was not shown there."""
+    if span.beyond == "harm_beyond":
+        worst = next(standing for standing in above if standing.state == "FAIL")
+        return tuple(_of(finding, "harm_beyond") for finding in broken(worst))
+    if span.beyond == "not_shown_beyond":
+        return _open(above[0], "not_shown_beyond")
+    return ()
+
+
+def benefit_shown(benefit: Finding) -> Reason:
+    """The gain, as its finding says it."""
+    return _of(benefit, "benefit")
+
+
+def harm(required: Sequence[Standing], benefit: Finding | None) -> tuple[Reason, ...]:
+    """Rule 5: a guardrail broke, and no range of the load is left to cap at."""
+    failed = [standing for standing in required if standing.state == "FAIL"]
+    count = sum(len(broken(standing)) for standing in failed)
+    headline = _reason(
+        "harm",
+        f"Turn speculation off: {count} {'check' if count == 1 else 'checks'} broke in {len(failed)} of {_cells(len(required))}.",
+    )
+    gain = () if benefit is None or benefit.state == "PASS" else (_of(benefit, "no_gain"),)
+    return (headline, *(_of(finding, "harm") for standing in failed for finding in broken(standing)), *gain)
+
+
+def hold(required: Sequence[Standing], benefit: Finding | None, safety: Sequence[Finding]) -> tuple[Reason, ...]:
+    """Rule 6: neither a benefit nor a harm is proven."""
+    if benefit is not None and benefit.state == "FAIL":
+        headline = _reason("no_benefit", "Hold: speculation does no proven harm, but the gain asked for is not there.")
+    else:
+        headline = _reason(
+            "insufficient_evidence", "Hold: the data prove neither that speculation is good enough nor that it does harm."
+        )
+    gain = () if benefit is None else (_of(benefit, "benefit" if benefit.state == "PASS" else "gain_not_shown"),)
+    rest = [reason for standing in required for reason in _open(standing, "insufficient_evidence") if standing.state != "PASS"]
+    return (headline, *gain, *(_of(finding, "insufficient_evidence") for finding in safety), *rest)
+
+
+def partial(would_be: VerdictWord) -> Reason:
+    """The run ended early, so what it would have said does not count."""
+    return _reason(
+        "partial", f"The run did not reach its end, so it cannot say {would_be}, whatever the part that was measured shows."
+    )
+
+
+def unmeasured(required: Sequence[Standing]) -> tuple[Reason, ...]:
+    """The cells that a partial run never reached."""
+    return tuple(reason for standing in required if standing.state == "NODATA" for reason in _open(standing, "partial"))
+
+
+def too_few_launches(would_be: VerdictWord) -> Reason:
+    """Restarted engines differ from start to start, and too few starts were seen."""
+    message = (
+        f"{would_be} needs at least {MIN_LAUNCHES} engine starts per arm, as one start differs from the next; this run had fewer."
+    )
+    return _reason("insufficient_evidence", message)
+
+
+def place_not_controlled(would_be: VerdictWord) -> Reason:
+    """The arms stand in different places, and nothing shows that the places are alike."""
+    return _reason(
+        "place_not_controlled",
+        f"The arms run in two places, so the difference may be the machines': {would_be} needs a run with the same engine in"
+        " both, or with the arms swapped, or `place: same` where they are known to be alike.",
+    )
+
+
+def over_slices(
+    word: VerdictWord, parts: Sequence[tuple[tuple[str | None, str | None], VerdictWord, tuple[Reason, ...]]]
+) -> tuple[Reason, ...]:
+    """The verdict over slices: which of them are eligible, then each slice's first sentences."""
+    eligible = [_name(name) for name, part, _ in parts if part in ("PROMOTE", "CAPPED")]
+    if word in ("PROMOTE", "CAPPED"):
+        text = f"Speculation may serve {len(eligible)} of {len(parts)} slices of the traffic: {', '.join(eligible)}."
+    else:
+        text = f"No slice of the traffic is eligible for speculation; the worst of {len(parts)} says {word}."
+    details = [
+        Reason(code=reason.code, cell=reason.cell, metric=reason.metric, message=f"{_name(name)}: {reason.message}")
+        for name, _, reasons in parts
+        for reason in reasons
+    ]
+    return (_reason("slices", text), *details)
+
+
+def _open(standing: Standing, code: str) -> tuple[Reason, ...]:
+    """Why a cell did not pass; an unmeasured cell without findings still gets its sentence."""
+    reasons = tuple(_of(finding, code) for finding in (*broken(standing), *undecided(standing)))
+    if reasons or standing.state == "PASS":
+        return reasons
+    return (Reason(code=code, cell=standing.id, metric=None, message=f"{standing.place} nothing was measured."),)
+
+
+def _of(finding: Finding, code: str) -> Reason:
+    return Reason(code=code, cell=finding.cell, metric=finding.metric, message=finding.reason)
+
+
+def _reason(code: str, message: str) -> Reason:
+    return Reason(code=code, cell=None, metric=None, message=message)
+
+
+def _cells(count: int) -> str:
+    return f"{count} {'cell' if count == 1 else 'cells'}"
+
+
+def _load(span: EnableRange) -> str:
+    assert span.max_concurrency is not None
+    top = number(span.max_concurrency)
+    if span.by == "rate":
+        return f"{top} {'request' if span.max_concurrency == 1 else 'requests'} per second"
+    streams = f"{top} {'stream' if span.max_concurrency == 1 else 'streams'}"
+    running = span.running_at_cap
+    return streams if running is None else f"{streams} (about {number(running)} requests running in the server at once)"
+
+
+def _name(name: tuple[str | None, str | None]) -> str:
+    return "/".join(part for part in name if part is not None) or "all traffic"

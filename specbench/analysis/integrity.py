@@ -1,0 +1,72 @@
+"""Whether a run and each of its cells may be judged at all: the client was in time, the arms alike, the work the same.
+
+Every check answers True, False, or None where there was too little to tell; None never stops a verdict. What a failed check
+leads to is `verdict.py`'s. The checks themselves are in the `integrity_` modules, by what they look at.
+"""
+
+from collections.abc import Sequence
+
+from specbench.analysis.cells import CellEvidence
+from specbench.analysis.harm import holm
+from specbench.analysis.integrity_engine import arms_equal, counters_whole, no_foreign_traffic, prefix_cache_alike, speculation_on
+from specbench.analysis.integrity_generator import (
+    clock_steady,
+    concurrency_held,
+    cpu_free,
+    events_apart,
+    reads_in_time,
+    sends_in_time,
+)
+from specbench.analysis.integrity_work import Drift, nothing_excessive, pairs_present, same_prompts
+from specbench.analysis.reasons import number
+from specbench.model.judged import IntegrityCheck, PerArm
+from specbench.model.seen import Evidence
+
+
+def run_checks(evidence: Evidence) -> tuple[IntegrityCheck, ...]:
+    """The checks on the run as a whole: are the arms equal beyond the change under test?"""
+    return arms_equal(evidence.manifest)
+
+
+def cell_checks(evidence: Evidence, cell: CellEvidence) -> tuple[IntegrityCheck, ...]:
+    """The checks on one cell, steadiness apart, in a fixed order. A cell without a block has none: it is missing, not broken."""
+    if not cell.blocks.baseline and not cell.blocks.speculative:
+        return ()
+    scenario = evidence.manifest.scenario
+    return (
+        *(check(cell) for check in (events_apart, reads_in_time, sends_in_time, cpu_free, concurrency_held, clock_steady)),
+        *(check(cell) for check in (counters_whole, no_foreign_traffic, prefix_cache_alike)),
+        *speculation_on(cell, PerArm(scenario.baseline.speculative is not None, scenario.speculative.speculative is not None)),
+        *same_prompts(cell),
+        *nothing_excessive(cell),
+        pairs_present(cell, scenario.matrix.pairs, whole=evidence.finished is not None),
+    )
+
+
+def steadiness(drifts: Sequence[Drift], smallest_margin: float, alpha: float) -> dict[str, tuple[IntegrityCheck, ...]]:
+    """For each cell by its id, whether either arm drifted within its blocks by more than half the smallest margin.
+
+    Judged over all blocks of an arm in a cell together; the tests of all cells are one family (Holm), so that a large matrix is
+    not called unsteady by chance.
+    """
+    told = [drift for drift in drifts if drift.p is not None]
+    adjusted = dict(zip((id(drift) for drift in told), holm([drift.p for drift in told if drift.p is not None]), strict=True))
+    checks: dict[str, tuple[IntegrityCheck, ...]] = {}
+    for drift in drifts:
+        check = _steady(drift, adjusted.get(id(drift)), smallest_margin / 2, alpha)
+        checks[drift.cell] = (*checks.get(drift.cell, ()), check)
+    return checks
+
+
+def _steady(drift: Drift, p: float | None, limit: float, alpha: float) -> IntegrityCheck:
+    name = f"steady_{drift.arm}"
+    if drift.change is None or p is None:
+        message = f"{drift.place} the {drift.arm} arm ran too few blocks to tell whether it was steady."
+        return IntegrityCheck(id=name, cell=drift.cell, ok=None, value=drift.change, limit=limit, message=message)
+    moved = p < alpha and abs(drift.change) > limit
+    message = (
+        f"{drift.place} the time per token of the {drift.arm} arm changed by {number(100 * drift.change)} % from the first half"
+        f" of a block to the second (allowed: {number(100 * limit)} %)"
+    )
+    remedy = ", so it was not in a steady state: let blocks warm up longer (matrix.block)." if moved else "."
+    return IntegrityCheck(id=name, cell=drift.cell, ok=not moved, value=drift.change, limit=limit, message=message + remedy)

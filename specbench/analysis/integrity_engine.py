@@ -1,0 +1,193 @@
+"""Were the arms alike beyond the change under test, and was the engine's own account whole? Judged from what engines tell.
+
+What an engine does not tell is no fault of the run: such a check answers None, which is shown and never refused.
+"""
+
+from specbench.analysis.cells import CellEvidence
+from specbench.analysis.reasons import percent, place_of
+from specbench.model.asked import ARMS, ArmName
+from specbench.model.judged import IntegrityCheck, PerArm
+from specbench.model.seen import Block, Manifest, RequestRecord
+
+# Facts that must not differ between the arms, by the names that endpoints are described with. Hardware is not among them: it is
+# a matter of place, which the verdict weighs apart.
+MUST_EQUAL = (
+    "model",
+    "revision",
+    "tokenizer",
+    "quantization",
+    "kv_dtype",
+    "context_length",
+    "chat_template",
+    "engine",
+    "engine_version",
+    "sampling_defaults",
+    "prefix_caching",
+)
+FOREIGN_SHARE = 0.05
+HIT_RATE_DIFFERENCE = 0.05
+LEAST_LAST_REQUESTS = 4  # fewer say nothing about the end of a block
+
+
+def arms_equal(manifest: Manifest) -> tuple[IntegrityCheck, ...]:
+    """One check on the facts that must be equal, and one, never failing, that names those that an endpoint did not tell."""
+    endpoints = {endpoint.arm: endpoint for endpoint in manifest.endpoints}
+    if len(endpoints) < len(ARMS):
+        message = "What the endpoints say of themselves was not recorded, so it is not known whether the arms are alike."
+        return (IntegrityCheck(id="arms_equal", cell=None, ok=None, value=None, limit=None, message=message),)
+    facts = PerArm(endpoints["baseline"].facts, endpoints["speculative"].facts)
+    accepted = set(manifest.scenario.accept_differences)
+    both = [name for name in MUST_EQUAL if name in facts.baseline and name in facts.speculative]
+    unequal = [name for name in both if facts.baseline[name] != facts.speculative[name] and name not in accepted]
+    named = "; ".join(f"{name} is {facts.baseline[name]} and {facts.speculative[name]}" for name in unequal)
+    message = (
+        f"The arms differ in more than speculation: {named}; make them equal, or accept it by name (accept_differences)."
+        if unequal
+        else f"The arms are alike in all {len(both)} facts that both of them tell."
+    )
+    checks = [IntegrityCheck(id="arms_equal", cell=None, ok=not unequal, value=float(len(unequal)), limit=0.0, message=message)]
+    silent = [name for name in MUST_EQUAL if name not in both]
+    if silent:
+        text = f"Not declared, so not compared: {', '.join(silent)}."
+        checks.append(IntegrityCheck(id="not_declared", cell=None, ok=None, value=float(len(silent)), limit=None, message=text))
+    return tuple(checks)
+
+
+def counters_whole(cell: CellEvidence) -> IntegrityCheck:
+    """No counter of an engine started again from nothing inside a block."""
+    told = [block for block in _blocks(cell) if block.telemetry is not None]
+    reset = [block for block in told if block.telemetry is not None and block.telemetry.reset]
+    if not told:
+        return _check(cell, "counter_reset", None, None, 0.0, f"{place_of(cell.cell)} the engines tell no counters.")
+    message = f"{place_of(cell.cell)} counters were reset in {len(reset)} of {len(told)} blocks (allowed: none)"
+    remedy = ": the engine restarted under load, or its metrics come from several replicas." if reset else "."
+    return _check(cell, "counter_reset", not reset, float(len(reset)), 0.0, message + remedy)
+
+
+def no_foreign_traffic(cell: CellEvidence) -> IntegrityCheck:
+    """The engine generated hardly more tokens in a block than the client asked for: somebody else's requests would slow one arm.
+
+    (generated − received − what cut and failed answers may still have cost) ÷ generated, in the worst block.
+    """
+    shares = [share for arm in ARMS for share in _foreign_shares(cell, arm)]
+    if not shares:
+        return _check(
+            cell,
+            "foreign_traffic",
+            None,
+            None,
+            FOREIGN_SHARE,
+            f"{place_of(cell.cell)} the engines do not tell what they generated.",
+        )
+    worst = max(shares)
+    ok = worst <= FOREIGN_SHARE
+    message = (
+        f"{place_of(cell.cell)} {percent(max(worst, 0.0))} of the tokens that an engine generated were not asked for by this run"
+        f" (allowed: {percent(FOREIGN_SHARE)}){'' if ok else ': keep other traffic away from both endpoints'}."
+    )
+    return _check(cell, "foreign_traffic", ok, worst, FOREIGN_SHARE, message)
+
+
+def prefix_cache_alike(cell: CellEvidence) -> IntegrityCheck:
+    """Both arms found about as much of their prompts in a cache: an arm that ran second on warm prompts has no prefill to do."""
+    rates = PerArm(_hit_rate(cell, "baseline"), _hit_rate(cell, "speculative"))
+    if rates.baseline is None or rates.speculative is None:
+        message = f"{place_of(cell.cell)} the engines do not tell how much of the prompts they found in a cache."
+        return _check(cell, "cache_imbalance", None, None, HIT_RATE_DIFFERENCE, message)
+    difference = abs(rates.speculative - rates.baseline)
+    ok = difference <= HIT_RATE_DIFFERENCE
+    message = (
+        f"{place_of(cell.cell)} {percent(rates.baseline)} of the prompt tokens came from a cache in the baseline and"
+        f" {percent(rates.speculative)} with speculation (allowed: {percent(HIT_RATE_DIFFERENCE)} apart)"
+        f"{'' if ok else ': salt the prompts, reset the caches, or alternate the arms'}."
+    )
+    return _check(cell, "cache_imbalance", ok, difference, HIT_RATE_DIFFERENCE, message)
+
+
+def speculation_on(cell: CellEvidence, declared: PerArm[bool]) -> tuple[IntegrityCheck, ...]:
+    """Each arm drafts throughout if the scenario declares a method for it, and not at all if it declares none.
+
+    Only where some arm declares one: a scenario of two plain URLs says nothing about who drafts.
+    """
+    if not (declared.baseline or declared.speculative):
+        return ()
+    checks = []
+    for arm in ARMS:
+        if not cell.blocks.of(arm):
+            continue
+        name = f"speculation_{arm}"
+        known = [drafts for block in cell.blocks.of(arm) if (drafts := _drafting(cell, block)) is not None]
+        if not known:
+            checks.append(
+                _check(cell, name, None, None, None, f"{place_of(cell.cell)} the {arm} engine does not tell its drafts.")
+            )
+            continue
+        share = sum(known) / len(known)
+        wanted = declared.of(arm)
+        ok = all(known) if wanted else not any(known)
+        rule = "in all of them, as the scenario declares a method" if wanted else "in none, as the scenario declares no method"
+        message = (
+            f"{place_of(cell.cell)} the {arm} arm drafted throughout {sum(known)} of {len(known)} blocks (expected: {rule})."
+        )
+        checks.append(_check(cell, name, ok, share, 1.0 if wanted else 0.0, message))
+    return tuple(checks)
+
+
+def _drafting(cell: CellEvidence, block: Block) -> bool | None:
+    """Whether the block's engine drafted, and to the end of it; None where neither requests nor counters tell.
+
+    Requests tell more than counters: an engine that gave up half-way still has a counter above 0. A single request without a
+    draft is no sign of that (n-gram methods find none in some texts), a whole last quarter is.
+    """
+    told = [r for r in cell.records.of(block.arm) if r.block == block.id and r.acceptance is not None and sum(r.event_tokens) > 1]
+    if told:
+        drafted = [_drafted(record) for record in sorted(told, key=lambda record: record.sent_ns)]
+        last = max(LEAST_LAST_REQUESTS, len(drafted) // 4)
+        gave_up = len(drafted) >= 2 * last and not any(drafted[-last:])
+        return any(drafted) and not gave_up
+    telemetry = block.telemetry
+    if telemetry is None or telemetry.acceptance is None:
+        return None
+    counted = telemetry.acceptance.drafted if telemetry.acceptance.drafted is not None else telemetry.acceptance.rounds
+    return None if counted is None else counted > 0
+
+
+def _drafted(record: RequestRecord) -> bool:
+    acceptance = record.acceptance
+    return acceptance is not None and bool(acceptance.drafted or acceptance.rounds)
+
+
+def _foreign_shares(cell: CellEvidence, arm: ArmName) -> list[float]:
+    shares = []
+    for block in cell.blocks.of(arm):
+        generated = None if block.telemetry is None or block.telemetry.reset else block.telemetry.generated_tokens
+        if not generated:
+            continue
+        records = [record for record in cell.records.of(arm) if record.block == block.id]
+        received = sum(
+            record.output_tokens if record.output_tokens is not None else sum(record.event_tokens) for record in records
+        )
+        unfinished = sum(max(r.max_tokens - sum(r.event_tokens), 0) for r in records if r.outcome != "ok")
+        shares.append((generated - received - unfinished) / generated)
+    return shares
+
+
+def _hit_rate(cell: CellEvidence, arm: ArmName) -> float | None:
+    """Hits ÷ queries of the engine's prefix cache; else the cached share of the prompts as the answers tell it."""
+    told = [block.telemetry for block in cell.blocks.of(arm) if block.telemetry is not None and not block.telemetry.reset]
+    counted = [(t.prefix_hits, t.prefix_queries) for t in told if t.prefix_hits is not None and t.prefix_queries]
+    if counted:
+        return sum(hits for hits, _ in counted) / sum(queries for _, queries in counted)
+    records = [r for r in cell.records.of(arm) if r.cached_tokens is not None and r.prompt_tokens]
+    prompts = sum(record.prompt_tokens or 0 for record in records)
+    return sum(record.cached_tokens or 0 for record in records) / prompts if prompts else None
+
+
+def _blocks(cell: CellEvidence) -> list[Block]:
+    return [block for arm in ARMS for block in cell.blocks.of(arm)]
+
+
+def _check(
+    cell: CellEvidence, name: str, ok: bool | None, value: float | None, limit: float | None, message: str
+) -> IntegrityCheck:
+    return IntegrityCheck(id=name, cell=cell.cell.id, ok=ok, value=value, limit=limit, message=message)

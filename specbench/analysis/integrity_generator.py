@@ -1,0 +1,131 @@
+"""Was the load generator in time? A client that was late makes a cell invalid, never wrong.
+
+Looks at the generator's own health and at merged reads; the endpoints are not judged here.
+"""
+
+from collections.abc import Callable
+from statistics import median
+
+from specbench.analysis.cells import CellEvidence
+from specbench.analysis.reasons import number, percent, place_of
+from specbench.model.asked import ARMS
+from specbench.model.judged import IntegrityCheck
+from specbench.model.seen import Block, GeneratorHealth
+from specbench.units import ms
+
+CENSORED_SHARE = 0.01
+CPU_SHARE = 0.9
+CONCURRENCY_HELD = 0.95
+LATE_SHARE = 0.05  # of what is being timed: half of the smallest default margin
+SPOILED_SHARE = 0.01
+FEWER_STREAMS = "run fewer streams per process or more processes"
+
+
+def events_apart(cell: CellEvidence) -> IntegrityCheck:
+    """At most 1 % of the gaps touch an event that was read together with a later one, and no first token does."""
+    worst, first = 0.0, 0
+    for arm in ARMS:
+        records = cell.records.of(arm)
+        gaps = sum(max(len(record.event_ns) - 1, 0) for record in records)
+        merged = sum(len(record.censored) for record in records)
+        first += sum(1 for record in records if 0 in record.censored)
+        worst = max(worst, merged / gaps if gaps else 0.0)
+    ok = first == 0 and worst <= CENSORED_SHARE
+    seen = f"{place_of(cell.cell)} {percent(worst)} of the gaps could not be timed, as the client read events together"
+    firsts = f", {first} first tokens among them" if first else ""
+    remedy = "." if ok else f": {FEWER_STREAMS}."
+    message = f"{seen}{firsts} (allowed: {percent(CENSORED_SHARE)}, and no first token){remedy}"
+    return _check(cell, "merged_events", ok, worst, CENSORED_SHARE, message)
+
+
+def reads_in_time(cell: CellEvidence) -> IntegrityCheck:
+    """How late the client read, as far as it can be known; the kernel's stamps do not suffer from it, so it never fails.
+
+    Where stamps are taken in user space there is no better clock to hold them to: a busy core is then the sign
+    (`client_saturated`).
+    """
+    lag = _worst(cell, lambda health: health.read_lag_ms_p99)
+    if lag is None:
+        message = (
+            f"{place_of(cell.cell)} stamps were taken on reading, not on arrival, so it is not known how late the client read."
+        )
+        return _check(cell, "read_lag", None, None, None, message)
+    message = f"{place_of(cell.cell)} 1 in 100 reads came {number(lag)} ms or more after the data, stamped on arrival."
+    return _check(cell, "read_lag", True, lag, None, message)
+
+
+def sends_in_time(cell: CellEvidence) -> IntegrityCheck:
+    """A stream's next request leaves soon after its last answer, measured against the time of an answer."""
+    delay = _worst(cell, lambda health: health.send_delay_ms_p95)
+    answers = [ms(record.end_ns) for arm in ARMS for record in cell.records.of(arm) if record.outcome == "ok"]
+    if delay is None or not answers:
+        return _check(
+            cell, "send_delay", None, delay, None, f"{place_of(cell.cell)} it is not known how late requests were sent."
+        )
+    limit = LATE_SHARE * median(answers)
+    ok = delay <= limit
+    message = (
+        f"{place_of(cell.cell)} 1 in 20 requests left {number(delay)} ms or more after its time"
+        f" (allowed: {number(limit)} ms){'' if ok else ': ' + FEWER_STREAMS}."
+    )
+    return _check(cell, "send_delay", ok, delay, limit, message)
+
+
+def cpu_free(cell: CellEvidence) -> IntegrityCheck:
+    """The generator's core had room in every block."""
+    share = _worst(cell, lambda health: health.cpu_share)
+    if share is None:
+        return _check(
+            cell, "client_saturated", None, None, CPU_SHARE, f"{place_of(cell.cell)} the client's CPU was not measured."
+        )
+    ok = share <= CPU_SHARE
+    message = (
+        f"{place_of(cell.cell)} the client's core was busy {percent(share)} of the time"
+        f" (allowed: {percent(CPU_SHARE)}){'' if ok else ': ' + FEWER_STREAMS}."
+    )
+    return _check(cell, "client_saturated", ok, share, CPU_SHARE, message)
+
+
+def concurrency_held(cell: CellEvidence) -> IntegrityCheck:
+    """Closed loop: as many streams were in flight as asked for, in every block; a lost generator process shows here."""
+    asked = cell.cell.concurrency
+    held = [block.health.achieved_concurrency for block in _blocks(cell)]
+    known = [share for share in held if share is not None]
+    if asked is None or not known:
+        message = f"{place_of(cell.cell)} the number of requests in flight was not held, or not measured."
+        return _check(cell, "achieved_concurrency", None, None, None, message)
+    least = min(known)
+    ok = least >= CONCURRENCY_HELD
+    message = (
+        f"{place_of(cell.cell)} {number(least * asked)} requests were in flight on average in the emptiest block"
+        f" (allowed: {number(CONCURRENCY_HELD * asked)} or more){'' if ok else ', so the client did not keep the load up'}."
+    )
+    return _check(cell, "achieved_concurrency", ok, least, CONCURRENCY_HELD, message)
+
+
+def clock_steady(cell: CellEvidence) -> IntegrityCheck:
+    """The machine's clock was not set while answers were timed by it; an odd answer that it spoils does no harm."""
+    requests = max(1, min(len(cell.records.of(arm)) for arm in ARMS))
+    steps = sum(block.health.clock_steps for block in _blocks(cell))
+    share = steps / requests
+    ok = share <= SPOILED_SHARE
+    message = (
+        f"{place_of(cell.cell)} the machine's clock was set during {steps} answers (allowed: {percent(SPOILED_SHARE)} of them)"
+    )
+    remedy = "." if ok else ": stop what sets it (a time service that steps) and run again."
+    return _check(cell, "clock_step", ok, share, SPOILED_SHARE, message + remedy)
+
+
+def _blocks(cell: CellEvidence) -> list[Block]:
+    return [block for arm in ARMS for block in cell.blocks.of(arm)]
+
+
+def _worst(cell: CellEvidence, figure: Callable[[GeneratorHealth], float | None]) -> float | None:
+    values = [figure(block.health) for block in _blocks(cell)]
+    return max((value for value in values if value is not None), default=None)
+
+
+def _check(
+    cell: CellEvidence, name: str, ok: bool | None, value: float | None, limit: float | None, message: str
+) -> IntegrityCheck:
+    return IntegrityCheck(id=name, cell=cell.cell.id, ok=ok, value=value, limit=limit, message=message)

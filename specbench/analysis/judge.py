@@ -1,0 +1,159 @@
+"""From the facts of a run to its result, in one straight line: measure, find, check, judge.
+
+Composition only: no statistic, no rule and no sentence is made here. The same evidence gives the same result, always.
+"""
+
+from collections.abc import Sequence
+
+from specbench.analysis.casework import RUN_WIDE, benefit_of, run_findings
+from specbench.analysis.cells import CellEvidence, cells_of, level_of
+from specbench.analysis.integrity import cell_checks, run_checks, steadiness
+from specbench.analysis.measured import Measured, measure
+from specbench.analysis.notes import run_notes
+from specbench.analysis.place import enough_launches, place_controlled
+from specbench.analysis.reasons import place_of
+from specbench.analysis.safety import count_finding, error_finding, excess_of, told_by
+from specbench.analysis.standing import Conditions, Standing, state_of
+from specbench.analysis.summary import config_of, endpoint_of, run_info
+from specbench.analysis.verdict import verdict_of
+from specbench.errors import ExitCode
+from specbench.model.judged import Axes, CellResult, Finding, IntegrityCheck, PerArm, Result
+from specbench.model.seen import Evidence
+
+SCHEMA_VERSION = 1
+
+
+def judge(evidence: Evidence, tool_version: str) -> Result:
+    """The whole result of a run: the verdict, why, and every number behind it.
+
+    A run that was refused before load (no block, but problems) is INVALID with those problems as its reasons and no cells. A run
+    that ended early is judged by what is there, and can be anything but PROMOTE or CAPPED.
+    """
+    refusals = evidence.problems if not evidence.blocks else ()
+    cells = () if refusals else _measured(evidence)
+    results, standings = _judged_cells(evidence, cells)
+    safety = _safety(evidence, cells)
+    integrity = () if refusals else run_checks(evidence)
+    conditions = Conditions(
+        refusals=refusals,
+        partial=evidence.finished is None,
+        place_controlled=place_controlled(evidence.manifest),
+        enough_launches=enough_launches(evidence.manifest, evidence.blocks),
+    )
+    verdict = verdict_of(standings, safety, integrity, conditions)
+    return Result(
+        schema_version=SCHEMA_VERSION,
+        tool_name="specbench",
+        tool_version=tool_version,
+        run=run_info(evidence),
+        config=config_of(evidence.manifest, [standing.id for standing in standings if standing.required]),
+        endpoints=PerArm(endpoint_of(evidence.manifest, "baseline"), endpoint_of(evidence.manifest, "speculative")),
+        verdict=verdict.word,
+        promote=verdict.word == "PROMOTE",
+        rollback=verdict.word == "ROLLBACK",
+        exit_code=int(ExitCode[verdict.word]),
+        reasons=verdict.reasons,
+        enable_range=verdict.enable_range,
+        rate_range=verdict.rate_range,
+        cells=results,
+        slices=verdict.slices,
+        run_findings=safety,
+        integrity=integrity,
+        notes=run_notes(evidence, cells),
+    )
+
+
+def _measured(evidence: Evidence) -> tuple[Measured, ...]:
+    off = any(e.arm == "speculative" and e.facts.get("speculation") == "off" for e in evidence.manifest.endpoints)
+    return tuple(measure(cell, evidence.manifest.scenario.alpha, speculates=not off) for cell in cells_of(evidence))
+
+
+def _judged_cells(evidence: Evidence, cells: Sequence[Measured]) -> tuple[tuple[CellResult, ...], tuple[Standing, ...]]:
+    manifest = evidence.manifest
+    findings = run_findings(cells, manifest)
+    required = [cell for cell in cells if cell.evidence.required]
+    steady = steadiness([d for cell in required for d in cell.drifts], _smallest_margin(evidence), manifest.scenario.alpha)
+    results, standings = [], []
+    for cell in cells:
+        name = cell.evidence.cell.id
+        shown = benefit_of(cell, manifest) if _shows_benefit(cell.evidence, evidence) else None
+        checks = (*cell_checks(evidence, cell.evidence), *steady.get(name, ()))
+        results.append(_result(cell, (*findings[name], *((shown,) if shown else ())), checks, manifest.scenario.matrix.pairs))
+        standings.append(_standing(results[-1], cell, shown))
+    return tuple(results), tuple(standings)
+
+
+def _result(cell: Measured, findings: tuple[Finding, ...], checks: tuple[IntegrityCheck, ...], pairs_planned: int) -> CellResult:
+    where = cell.evidence.cell
+    return CellResult(
+        id=where.id,
+        axes=Axes(
+            concurrency=where.concurrency,
+            rate=where.rate,
+            bin=where.bin,
+            sampling=where.sampling,
+            running_mean=cell.running_mean,
+        ),
+        required=cell.evidence.required,
+        primary=cell.evidence.primary,
+        state=state_of(findings, checks, cell.evidence.required, cell.pairs_used),
+        pairs_planned=pairs_planned,
+        pairs_used=cell.pairs_used,
+        counts=cell.counts,
+        metrics=tuple(cell.comparisons.values()),
+        bins=cell.bins,
+        acceptance=cell.acceptance,
+        factors=cell.factors,
+        findings=findings,
+        integrity=checks,
+        distributions=cell.distributions,
+        engine_truth=cell.engine_truth,
+    )
+
+
+def _standing(result: CellResult, cell: Measured, benefit: Finding | None) -> Standing:
+    where = cell.evidence.cell
+    return Standing(
+        id=result.id,
+        place=place_of(where),
+        slice=(where.bin, where.sampling),
+        axis="concurrency" if where.rate is None else "rate",
+        level=level_of(where),
+        required=result.required,
+        primary=result.primary,
+        state=result.state,
+        dead=cell.dead,
+        benefit=benefit,
+        findings=result.findings,
+        integrity=result.integrity,
+        running_mean=cell.running_mean.speculative,
+    )
+
+
+def _safety(evidence: Evidence, cells: Sequence[Measured]) -> tuple[Finding, ...]:
+    """The run-wide findings, over the required cells."""
+    required = [cell for cell in cells if cell.evidence.required]
+    alpha = evidence.manifest.scenario.alpha
+    excess = excess_of([c.errors.baseline for c in required], [c.errors.speculative for c in required], alpha)
+    found = []
+    for guardrail in evidence.manifest.scenario.guardrails:
+        if guardrail.metric == "error_rate":
+            found.append(error_finding(guardrail, excess, alpha))
+        elif guardrail.metric in RUN_WIDE:
+            blocks = [cell.evidence.blocks for cell in required]
+            found.append(count_finding(guardrail, told_by(blocks, guardrail.metric)))
+    return tuple(found)
+
+
+def _shows_benefit(cell: CellEvidence, evidence: Evidence) -> bool:
+    """Whether the benefit must show here: in the primary cell of its slice, in the closed loop unless only a rate is named."""
+    matrix = evidence.manifest.scenario.matrix
+    by_rate = not matrix.concurrency or (matrix.primary in matrix.rate and matrix.primary not in matrix.concurrency)
+    return cell.primary and (cell.cell.rate is not None) == by_rate
+
+
+def _smallest_margin(evidence: Evidence) -> float:
+    """The smallest relative margin that decides; the gain asked for where no guardrail has one."""
+    scenario = evidence.manifest.scenario
+    margins = [g.margin for g in scenario.guardrails if g.role == "guardrail" and g.required and g.margin and g.slo is None]
+    return min(margins, default=scenario.success.improve_by)

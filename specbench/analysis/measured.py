@@ -1,0 +1,122 @@
+"""The numbers of one cell: counts, comparisons, acceptance, factors, distributions, all that the rules and the report need.
+
+Nothing is judged here. The columns of a cell, its largest part, do not outlive this module's one function.
+"""
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from specbench.analysis.acceptance import acceptance_of
+from specbench.analysis.cells import CellEvidence
+from specbench.analysis.columns import FAILED, WITHOUT_LATENCY, columns_of
+from specbench.analysis.comparable import unlike_tokens
+from specbench.analysis.compare import bin_results, cell_comparisons
+from specbench.analysis.distributions import distributions_of
+from specbench.analysis.factors import factors_of
+from specbench.analysis.integrity_work import Drift, drift_of
+from specbench.analysis.samples import Totals
+from specbench.analysis.tallies import error_rate
+from specbench.model.asked import ARMS, ArmName
+from specbench.model.judged import AcceptanceSummary, ArmCounts, BinResult, Comparison, Distribution, Factors, PerArm
+from specbench.model.seen import Block, RequestRecord
+
+FAILURES = FAILED | WITHOUT_LATENCY
+DEAD_AFTER = 3  # failures without one success; fewer could be an accident
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Measured:
+    """One cell's numbers. `comparisons` are by metric; `errors` holds failed and judged requests, block by block.
+
+    `unlike_tokens`: why figures per token do not compare between the arms, None where they do.
+    """
+
+    evidence: CellEvidence
+    pairs_used: int
+    counts: PerArm[ArmCounts]
+    comparisons: dict[str, Comparison]
+    bins: tuple[BinResult, ...]
+    acceptance: AcceptanceSummary
+    factors: Factors
+    distributions: tuple[Distribution, ...]
+    drifts: tuple[Drift, ...]
+    errors: PerArm[Totals]
+    unlike_tokens: str | None
+    engine_truth: PerArm[dict[str, float]] | None
+
+    @property
+    def dead(self) -> tuple[ArmName, ...]:
+        """The arms in which requests failed and not one succeeded."""
+        return tuple(arm for arm in ARMS if self.counts.of(arm).ok == 0 and self.counts.of(arm).failed >= DEAD_AFTER)
+
+    @property
+    def running_mean(self) -> PerArm[float | None]:
+        """The mean number of requests that each arm's engine had running, as far as it tells."""
+        return PerArm(_running(self.evidence.blocks.baseline), _running(self.evidence.blocks.speculative))
+
+
+def measure(cell: CellEvidence, alpha: float, *, speculates: bool) -> Measured:
+    """Everything that the records of this cell say, for one-sided tests at alpha.
+
+    Args:
+        speculates: False only where the speculative endpoint is known not to speculate.
+    """
+    columns = PerArm(
+        columns_of(cell.blocks.baseline, cell.records.baseline), columns_of(cell.blocks.speculative, cell.records.speculative)
+    )
+    comparisons = cell_comparisons(columns.baseline, columns.speculative, alpha)
+    opened = [{block.pair for block in cell.blocks.of(arm) if block.window_open_ns is not None} for arm in ARMS]
+    return Measured(
+        evidence=cell,
+        pairs_used=len(opened[0] & opened[1]),
+        counts=PerArm(_counts(cell.records.baseline), _counts(cell.records.speculative)),
+        comparisons={comparison.metric: comparison for comparison in comparisons},
+        bins=bin_results(columns.baseline, columns.speculative, alpha),
+        acceptance=acceptance_of(columns.speculative, 1 - alpha),
+        factors=factors_of(comparisons),
+        distributions=distributions_of(columns.baseline, columns.speculative),
+        drifts=tuple(drift_of(cell, columns.of(arm), arm) for arm in ARMS),
+        errors=PerArm(error_rate(columns.baseline), error_rate(columns.speculative)),
+        unlike_tokens=unlike_tokens(cell.records, speculates=speculates),
+        engine_truth=_truth(cell),
+    )
+
+
+def _counts(records: Sequence[RequestRecord]) -> ArmCounts:
+    outcomes = Counter(record.outcome for record in records)
+    return ArmCounts(
+        requests=len(records),
+        ok=outcomes["ok"],
+        failed=sum(count for outcome, count in outcomes.items() if outcome in FAILURES),
+        cut=outcomes["cut"],
+        tokens=sum(r.output_tokens if r.output_tokens is not None else sum(r.event_tokens) for r in records),
+        chunks=sum(len(record.event_ns) for record in records),
+        censored_chunks=sum(len(record.censored) for record in records),
+        by_outcome=_sorted(record.outcome for record in records),
+        finish_reasons=_sorted(record.finish_reason or "none" for record in records if record.outcome == "ok"),
+        stamp_sources=_sorted(record.stamp_source for record in records),
+        token_sources=_sorted(record.token_source or "none" for record in records),
+    )
+
+
+def _sorted(names: Iterable[str]) -> dict[str, int]:
+    """How often each name occurs, by name."""
+    return dict(sorted(Counter(names).items()))
+
+
+def _running(blocks: Sequence[Block]) -> float | None:
+    told = [b.telemetry.running_mean for b in blocks if b.telemetry is not None and b.telemetry.running_mean is not None]
+    return sum(told) / len(told) if told else None
+
+
+def _truth(cell: CellEvidence) -> PerArm[dict[str, float]] | None:
+    """What embedded engines say that they did, summed over the blocks of each arm; None where no arm is embedded."""
+    sums: list[dict[str, float]] = []
+    for arm in ARMS:
+        total: dict[str, float] = {}
+        for block in cell.blocks.of(arm):
+            for name, value in (block.engine_truth or {}).items():
+                total[name] = total.get(name, 0.0) + value
+        sums.append(total)
+    return PerArm(sums[0], sums[1]) if any(sums) else None

@@ -1,0 +1,152 @@
+"""Run-wide safety: does speculation make requests fail, memory run out, or engines restart?
+
+Judged over all required cells at once, since failures are rare and a cell alone sees too few. Latency is `findings.py`'s.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from specbench.analysis.reasons import chance, metric_words, number, percent, sure
+from specbench.analysis.samples import Totals
+from specbench.analysis.stats_rates import RateDifference, rate_difference
+from specbench.model.asked import ArmName, Guardrail
+from specbench.model.judged import Finding, FindingState, PerArm
+from specbench.model.seen import Block
+
+DEFAULT_EXCESS = 0.005
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Excess:
+    """Failed requests of both arms, and how their shares differ; `rates` is None where an arm had no request."""
+
+    failed: PerArm[int]
+    requests: PerArm[int]
+    rates: RateDifference | None
+
+
+def excess_of(baseline: Sequence[Totals], speculative: Sequence[Totals], alpha: float) -> Excess:
+    """The failures of all cells together, block by block: each `Totals` is the `error_rate` of one cell's arm."""
+    arms = [
+        (np.concatenate([np.zeros(0), *(t.numerator for t in arm)]), np.concatenate([np.zeros(0), *(t.denominator for t in arm)]))
+        for arm in (baseline, speculative)
+    ]
+    return Excess(
+        failed=PerArm(int(arms[0][0].sum()), int(arms[1][0].sum())),
+        requests=PerArm(int(arms[0][1].sum()), int(arms[1][1].sum())),
+        rates=rate_difference(arms[0], arms[1], alpha),
+    )
+
+
+def error_finding(guardrail: Guardrail, excess: Excess, alpha: float) -> Finding:
+    """The share of failed requests against the baseline's, and against `slo` where one is set.
+
+    PASS: no larger share than the baseline, or the excess's upper bound below the margin (0.5 points unless said otherwise).
+    FAIL: a significant excess. Else INCONCLUSIVE. A baseline that fails more than speculation says nothing against it.
+    """
+    margin = DEFAULT_EXCESS if guardrail.margin is None else guardrail.margin
+    rates = excess.rates
+    state: FindingState
+    if rates is None:
+        state = "NODATA"
+    elif rates.difference <= 0 or rates.high < margin:
+        state = "PASS"
+    else:
+        state = "FAIL" if rates.p_excess < alpha else "INCONCLUSIVE"
+    return _finding(guardrail, state, margin, rates, _error_reason(excess, state, margin, alpha))
+
+
+def count_finding(guardrail: Guardrail, told: PerArm[int | None]) -> Finding:
+    """How often something went wrong in the engines (memory ran out, a restart): none more than the baseline may pass.
+
+    Told by one arm only: NODATA. Told by neither: NODATA, and not required, as no engine is obliged to tell.
+    """
+    words = metric_words(guardrail.metric)
+    before, after = told.baseline, told.speculative
+    required = guardrail.required
+    state: FindingState
+    if before is None and after is None:
+        state, required, reason = "NODATA", False, f"Neither engine tells {words}."
+    elif before is None or after is None:
+        silent = "baseline's engine" if before is None else "speculative engine"
+        state, reason = "NODATA", f"The {silent} does not tell {words}, so the arms cannot be compared in it."
+    else:
+        state = "FAIL" if after > before else "PASS"
+        reason = f"Over the run {words} was {after} with speculation and {before} without (allowed: no more than without)."
+    return _finding(guardrail, state, None, None, reason, required=required)
+
+
+def told_by(cells: Sequence[PerArm[tuple[Block, ...]]], metric: str) -> PerArm[int | None]:
+    """How often each arm's engine says that memory ran out ('oom') or that it started anew ('restarts'), over all blocks.
+
+    None for an arm of which a single block does not tell: what happened in it may be the one thing that mattered.
+    """
+    return PerArm(_told(cells, "baseline", metric), _told(cells, "speculative", metric))
+
+
+def _told(cells: Sequence[PerArm[tuple[Block, ...]]], arm: ArmName, metric: str) -> int | None:
+    counts = []
+    for block in (block for blocks in cells for block in blocks.of(arm)):
+        told = block.telemetry
+        count = None if told is None else told.oom_events if metric == "oom" else told.restarts
+        if count is None:
+            return None
+        counts.append(count)
+    return sum(counts) if counts else None
+
+
+def _error_reason(excess: Excess, state: FindingState, margin: float, alpha: float) -> str:
+    rates = excess.rates
+    if rates is None:
+        lacking = "the baseline" if not excess.requests.baseline else "the speculative arm"
+        return f"No request of {lacking} ended by itself, so the shares of failed requests cannot be compared."
+    seen = f"Over the run {_of(excess, 'speculative')} requests failed with speculation and {_of(excess, 'baseline')} without"
+    points = f"{number(100 * margin)} points"
+    if state == "FAIL":
+        by_chance = chance(rates.p_excess)
+        return f"{seen} (allowed: no more than without); a surplus this large by chance alone would be seen {by_chance}."
+    if rates.difference <= 0:
+        return f"{seen} (allowed: no larger a share than without)."
+    bound = f"{number(100 * rates.high)} points with {sure(alpha)}"
+    if state == "PASS":
+        return f"{seen} (allowed: at most {points} more); the true surplus lies below {bound}."
+    return f"{seen} (allowed: at most {points} more), but the true surplus is only known to lie below {bound}."
+
+
+def _of(excess: Excess, arm: ArmName) -> str:
+    failed, requests = excess.failed.of(arm), excess.requests.of(arm)
+    return f"{failed:,} of {requests:,} ({percent(failed / requests)})"
+
+
+def _finding(
+    guardrail: Guardrail,
+    state: FindingState,
+    margin: float | None,
+    rates: RateDifference | None,
+    reason: str,
+    *,
+    required: bool | None = None,
+) -> Finding:
+    return Finding(
+        metric=guardrail.metric,
+        cell=None,
+        role=guardrail.role,
+        required=guardrail.required if required is None else required,
+        state=state,
+        direction="lower",
+        margin=margin,
+        floor=0.0,
+        slo=None,
+        bound=margin,
+        ratio=None,
+        upper=None if rates is None else rates.high,
+        p_harm=None if rates is None else rates.p_excess,
+        p_harm_adjusted=None,
+        supported_margin=None if rates is None else max(rates.high, 0.0),
+        pairs_needed=None,
+        detectable=None,
+        notes=(),
+        reason=reason,
+    )

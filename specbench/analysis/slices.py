@@ -1,0 +1,148 @@
+"""Rules 3 to 6 of the verdict, for one slice of the traffic: promote, cap at the range that passed, roll back, or hold.
+
+What stops a whole run (safety, integrity) and how slices combine is `verdict.py`'s.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from specbench.analysis import headlines
+from specbench.analysis.standing import Axis, Conditions, Standing
+from specbench.model.judged import EnableRange, Finding, Reason, Result, VerdictWord
+
+RANGE_METHOD = "from the primary cell outward, every cell at its own 95 % bounds, ending at the first that did not pass"
+AXES: tuple[Axis, Axis] = ("concurrency", "rate")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SliceVerdict:
+    """The verdict of one slice: its word, the ranges (closed loop, open loop) for which speculation may be on, and why."""
+
+    slice: tuple[str | None, str | None]
+    word: VerdictWord
+    enable_range: EnableRange | None
+    rate_range: EnableRange | None
+    reasons: tuple[Reason, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Span:
+    """The unbroken run of passing cells around the primary one of an axis, and what lies outside it."""
+
+    axis: Axis
+    cells: tuple[Standing, ...]
+    below: tuple[Standing, ...]
+    above: tuple[Standing, ...]
+
+
+def slice_verdict(standings: Sequence[Standing], safety: Sequence[Finding], conditions: Conditions) -> SliceVerdict:
+    """The first of rules 3 to 6 that holds for these cells, which all belong to one slice.
+
+    Args:
+        standings: The slice's cells; the run has passed rules 1 and 2.
+        safety: The run-wide required safety findings, none of them FAIL.
+        conditions: What holds for the whole run.
+    """
+    required = [standing for standing in standings if standing.required]
+    spans = [span for axis in AXES if (span := _span(required, axis)) is not None]
+    benefit = next((standing.benefit for standing in standings if standing.benefit is not None), None)
+    shown = benefit is not None and benefit.state == "PASS"
+    safe = all(finding.state == "PASS" for finding in safety)
+    in_range = bool(spans) and all(span.cells and not span.below for span in spans)
+    if in_range and shown and safe and benefit is not None:
+        return _on(required, spans, benefit, conditions)
+    if any(standing.state == "FAIL" for standing in required):
+        word: VerdictWord = "ROLLBACK" if conditions.place_controlled else "HOLD"
+        place = () if conditions.place_controlled else (headlines.place_not_controlled("ROLLBACK"),)
+        return _off(word, required, (*place, *headlines.harm(required, benefit)))
+    reasons = headlines.hold(required, benefit, [finding for finding in safety if finding.state != "PASS"])
+    return _off("HOLD", required, reasons)
+
+
+def _on(required: Sequence[Standing], spans: Sequence[_Span], benefit: Finding, conditions: Conditions) -> SliceVerdict:
+    """PROMOTE, or CAPPED where something above a range did not pass; HOLD where the run as a whole cannot carry it."""
+    word: Literal["PROMOTE", "CAPPED"] = "CAPPED" if any(span.above for span in spans) else "PROMOTE"
+    if conditions.partial:
+        return _off("HOLD", required, (headlines.partial(word), *headlines.unmeasured(required)))
+    if not conditions.enough_launches:
+        return _off("HOLD", required, (headlines.too_few_launches(word),))
+    if not conditions.place_controlled:
+        return _off("HOLD", required, (headlines.place_not_controlled(word), headlines.benefit_shown(benefit)))
+    ranges = {span.axis: _enable_range(span) for span in spans}
+    beyond = [reason for span in spans for reason in headlines.beyond(span.above, ranges[span.axis])]
+    headline = headlines.capped(ranges.values()) if word == "CAPPED" else headlines.promoted(required, ranges.values())
+    return SliceVerdict(
+        slice=required[0].slice,
+        word=word,
+        enable_range=ranges.get("concurrency"),
+        rate_range=ranges.get("rate"),
+        reasons=(headline, headlines.benefit_shown(benefit), *beyond),
+    )
+
+
+def _off(word: VerdictWord, standings: Sequence[Standing], reasons: tuple[Reason, ...]) -> SliceVerdict:
+    slice_name = standings[0].slice if standings else (None, None)
+    return SliceVerdict(slice=slice_name, word=word, enable_range=None, rate_range=None, reasons=reasons)
+
+
+def _span(required: Sequence[Standing], axis: Axis) -> _Span | None:
+    """The range on this axis, empty where its primary cell did not pass; None where the slice has no cell on the axis."""
+    cells = sorted((standing for standing in required if standing.axis == axis), key=lambda standing: standing.level)
+    if not cells:
+        return None
+    start = next((index for index, cell in enumerate(cells) if cell.primary), None)
+    if start is None or cells[start].state != "PASS":
+        return _Span(axis=axis, cells=(), below=(), above=())
+    low = high = start
+    while low > 0 and cells[low - 1].state == "PASS":
+        low -= 1
+    while high + 1 < len(cells) and cells[high + 1].state == "PASS":
+        high += 1
+    return _Span(axis=axis, cells=tuple(cells[low : high + 1]), below=tuple(cells[:low]), above=tuple(cells[high + 1 :]))
+
+
+def _enable_range(span: _Span) -> EnableRange:
+    harmed = any(standing.state == "FAIL" for standing in span.above)
+    return EnableRange(
+        min_concurrency=span.cells[0].level,
+        max_concurrency=span.cells[-1].level,
+        running_at_cap=span.cells[-1].running_mean,
+        by=span.axis,
+        beyond=None if not span.above else "harm_beyond" if harmed else "not_shown_beyond",
+        method=RANGE_METHOD,
+    )
+
+
+def policy_of(result: Result) -> dict[str, Any]:
+    """The routing policy that a result supports: which slices may go to the speculative arm, up to what load; the rest may not.
+
+    A router that reads it needs no other field. `default` is the arm for all traffic that no entry of `enable` names.
+    """
+    whole = result.verdict in ("PROMOTE", "CAPPED")
+    entries = (
+        [
+            (part.bin, part.sampling, part.enable_range, part.rate_range)
+            for part in result.slices
+            if part.verdict in ("PROMOTE", "CAPPED")
+        ]
+        if result.slices
+        else [(None, None, result.enable_range, result.rate_range)]
+    )
+    return {
+        "schema_version": 1,
+        "run": result.run.id,
+        "verdict": result.verdict,
+        "default": "baseline",
+        "enable": [
+            {
+                "bin": bin_name,
+                "sampling": sampling,
+                "max_streams": None if closed is None else closed.max_concurrency,
+                "max_requests_per_second": None if opened is None else opened.max_concurrency,
+                "running_at_cap": None if closed is None else closed.running_at_cap,
+                "proposal": any(span is not None and span.beyond is not None for span in (closed, opened)),
+            }
+            for bin_name, sampling, closed, opened in (entries if whole else [])
+        ],
+    }

@@ -1,0 +1,78 @@
+"""One cell as the rules of the verdict see it: where it stands in the load, what was found there, whether it may be judged.
+
+No rule that combines cells lives here; those are `slices.py` (within a slice) and `verdict.py` (over the run).
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from specbench.model.asked import ArmName
+from specbench.model.judged import CellState, Finding, IntegrityCheck
+
+Axis = Literal["concurrency", "rate"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Standing:
+    """A cell's place and state. `slice`: bin and sampling where the cell has traffic of its own, else (None, None).
+
+    `dead`: arms in which not one request succeeded here. `benefit`: the success finding, in the cell that must show it alone.
+    """
+
+    id: str
+    place: str
+    slice: tuple[str | None, str | None]
+    axis: Axis
+    level: float
+    required: bool
+    primary: bool
+    state: CellState
+    dead: tuple[ArmName, ...]
+    benefit: Finding | None
+    findings: tuple[Finding, ...]
+    integrity: tuple[IntegrityCheck, ...]
+    running_mean: float | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Conditions:
+    """What holds for the whole run, whatever its cells say.
+
+    `refusals`: why nothing was measured at all. `partial`: the run did not reach its end. `place_controlled`: the two places are
+    known to be alike. `enough_launches`: False where the launch is the unit and there were too few.
+    """
+
+    refusals: tuple[str, ...] = ()
+    partial: bool = False
+    place_controlled: bool = True
+    enough_launches: bool = True
+
+
+def state_of(findings: Sequence[Finding], integrity: Sequence[IntegrityCheck], required: bool, pairs_used: int) -> CellState:
+    """The worst of the cell's required findings; INVALID where its integrity failed, ADVISORY where the cell decides nothing.
+
+    A cell without a single pair is NODATA even where no guardrail applies to it: an unmeasured cell never passes.
+    """
+    if not required:
+        return "ADVISORY"
+    if any(check.ok is False for check in integrity):
+        return "INVALID"
+    states = {finding.state for finding in findings if finding.required and finding.role in ("guardrail", "safety")}
+    if "FAIL" in states:
+        return "FAIL"
+    if pairs_used == 0 or "NODATA" in states:
+        return "NODATA"
+    return "INCONCLUSIVE" if "INCONCLUSIVE" in states else "PASS"
+
+
+def broken(standing: Standing) -> tuple[Finding, ...]:
+    """The required findings of the cell that failed, safety first."""
+    failed = [f for f in standing.findings if f.required and f.state == "FAIL" and f.role in ("guardrail", "safety")]
+    return tuple(sorted(failed, key=lambda f: f.role != "safety"))
+
+
+def undecided(standing: Standing) -> tuple[Finding, ...]:
+    """The required findings of the cell that neither passed nor failed."""
+    open_states = ("INCONCLUSIVE", "NODATA")
+    return tuple(f for f in standing.findings if f.required and f.state in open_states and f.role in ("guardrail", "safety"))

@@ -1,0 +1,75 @@
+"""What a result says of its run besides the verdict: which run, which rules, which endpoints.
+
+Plain restatement of the manifest; secrets and credentials in addresses are left out.
+"""
+
+from collections.abc import Sequence
+from urllib.parse import urlsplit, urlunsplit
+
+from specbench.analysis.cells import level_of
+from specbench.model.asked import Arm, ArmName
+from specbench.model.judged import Config, EndpointInfo, RunInfo
+from specbench.model.seen import Cell, Evidence, Manifest
+
+
+def run_info(evidence: Evidence) -> RunInfo:
+    """Which run the result is of."""
+    manifest = evidence.manifest
+    return RunInfo(
+        id=manifest.run_id,
+        name=manifest.scenario.name,
+        started=manifest.started,
+        finished=evidence.finished,
+        partial=evidence.finished is None,
+        profile=manifest.scenario.profile,
+        seed=manifest.scenario.seed,
+        labels=dict(sorted(manifest.scenario.labels.items())),
+        scenario=manifest.scenario.path or None,
+    )
+
+
+def config_of(manifest: Manifest, required: Sequence[str]) -> Config:
+    """What was decided before the run."""
+    scenario = manifest.scenario
+    return Config(
+        sha256=scenario.sha256,
+        alpha=scenario.alpha,
+        success_metric=scenario.success.metric,
+        improve_by=scenario.success.improve_by,
+        pairs=scenario.matrix.pairs,
+        schedule=scenario.matrix.schedule,
+        looks=1,
+        required_cells=tuple(required),
+        primary_cell=_primary(manifest),
+    )
+
+
+def endpoint_of(manifest: Manifest, arm: ArmName) -> EndpointInfo:
+    """One arm as the result names it: as it described itself, else as the scenario does."""
+    asked = manifest.scenario.arm(arm)
+    told = next((endpoint for endpoint in manifest.endpoints if endpoint.arm == arm), None)
+    return EndpointInfo(
+        url=_without_credentials(told.url if told is not None else asked.url or "embedded"),
+        model=told.model if told is not None else asked.model or "",
+        engine=told.engine if told is not None else asked.engine,
+        engine_version=None if told is None else told.engine_version,
+        speculation=_speculation(asked) or (None if told is None else told.facts.get("speculation_config")),
+        facts={} if told is None else dict(sorted(told.facts.items())),
+        sources={} if told is None else dict(sorted(told.sources.items())),
+    )
+
+
+def _primary(manifest: Manifest) -> str:
+    """The first cell at the primary level; the first of all where none is there."""
+    named = [cell for cell in manifest.cells if level_of(cell) == manifest.scenario.matrix.primary]
+    first: Sequence[Cell] = named or manifest.cells
+    return first[0].id if first else ""
+
+
+def _speculation(arm: Arm) -> str | None:
+    return None if arm.speculative is None else ", ".join(f"{key} {value}" for key, value in arm.speculative.items())
+
+
+def _without_credentials(url: str) -> str:
+    parts = urlsplit(url)
+    return urlunsplit((parts.scheme, parts.netloc.rpartition("@")[2], parts.path, "", ""))
