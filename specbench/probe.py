@@ -1,0 +1,156 @@
+"""One endpoint, quickly: send some requests, say what the client saw. A straight script over load, stream and telemetry.
+
+No scenario, no second arm and no verdict; what the numbers are is in `probed.py`.
+"""
+
+import itertools
+import resource
+import time
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack
+from dataclasses import dataclass, field
+from typing import Any
+
+import msgspec
+
+from specbench.arms import base_url
+from specbench.errors import InternalError, ScenarioError, UnreachableError
+from specbench.load.client import LoadChild
+from specbench.load.orders import BlockEnd, BlockOrder, Work
+from specbench.model.asked import Arm
+from specbench.model.seen import RequestRecord
+from specbench.probed import BLOCK, Part, as_text, told_of
+from specbench.stream.record import Asked, record_and_text
+from specbench.telemetry import ENGINES, Engine, telemetry_of
+from specbench.telemetry.endpoint import recognise
+from specbench.telemetry.scrape import metrics_source, scrape_idle
+
+PATH = "/v1/chat/completions"
+LONGEST_S = 24 * 3600.0
+QUESTION = "Write a Python class for a bounded queue with docstrings and type hints, then explain each method in a sentence."
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ProbeOrder:
+    """What to probe: one endpoint, how many requests in how many streams, and how many tokens each may bring.
+
+    `engine` is None where the endpoint's own answers are to tell which engine it is.
+    """
+
+    url: str
+    model: str
+    concurrency: int
+    requests: int
+    max_tokens: int
+    engine: str | None = None
+    processes: int = 1
+    headers: dict[str, str] = field(default_factory=dict)
+
+
+def probe(order: ProbeOrder) -> dict[str, Any]:
+    """What the client saw, as `probe --json` prints it: times in milliseconds, None where there is nothing to say.
+
+    Raises:
+        ScenarioError: a number or an engine's name makes no sense.
+        UnreachableError: nothing answers at the URL.
+    """
+    began = time.monotonic()
+    _check(order)
+    url = base_url(order.url)
+    engine = ENGINES[order.engine] if order.engine is not None else recognise(url, order.headers)
+    if engine is None:
+        raise UnreachableError(f"{url} does not answer as an engine does; is it up, and is this its address?")
+    source = metrics_source(_as_arm(order, engine), url, order.headers, engine)
+    before = scrape_idle(source, engine) if source.urls else None
+    parts = _load(order, url, engine)
+    telemetry = telemetry_of(before, (), scrape_idle(source, engine), engine) if before is not None else None
+    told = told_of(parts, engine.name, telemetry)
+    told["generator"] |= {"cpu_s": _cpu_s(), "wall_s": time.monotonic() - began}
+    return told
+
+
+def _check(order: ProbeOrder) -> None:
+    for name in ("concurrency", "requests", "max_tokens", "processes"):
+        if getattr(order, name) < 1:
+            raise ScenarioError(f"--{name.replace('_', '-')} {getattr(order, name)}: must be at least 1")
+    if order.engine is not None and order.engine not in ENGINES:
+        raise ScenarioError(f"--engine {order.engine}: not known; one of {', '.join(ENGINES)}")
+    if order.processes > min(order.concurrency, order.requests):
+        raise ScenarioError(f"--processes {order.processes}: more than there are streams or requests")
+
+
+def _load(order: ProbeOrder, url: str, engine: Engine) -> list[Part]:
+    """Every process drives its share of the streams and of the requests; a thread each decodes what comes back."""
+    numbers = range(order.processes)
+    blocks = [_block(order, url, len(range(number, order.concurrency, order.processes))) for number in numbers]
+    works = [itertools.islice(_works(order, engine), number, None, order.processes) for number in numbers]
+    with ExitStack() as started, ThreadPoolExecutor(order.processes) as threads:
+        children = [started.enter_context(LoadChild()) for _ in numbers]
+        return list(threads.map(_drive, children, blocks, works, [engine] * order.processes))
+
+
+def _drive(child: LoadChild, block: BlockOrder, works: Iterator[Work], engine: Engine) -> Part:
+    records: list[RequestRecord] = []
+    texts: dict[int, str] = {}
+    for message in child.run_block(block, works):
+        if isinstance(message, BlockEnd):
+            return Part(tuple(records), texts, message)
+        record, text = record_and_text(message, Asked("", "", 0), engine.stream)
+        records.append(record)
+        texts[record.index] = text
+    raise InternalError("the load generator's block ended without its end")
+
+
+def _block(order: ProbeOrder, url: str, streams: int) -> BlockOrder:
+    """A block that lasts until its requests have ended: all of it is the steady window."""
+    return BlockOrder(
+        block=BLOCK,
+        url=url,
+        path=PATH,
+        headers=order.headers,
+        concurrency=streams,
+        min_requests=order.requests,
+        min_s=0.0,
+        max_s=LONGEST_S,
+        ramp_s=0.0,
+        drain_s=0.0,
+    )
+
+
+def _works(order: ProbeOrder, engine: Engine) -> Iterator[Work]:
+    extras = engine.request_extras("chat", True)
+    for index in range(order.requests):
+        body = {
+            "model": order.model,
+            "messages": [{"role": "user", "content": f"({index}) {QUESTION}"}],
+            "max_tokens": order.max_tokens,
+            "temperature": 0,
+            "stream": True,
+        }
+        yield Work(index=index, body=msgspec.json.encode({**body, **extras}))
+
+
+def _cpu_s() -> float:
+    """CPU time of this process and of the generator processes that have ended, in seconds."""
+    usages = map(resource.getrusage, (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN))
+    return sum(usage.ru_utime + usage.ru_stime for usage in usages)
+
+
+def _as_arm(order: ProbeOrder, engine: Engine) -> Arm:
+    return Arm(
+        engine=engine.name,
+        url=order.url,
+        model=order.model,
+        api_key_env=None,
+        headers=order.headers,
+        extra_body={},
+        metrics_url=None,
+        speculative=None,
+        slow_by=0.0,
+        options={},
+        declare={},
+    )
+
+
+__all__ = ["ProbeOrder", "as_text", "probe"]

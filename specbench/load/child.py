@@ -24,6 +24,7 @@ from locust.env import Environment
 from specbench.errors import ExitCode
 from specbench.load.orders import Abort, Answered, BlockOrder, Closed, NoMoreWork, Splitter, Work, decode_to_child, framed
 from specbench.load.streams import Block, StreamUser
+from specbench.stream.connection import keep_stamping
 
 READ_SIZE = 1 << 18
 
@@ -84,6 +85,7 @@ def main() -> None:
     environment.events.user_error.add_listener(_die)  # type: ignore[no-untyped-call]
     runner = environment.create_local_runner()
     gevent.spawn(listen, 0, blocks, outlet)
+    keep_stamping()
     gc.collect()
     gc.freeze()  # the modules of Locust would be walked again and again while streams wait to be read
     while True:

@@ -118,14 +118,24 @@ class TlsConnection(PlainConnection):
             super().send(self._outgoing.read(), timeout_s)
 
 
-Connection = PlainConnection
+@lru_cache(maxsize=1)
+def keep_stamping() -> socket.socket | None:
+    """A socket that asks for stamps and is never used: the kernel stamps packets only while some socket wants it, and starts
+    a few milliseconds after the first one does. None where there are no stamps."""
+    if sys.platform != "linux":
+        return None
+    sock = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+    with contextlib.suppress(OSError):
+        sock.setsockopt(socket.SOL_SOCKET, SO_TIMESTAMPNS, 1)
+    return sock
 
 
-def connect(url: httpx.URL, verify: bool, timeout_s: float) -> Connection:
+def connect(url: httpx.URL, verify: bool, timeout_s: float) -> PlainConnection:
     """An open connection to the URL's host, TLS where its scheme says so.
 
     Raises: TimeoutError, OSError (name resolution and TLS included).
     """
+    keep_stamping()
     port = url.port or (443 if url.scheme == "https" else 80)
     sock = socket.create_connection((url.host, port), timeout_s)
     try:

@@ -65,10 +65,9 @@ class Exchange:
         except httptools.HttpParserError as error:
             self.fail("protocol_error", f"not HTTP: {error}")
             return
-        if stamp_ns is None:
-            self._unstamped += 1
         self._last_ns = read_ns if stamp_ns is None else stamp_ns + self._offset_ns
         if body:
+            self._unstamped += stamp_ns is None
             self.stamps.append(self._last_ns)
             self.reads.append(read_ns)
             self.pieces.append(body)

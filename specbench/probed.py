@@ -1,0 +1,155 @@
+"""What one probe saw, as numbers and as text. Pure: the requests were sent by `probe.py`."""
+
+import hashlib
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from math import isfinite
+from typing import Any
+
+import msgspec
+import numpy as np
+
+from specbench.analysis.acceptance import acceptance_of
+from specbench.analysis.cadence import chunk_gap, itl, tokens_per_step
+from specbench.analysis.columns import columns_of
+from specbench.analysis.integrity_generator import CENSORED_SHARE, CPU_SHARE
+from specbench.analysis.latency import e2e, tpot, ttft
+from specbench.analysis.samples import Samples, quantiles
+from specbench.analysis.tallies import output_tps
+from specbench.load.orders import BlockEnd
+from specbench.model.seen import Block, RequestRecord, Telemetry
+
+BLOCK = "probe"
+POINTS = (0.5, 0.9, 0.95, 0.99)
+_TIMES = {"chunk_gap_ms": chunk_gap, "itl_ms": itl, "ttft_ms": ttft, "tpot_ms": tpot, "e2e_ms": e2e}
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """What one generator process brought home."""
+
+    records: tuple[RequestRecord, ...]
+    texts: dict[int, str]
+    end: BlockEnd
+
+
+def told_of(parts: Sequence[Part], engine: str, telemetry: Telemetry | None) -> dict[str, Any]:
+    """The numbers of one probe by the names that `probe --json` prints."""
+    records = [record for part in parts for record in part.records]
+    columns = columns_of([_as_block(parts, telemetry)], records)
+    texts = {index: text for part in parts for index, text in part.texts.items()}
+    good = sorted(record.index for record in records if record.outcome == "ok")
+    text = "".join(texts[index] for index in good)
+    outcomes = Counter(record.outcome for record in records)
+    acceptance = acceptance_of(columns)
+    steps = tokens_per_step(columns)
+    return {
+        "engine": engine,
+        "requests": {"ok": outcomes["ok"], "failed": len(records) - outcomes["ok"], "by_outcome": dict(sorted(outcomes.items()))},
+        "reasons": {record.outcome: record.reason for record in records if record.reason is not None},
+        "tokens": sum(record.output_tokens or 0 for record in records if record.outcome == "ok"),
+        "token_sources": dict(Counter(record.token_source for record in records if record.token_source is not None)),
+        "flags": dict(sorted(Counter(flag for record in records for flag in record.flags).items())),
+        "text": {"chars": len(text), "sha256": hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()},
+        "output_tps": _finite(output_tps(columns).by_unit()[0]),
+        **{name: _summary(source(columns)) for name, source in _TIMES.items()},
+        "tokens_per_step": _finite(steps.by_unit()[0]),
+        "acceptance": None if acceptance.length is None else msgspec.to_builtins(acceptance),
+        "acceptance_reason": acceptance.reason,
+        "generator": _generator(parts, records),
+    }
+
+
+def as_text(told: dict[str, Any]) -> str:
+    """The same for people."""
+    requests, generator = told["requests"], told["generator"]
+    lines = [
+        f"{told['engine']}: {requests['ok']} requests ok, {requests['failed']} failed, {told['tokens']} tokens, "
+        f"{_number(told['output_tps'])} tokens/s",
+        f"{'ms':<10}" + "".join(f"{name:>10}" for name in ("mean", "p50", "p90", "p95", "p99")),
+    ]
+    for name in _TIMES:
+        values = told[name] or {}
+        cells = "".join(f"{_number(values.get(point)):>10}" for point in ("mean", "p50", "p90", "p95", "p99"))
+        lines.append(f"{name.removesuffix('_ms').replace('_', ' '):<10}{cells}")
+    acceptance = told["acceptance"]
+    if acceptance is None:
+        lines.append(f"acceptance: not known ({told['acceptance_reason']})")
+    else:
+        lines.append(
+            f"acceptance: {_number(acceptance['length'])} tokens a round, rate {_number(acceptance['rate'])}, "
+            f"alpha {_number(acceptance['alpha'])} (from {acceptance['source']})"
+        )
+    for outcome, count in requests["by_outcome"].items():
+        if outcome != "ok":
+            lines.append(f"{count} × {outcome}: {told['reasons'].get(outcome, '')}")
+    state = "in time" if generator["healthy"] else "LATE: " + "; ".join(generator["reasons"])
+    lines.append(f"client: {state}, {generator['cpu_s']:.2f} s of CPU in {generator['wall_s']:.2f} s")
+    return "\n".join(lines)
+
+
+def _as_block(parts: Sequence[Part], telemetry: Telemetry | None) -> Block:
+    """All processes together as one block: they share one clock."""
+    opened = [part.end.window_open_ns for part in parts if part.end.window_open_ns is not None]
+    closed = [part.end.window_close_ns for part in parts if part.end.window_close_ns is not None]
+    return Block(
+        id=BLOCK,
+        cell=BLOCK,
+        pair=0,
+        arm="baseline",
+        order=0,
+        concurrency=None,
+        rate=None,
+        bin=None,
+        launch=0,
+        started="",
+        window_open_ns=min(opened, default=None),
+        window_close_ns=max(closed, default=0) + 1,
+        short=False,
+        end_reason=parts[0].end.end_reason,
+        health=parts[0].end.health,
+        telemetry=telemetry,
+        engine_truth=None,
+    )
+
+
+def _generator(parts: Sequence[Part], records: Sequence[RequestRecord]) -> dict[str, Any]:
+    """Whether the client was in time, and why not."""
+    gaps = sum(max(len(record.event_ns) - 1, 0) for record in records)
+    merged = sum(len(record.censored) for record in records)
+    first = sum(0 in record.censored for record in records)
+    busiest = max((part.end.health.cpu_share or 0.0 for part in parts), default=0.0)
+    lags = [part.end.health.read_lag_ms_p99 for part in parts if part.end.health.read_lag_ms_p99 is not None]
+    reasons = []
+    if gaps and merged > CENSORED_SHARE * gaps:
+        reasons.append(f"{merged} of {gaps} gaps could not be timed: events were read together; use more --processes")
+    if first:
+        reasons.append(f"{first} first tokens were read together with later ones; use more --processes")
+    if busiest > CPU_SHARE:
+        reasons.append(f"a generator process used {busiest:.0%} of its core; use more --processes")
+    return {
+        "lag_p99_ms": max(lags, default=None),
+        "cpu_share": busiest,
+        "merged_events": merged,
+        "stamps": dict(Counter(record.stamp_source for record in records)),
+        "healthy": not reasons,
+        "reasons": reasons,
+    }
+
+
+def _summary(samples: Samples) -> dict[str, float | None] | None:
+    """Mean and percentiles of the finite values; None where there is none: a request that failed has no latency here."""
+    values = samples.values[np.isfinite(samples.values)]
+    if not len(values):
+        return None
+    points = quantiles(values, POINTS)
+    return {"mean": float(values.mean()), **{f"p{round(100 * p)}": float(v) for p, v in zip(POINTS, points, strict=True)}}
+
+
+def _finite(value: float) -> float | None:
+    return float(value) if isfinite(value) else None
+
+
+def _number(value: float | None) -> str:
+    return "n/a" if value is None else f"{value:.2f}"
