@@ -48,11 +48,12 @@ def _change(old: Page, new: Page, old_wall_s: float) -> str | None:
     """
     if old.samples is None or new.samples is None:
         return None
-    if old.started_s is not None and new.started_s is not None and old.started_s != new.started_s:
-        return RESET if new.started_s > old_wall_s else MIXED
+    known = old.started_s is not None and new.started_s is not None
+    if known and old.started_s != new.started_s:
+        return RESET if (new.started_s or 0.0) > old_wall_s else MIXED
     before, after = old.samples.values, new.samples.values
     shared = old.samples.monotone & new.samples.monotone
     if any(after[key] < before[key] for key in shared):
         return RESET
     gone = old.samples.monotone - after.keys() - new.samples.not_finite
-    return MIXED if gone else None
+    return MIXED if gone and not known else None

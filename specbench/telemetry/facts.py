@@ -10,7 +10,7 @@ from typing import Any, Literal
 from specbench.telemetry.exposition import Labels, parse
 from specbench.telemetry.pages import Answers
 
-Kind = Literal["must_equal", "follows"]
+Kind = Literal["must_equal", "shown"]
 
 FACTS: dict[str, tuple[Kind, str]] = {
     "model": ("must_equal", "the weights that are served"),
@@ -24,13 +24,14 @@ FACTS: dict[str, tuple[Kind, str]] = {
     "engine_version": ("must_equal", "its version"),
     "sampling_defaults": ("must_equal", "how it samples where a request does not say"),
     "prefix_caching": ("must_equal", "whether prompts that begin alike share work"),
-    "hardware": ("must_equal", "what it runs on"),
-    "speculation": ("follows", "whether it drafts: the change under test"),
-    "speculation_config": ("follows", "how it drafts"),
-    "kv_capacity_tokens": ("follows", "how many tokens its KV cache holds"),
-    "memory_share": ("follows", "the share of GPU memory it may take"),
-    "max_running": ("follows", "how many requests it runs at once"),
-    "graph_mode": ("follows", "whether it replays captured graphs"),
+    # Another place is no refusal: the verdict weighs it (an A/A of the two places, or a swap of arms).
+    "hardware": ("shown", "what it runs on"),
+    "speculation": ("shown", "whether it drafts: the change under test"),
+    "speculation_config": ("shown", "how it drafts"),
+    "kv_capacity_tokens": ("shown", "how many tokens its KV cache holds"),
+    "memory_share": ("shown", "the share of GPU memory it may take"),
+    "max_running": ("shown", "how many requests it runs at once"),
+    "graph_mode": ("shown", "whether it replays captured graphs"),
 }
 
 
@@ -94,7 +95,8 @@ def token_ids(answer: Any) -> tuple[int, ...] | None:
     if not isinstance(listed, list):
         return None
     ids = [one.get("id") if isinstance(one, dict) else one for one in listed]
-    return tuple(ids) if ids and all(isinstance(one, int) for one in ids) else None
+    whole = tuple(one for one in ids if isinstance(one, int))
+    return whole if ids and len(whole) == len(ids) else None
 
 
 def _text(value: object) -> str:

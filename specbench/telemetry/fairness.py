@@ -32,7 +32,7 @@ class Fairness:
     """The facts of two arms in three lists, for a table side by side; `warnings` are sentences to show.
 
     `must_equal`: known of both; a difference refuses the comparison unless it is accepted by name. `follows`: comes from the
-    treatment, shown and never a failure. `unknown`: should be equal, and at least one arm has no value.
+    treatment, or is weighed elsewhere: shown, never a failure. `unknown`: should be equal, and at least one arm has no value.
     """
 
     must_equal: tuple[Fact, ...]
@@ -60,7 +60,7 @@ def differences(baseline: Endpoint, speculative: Endpoint, accepted: Collection[
     known = tuple(fact for fact in equal if None not in (fact.baseline, fact.speculative))
     unknown = tuple(fact for fact in equal if None in (fact.baseline, fact.speculative))
     follows = tuple(
-        fact for fact in facts if _kind(fact.name) == "follows" and (fact.baseline is not None or fact.speculative is not None)
+        fact for fact in facts if _kind(fact.name) == "shown" and (fact.baseline is not None or fact.speculative is not None)
     )
     return Fairness(
         must_equal=known, follows=follows, unknown=unknown, warnings=_warnings(known, follows, unknown, sorted(accepted))
@@ -87,7 +87,7 @@ def table(fairness: Fairness) -> list[tuple[str, str, str, str]]:
 
 def _with_meaning(fairness: Fairness) -> list[tuple[Fact, str]]:
     judged = [(fact, _judged(fact)) for fact in fairness.must_equal]
-    shown = [(fact, "follows from the treatment") for fact in fairness.follows]
+    shown = [(fact, "shown, not judged") for fact in fairness.follows]
     return judged + shown + [(fact, "not known of both") for fact in fairness.unknown]
 
 
@@ -116,7 +116,7 @@ def _fact(name: str, baseline: Endpoint, speculative: Endpoint, accepted: bool) 
 
 def _kind(name: str) -> str:
     # A fact of the user's own naming is a remark about an arm: shown, not judged.
-    return FACTS[name][0] if name in FACTS else "follows"
+    return FACTS[name][0] if name in FACTS else "shown"
 
 
 def _warnings(

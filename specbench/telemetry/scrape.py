@@ -21,7 +21,7 @@ from specbench.telemetry.pages import Answer, Scrape, page_of
 
 TIMEOUT_S = 2.0
 PERIOD_S = 1.0
-IDLE_LIMIT_S = 10.0
+IDLE_LIMIT_S = 5.0
 IDLE_POLL_S = 0.1
 
 Urls = tuple[tuple[str, Mapping[str, str]], ...]

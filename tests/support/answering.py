@@ -1,0 +1,62 @@
+"""A loopback HTTP server that answers from a table and remembers what it was asked."""
+
+import threading
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import Any
+
+
+@dataclass(slots=True)
+class Table:
+    """What each path answers, (status, body); a list is answered entry by entry, its last one for ever."""
+
+    answers: Mapping[str, tuple[int, str] | list[tuple[int, str]]]
+    url: str = ""
+    headers: Mapping[str, str] = field(default_factory=dict)
+    asked: list[tuple[str, dict[str, str], str]] = field(default_factory=list)
+
+
+@contextmanager
+def answering(table: Table) -> Iterator[Table]:
+    """The table, served: its `url` is set while the context is open."""
+    lock = threading.Lock()
+
+    class Answering(BaseHTTPRequestHandler):
+        protocol_version = "HTTP/1.1"
+
+        def log_message(self, format: str, *args: Any) -> None:
+            """Says nothing: the tests read their own output."""
+
+        def do_GET(self) -> None:
+            self._answer("")
+
+        def do_POST(self) -> None:
+            self._answer(self.rfile.read(int(self.headers.get("content-length", 0))).decode())
+
+        def _answer(self, body: str) -> None:
+            with lock:
+                seen = sum(path == self.path for path, _, _ in table.asked)
+                table.asked.append((self.path, {k.lower(): v for k, v in self.headers.items()}, body))
+            entry = table.answers.get(self.path, (404, "not found"))
+            status, text = entry if isinstance(entry, tuple) else entry[min(seen, len(entry) - 1)]
+            data = text.encode()
+            self.send_response(status)
+            for name, value in table.headers.items():
+                self.send_header(name, value)
+            self.send_header("Content-Length", str(len(data)))
+            self.end_headers()
+            self.wfile.write(data)
+
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Answering)
+    server.daemon_threads = True
+    thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.02}, daemon=True)
+    thread.start()
+    table.url = f"http://127.0.0.1:{server.server_address[1]}"
+    try:
+        yield table
+    finally:
+        server.shutdown()
+        server.server_close()
+        thread.join()
