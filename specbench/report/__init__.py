@@ -34,6 +34,14 @@ FORMATS: dict[str, Format] = {
     "html": Format("html", "html", REPORT),
     "text": Format("text", "text", None),
     "json": Format("result_file", "result_json", None),
+    "markdown": Format("markdown", "markdown", None),
+    "comment": Format("markdown", "comment", None),
+    "annotations": Format("github", "annotations", None),
+    "outputs": Format("github", "outputs", None),
+    "junit": Format("junit", "junit", "junit.xml"),
+    "prometheus": Format("exposition", "prometheus", "specbench.prom"),
+    "gitlab": Format("exposition", "gitlab", "metrics.txt"),
+    "badge": Format("badge", "badge", "badge.json"),
 }
 
 

@@ -1,5 +1,6 @@
 """Parts of a `Result` for tests: comparisons, findings and cells made from literal numbers. No test lives here."""
 
+from dataclasses import replace
 from math import exp, log
 
 from specbench.model.asked import ArmName, Role
@@ -260,4 +261,15 @@ def a_cell(
         distributions=distributions(tpot),
         theory={"alpha": 0.81, "expected_tokens": 3.4, "speedup": 2.3},
         engine_truth=PerArm({"steps": 9000.0, "overrun_steps": 12.0}, {"steps": 3100.0, "overrun_steps": 9.0}),
+    )
+
+
+def moved(cell: CellResult, id: str, axes: Axes) -> CellResult:
+    """The same cell at another place of the matrix."""
+    return replace(
+        cell,
+        id=id,
+        axes=axes,
+        findings=tuple(replace(found, cell=id) for found in cell.findings),
+        integrity=tuple(replace(check, cell=id) for check in cell.integrity),
     )

@@ -17,7 +17,7 @@ from specbench.model.judged import (
     SliceResult,
     VerdictWord,
 )
-from tests.support.result_parts import a_cell, a_comparison, a_finding
+from tests.support.result_parts import a_cell, a_comparison, a_finding, moved
 
 
 def an_endpoint(speculation: str | None) -> EndpointInfo:
@@ -186,7 +186,7 @@ def sliced() -> Result:
     """Two slices with cells of their own, of which one may be switched on."""
     low, high = a_cell(1, 0.5, primary=True), a_cell(1, 1.4, state="FAIL")
     cells = tuple(
-        replace(cell, id=f"c1-{band}", axes=replace(cell.axes, bin=band, sampling="greedy"), bins=())
+        replace(moved(cell, f"c1-{band}", replace(cell.axes, bin=band, sampling="greedy")), bins=())
         for cell, band in ((low, "complete"), (high, "creative"))
     )
     one = EnableRange(
@@ -208,9 +208,7 @@ def sliced() -> Result:
 def large(cells: int) -> Result:
     """A matrix of that many cells, to hold formats to their size limits."""
     matrix = tuple(
-        replace(
-            a_cell(4, 0.6 + index / cells, state="FAIL"), id=f"c{index}", axes=replace(a_cell(4, 1).axes, concurrency=index + 1)
-        )
+        moved(a_cell(4, 0.6 + index / cells, state="FAIL"), f"c{index}", replace(a_cell(4, 1).axes, concurrency=index + 1))
         for index in range(cells)
     )
     why = tuple(reason("harm", f"At {cell.axes.concurrency} streams it got worse.", cell.id, "tpot_p95") for cell in matrix)

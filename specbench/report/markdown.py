@@ -1,0 +1,125 @@
+"""The report as Markdown: a CI job's summary, and a pull-request comment that fits its limit. No other format lives here.
+
+GitHub cuts a step summary at 1 MiB and a comment at 65,536 characters; both are kept, long tables lose their last rows first.
+"""
+
+from collections.abc import Sequence
+
+from specbench.model.judged import CellResult, Comparison, Finding, Result
+from specbench.report import names, parts, view, wording
+from specbench.report.answers import answers
+from specbench.report.rows import limit
+
+SUMMARY_LIMIT = 1_000_000  # bytes; 1 MiB is refused as a whole, so a little below
+COMMENT_LIMIT = 65_000  # characters of at most 4 bytes each are counted as bytes, which is on the safe side
+SIDE_METRICS = ("pace_p95", "ttft_p95", "output_tps")
+_ENTITIES = str.maketrans({"&": "&amp;", "<": "&lt;", ">": "&gt;", "@": "@\u200b"} | {mark: "\\" + mark for mark in "\\`*_[]|~#"})
+
+
+def markdown(result: Result) -> str:
+    """The summary of a CI job, below GitHub's limit of 1 MiB."""
+    return _report(result, SUMMARY_LIMIT)
+
+
+def comment(result: Result) -> str:
+    """The same as a pull-request comment, headed by a hidden mark by which the next run finds and replaces it."""
+    mark = f"<!-- specbench {''.join(one for one in result.run.name if one.isalnum() or one in '-_.')} -->\n"
+    return mark + _report(result, COMMENT_LIMIT - len(mark))
+
+
+def literal(text: str) -> str:
+    """The text so that Markdown shows it as it is: no markup, no HTML, no mention of anybody, no line break."""
+    return wording.plain(text).translate(_ENTITIES)
+
+
+def _report(result: Result, room: int) -> str:
+    sections = [
+        [f"## specbench: {result.verdict}", "", f"**{literal(view.headline(result))}**"],
+        [f"- {literal(found.message)}" for found in result.reasons],
+        [f"> {literal(notice)}  " for notice in view.notices(result)],
+        [
+            "| | | |",
+            "|---|---|---|",
+            *(f"| {one.question} | **{literal(one.short)}** | {literal(one.text)} |" for one in answers(result)),
+        ],
+        _cells(result),
+        _open_findings(result),
+        [f"<sub>{literal(f'{result.run.name}, run {result.run.id}, profile {result.run.profile}')}</sub>"],
+    ]
+    return _fitted([section for section in sections if section], room)
+
+
+def _fitted(sections: Sequence[Sequence[str]], room: int) -> str:
+    """The sections in order, each with as many of its lines as leave room for what must follow."""
+    cut = "… and {} more; the HTML report has them all."
+    used = 0
+    made: list[str] = []
+    for section in sections:
+        kept: list[str] = []
+        for position, line in enumerate([*section, ""]):
+            size = len(line.encode()) + 1
+            if used + size > room - 400:  # room for a cut mark and the last line
+                kept += ["", cut.format(len(section) - position), ""] if kept else []
+                break
+            kept.append(line)
+            used += size
+        made += kept
+    return "\n".join(made).rstrip() + "\n"
+
+
+def _cells(result: Result) -> list[str]:
+    if not result.cells:
+        return ["No cell was measured."]
+    success = result.config.success_metric
+    shown = [success, *(metric for metric in SIDE_METRICS if metric != success)]
+    head = ["cell", *(names.metric(metric) for metric in shown), "accepted", "state"]
+    rows = [
+        _row(
+            [
+                _name(cell),
+                *(_ratio(cell, metric) for metric in shown),
+                _accepted(cell),
+                f"{names.GLYPHS[cell.state]} {cell.state}",
+            ]
+        )
+        for cell in result.cells
+    ]
+    return ["Speculative ÷ baseline; below 1 is better, for TPS above 1.", "", _row(head), _row(["---"] * len(head)), *rows]
+
+
+def _row(fields: Sequence[str]) -> str:
+    return f"| {' | '.join(fields)} |"
+
+
+def _name(cell: CellResult) -> str:
+    part = wording.slice_name(cell.axes)
+    return literal(f"{wording.load(cell.axes)}{f' · {part}' if part else ''}{' (primary)' if cell.primary else ''}")
+
+
+def _ratio(cell: CellResult, metric: str) -> str:
+    found: Comparison | None = parts.comparison(cell, metric)
+    if found is None or found.ratio is None:
+        return f"{wording.ABSENT}{f' ({literal(found.reason)})' if found is not None and found.reason else ''}"
+    span = wording.dash(found.ci_low, found.ci_high)
+    return f"{wording.ratio(found.ratio)} ({span})" if span else wording.ratio(found.ratio)
+
+
+def _accepted(cell: CellResult) -> str:
+    found = cell.acceptance
+    return wording.ratio(found.length) if found.length is not None else f"{wording.ABSENT} ({literal(found.reason or '')})"
+
+
+def _open_findings(result: Result) -> list[str]:
+    """Every required finding that did not pass, as a table; nothing where all did."""
+    labels = {cell.id: _name(cell) for cell in result.cells}
+    found = [one for one in parts.findings(result) if one.required and one.state != "PASS"]
+    if not found:
+        return []
+    head = [_row(["where", "guardrail", "state", "allowed", "why"]), _row(["---"] * 5)]
+    return ["Not passed:", "", *head, *(_finding(one, labels) for one in found)]
+
+
+def _finding(found: Finding, labels: dict[str, str]) -> str:
+    place = labels.get(found.cell or "", "the run")
+    state = f"{names.GLYPHS[found.state]} {found.state}"
+    return _row([place, names.metric(found.metric), state, literal(limit(found)), literal(found.reason)])

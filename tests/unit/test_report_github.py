@@ -1,0 +1,55 @@
+"""Workflow commands: few enough for GitHub to show them all, and impossible to forge from a message."""
+
+import pytest
+
+from specbench.model.judged import VerdictWord
+from specbench.report.github import annotations, outputs
+from tests.support.results import capped, every_verdict, hostile, invalid, large, promote
+
+
+@pytest.mark.parametrize(
+    ("verdict", "level"),
+    [("PROMOTE", "notice"), ("CAPPED", "warning"), ("HOLD", "warning"), ("ROLLBACK", "error"), ("INVALID", "error")],
+)
+def test_the_level_follows_the_verdict(verdict: VerdictWord, level: str) -> None:
+    """Only harm and a broken measurement are errors; a pause warns."""
+    lines = annotations(every_verdict()[verdict]).splitlines()
+    assert lines[0].startswith(f"::{level} title=specbench {verdict}::")
+    assert all(line.startswith(f"::{level} title=") for line in lines)
+
+
+def test_each_cell_that_did_not_pass_has_a_line() -> None:
+    """The line names the load and the first finding that failed."""
+    assert annotations(capped()).splitlines()[1:] == [
+        "::warning title=FAIL at 16 streams::tpot_p50 is 1.31 times the baseline's (allowed: 0.95 times)."
+    ]
+    assert len(annotations(promote()).splitlines()) == len(annotations(invalid()).splitlines()) == 1
+
+
+def test_ten_lines_at_most_and_the_last_counts_the_rest() -> None:
+    """GitHub drops the eleventh of a kind: nine are shown, and the tenth says how many more there were."""
+    lines = annotations(large(200)).splitlines()
+    assert len(lines) == 10
+    assert lines[-1] == "::error title=specbench ROLLBACK::192 more cells did not pass; see the report"
+
+
+def test_a_message_cannot_start_a_command() -> None:
+    """Percent signs, line breaks and the separators of properties are escaped."""
+    lines = annotations(hostile()).splitlines()
+    assert lines[0].endswith("502: <!-- <html> | %25 ::error::owned")
+    assert all(line.count("title=") == 1 and line.startswith("::warning ") for line in lines)
+
+
+def test_outputs_are_one_line_each() -> None:
+    """Later steps read verdict, exit code and the cap; an empty cap is an empty value."""
+    assert outputs(capped()).splitlines() == [
+        "verdict=CAPPED",
+        "exit_code=11",
+        "promote=false",
+        "rollback=false",
+        "max_concurrency=4",
+        "max_rate=",
+        "run=20250102-030405-code",
+        "headline=Switch speculation on up to 4 streams, not above",
+    ]
+    assert "max_concurrency=\n" in outputs(invalid())

@@ -1,0 +1,79 @@
+"""JUnit: what each state does to a build, numbers that add up, and XML that any parser takes."""
+
+from xml.etree import ElementTree
+
+import pytest
+
+from specbench.model.judged import Result, VerdictWord
+from specbench.report.junit import junit
+from tests.support.results import capped, every_verdict, hold, hostile, large, rollback, sliced
+
+# What junit-10.xsd lets an element hold, and the attributes that it asks for.
+CHILDREN = {
+    "testsuites": {"testsuite"},
+    "testsuite": {"properties", "testcase"},
+    "properties": {"property"},
+    "testcase": {"skipped", "error", "failure", "system-out"},
+}
+REQUIRED = {
+    "testsuite": {"name", "tests", "failures", "errors"},
+    "property": {"name", "value"},
+    "testcase": {"classname", "name"},
+}
+
+
+@pytest.mark.parametrize("result", [*every_verdict().values(), sliced(), hostile(), large(24)], ids=lambda found: found.verdict)
+def test_the_document_keeps_to_the_schema_and_its_counts_add_up(result: Result) -> None:
+    """Elements hold what they may, and a suite's counts are those of its cases."""
+    root = ElementTree.fromstring(junit(result))
+    for element in root.iter():
+        assert {child.tag for child in element} <= CHILDREN.get(element.tag, set())
+        assert REQUIRED.get(element.tag, set()) <= set(element.attrib)
+    suites = root.findall("testsuite")
+    assert len(suites) == len(result.cells) + 1
+    for suite in suites:
+        cases = suite.findall("testcase")
+        for attribute, tag in (("failures", "failure"), ("errors", "error"), ("skipped", "skipped")):
+            assert int(suite.attrib[attribute]) == sum(case.find(tag) is not None for case in cases)
+        assert int(suite.attrib["tests"]) == len(cases)
+        assert all(len(case) == 1 for case in cases)
+
+
+def _outcomes(result: Result) -> dict[tuple[str, str], str]:
+    root = ElementTree.fromstring(junit(result))
+    return {(case.attrib["classname"], case.attrib["name"]): case[0].tag for case in root.iter("testcase")}
+
+
+@pytest.mark.parametrize(
+    ("verdict", "tag"),
+    [("PROMOTE", "system-out"), ("CAPPED", "skipped"), ("HOLD", "skipped"), ("ROLLBACK", "failure"), ("INVALID", "error")],
+)
+def test_the_verdict_is_a_case_of_its_own(verdict: VerdictWord, tag: str) -> None:
+    """PROMOTE passes, CAPPED and HOLD pause, ROLLBACK fails, INVALID is an error."""
+    assert _outcomes(every_verdict()[verdict])["specbench.run", "verdict"] == tag
+
+
+def test_each_state_of_a_finding_has_its_outcome() -> None:
+    """FAIL fails, INCONCLUSIVE is skipped, no data is an error, and an advisory never does anything to a build."""
+    found = _outcomes(hold())
+    assert found["specbench.c4", "TPOT p95"] == "skipped"
+    assert found["specbench.c4", "TTFT p95"] == "error"
+    assert found["specbench.c1", "TPOT p95"] == "system-out"
+    assert found["specbench.c4", "ITL p95"] == "system-out"
+    assert _outcomes(rollback())["specbench.c1", "TPOT p95"] == "failure"
+
+
+def test_harm_beyond_a_cap_paints_no_build_red() -> None:
+    """The cap keeps traffic away from it, so it is shown as skipped, with the reason."""
+    root = ElementTree.fromstring(junit(capped()))
+    assert root.findall(".//failure") == root.findall(".//error") == []
+    beyond = [case[0].get("message") for case in root.iter("testcase") if case.attrib["classname"] == "specbench.c16"]
+    assert "beyond the cap: tpot_p95 is 1.31 times the baseline's (allowed: 1.10 times)." in beyond
+
+
+def test_the_numbers_stand_in_the_suites_properties() -> None:
+    """Estimate, bounds, limit and probability of each guardrail."""
+    suite = ElementTree.fromstring(junit(capped())).findall("testsuite")[3]
+    told = {one.attrib["name"]: one.attrib["value"] for one in suite.iter("property")}
+    assert (told["tpot_p95.ratio"], told["tpot_p95.allowed"], told["tpot_p95.p_harm"]) == ("1.31", "≤ 1.10", "0.001")
+    assert (told["tpot_p95.ci_low"], told["tpot_p95.ci_high"]) == ("1.26095", "1.36096")
