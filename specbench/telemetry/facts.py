@@ -10,7 +10,7 @@ from typing import Any, Literal
 from specbench.telemetry.exposition import Labels, parse
 from specbench.telemetry.pages import Answers
 
-Kind = Literal["must_equal", "shown"]
+Kind = Literal["must_equal", "follows"]
 
 FACTS: dict[str, tuple[Kind, str]] = {
     "model": ("must_equal", "the weights that are served"),
@@ -25,13 +25,13 @@ FACTS: dict[str, tuple[Kind, str]] = {
     "sampling_defaults": ("must_equal", "how it samples where a request does not say"),
     "prefix_caching": ("must_equal", "whether prompts that begin alike share work"),
     # Another place is no refusal: the verdict weighs it (an A/A of the two places, or a swap of arms).
-    "hardware": ("shown", "what it runs on"),
-    "speculation": ("shown", "whether it drafts: the change under test"),
-    "speculation_config": ("shown", "how it drafts"),
-    "kv_capacity_tokens": ("shown", "how many tokens its KV cache holds"),
-    "memory_share": ("shown", "the share of GPU memory it may take"),
-    "max_running": ("shown", "how many requests it runs at once"),
-    "graph_mode": ("shown", "whether it replays captured graphs"),
+    "hardware": ("follows", "what it runs on"),
+    "speculation": ("follows", "whether it drafts: the change under test"),
+    "speculation_config": ("follows", "how it drafts"),
+    "kv_capacity_tokens": ("follows", "how many tokens its KV cache holds"),
+    "memory_share": ("follows", "the share of GPU memory it may take"),
+    "max_running": ("follows", "how many requests it runs at once"),
+    "graph_mode": ("follows", "whether it replays captured graphs"),
 }
 
 

@@ -60,7 +60,7 @@ def differences(baseline: Endpoint, speculative: Endpoint, accepted: Collection[
     known = tuple(fact for fact in equal if None not in (fact.baseline, fact.speculative))
     unknown = tuple(fact for fact in equal if None in (fact.baseline, fact.speculative))
     follows = tuple(
-        fact for fact in facts if _kind(fact.name) == "shown" and (fact.baseline is not None or fact.speculative is not None)
+        fact for fact in facts if _kind(fact.name) == "follows" and (fact.baseline is not None or fact.speculative is not None)
     )
     return Fairness(
         must_equal=known, follows=follows, unknown=unknown, warnings=_warnings(known, follows, unknown, sorted(accepted))
@@ -116,7 +116,7 @@ def _fact(name: str, baseline: Endpoint, speculative: Endpoint, accepted: bool) 
 
 def _kind(name: str) -> str:
     # A fact of the user's own naming is a remark about an arm: shown, not judged.
-    return FACTS[name][0] if name in FACTS else "shown"
+    return FACTS[name][0] if name in FACTS else "follows"
 
 
 def _warnings(

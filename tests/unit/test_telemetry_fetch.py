@@ -1,0 +1,87 @@
+"""A GET is bounded, never raises, and never leaves this machine by a proxy when its target is this machine."""
+
+import socket
+import threading
+
+import pytest
+
+from specbench.telemetry.fetch import Getter, is_loopback, origin
+from tests.support.answering import Table, answering
+
+
+@pytest.mark.parametrize("proxy", ["HTTP_PROXY", "http_proxy", "ALL_PROXY"])
+def test_loopback_goes_direct(proxy: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """L-04: HTTP_PROXY set, NO_PROXY=localhost, the target is 127.0.0.1 and then localhost."""
+    monkeypatch.setenv(proxy, "http://127.0.0.1:9")
+    monkeypatch.setenv("NO_PROXY", "localhost")
+    with answering(Table({"/metrics": (200, "a_total 1\n")})) as table, Getter() as getter:
+        for url in (table.url, table.url.replace("127.0.0.1", "localhost")):
+            assert getter.get(f"{url}/metrics", {}, 2.0).body == "a_total 1\n"
+
+
+def test_other_targets_use_the_proxy(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What is not loopback follows the environment: here to a port where nobody listens."""
+    monkeypatch.setenv("HTTP_PROXY", "http://127.0.0.1:9")
+    monkeypatch.delenv("NO_PROXY", raising=False)
+    with Getter() as getter:
+        answer = getter.get("http://192.0.2.1/metrics", {}, 2.0)
+
+    assert answer.status is None
+    assert answer.problem is not None
+    assert answer.problem.startswith("ConnectError")
+
+
+@pytest.mark.parametrize(
+    ("host", "loopback"),
+    [("127.0.0.1", True), ("127.3.2.1", True), ("::1", True), ("localhost", True), ("10.0.0.1", False), ("gpu.example", False)],
+)
+def test_which_hosts_are_this_machine(host: str, loopback: bool) -> None:
+    """The whole of 127/8, ::1 and the name."""
+    assert is_loopback(host) is loopback
+
+
+def test_an_origin_is_scheme_host_and_port() -> None:
+    """A default port is the same written out; another port is another origin."""
+    assert origin("http://a/x") == origin("http://a:80/y")
+    assert origin("http://a/x") != origin("https://a/x")
+    assert origin("http://a:8000/x") != origin("http://a:8001/x")
+
+
+@pytest.mark.parametrize("url", ["http://127.0.0.1:9/metrics", "http://", "ftp://127.0.0.1/x", "http://127.0.0.1:x/"])
+def test_what_cannot_be_reached_is_an_answer_with_its_problem(url: str) -> None:
+    """Refused connections and broken URLs raise nothing."""
+    with Getter() as getter:
+        answer = getter.get(url, {}, 0.5)
+
+    assert (answer.status, answer.problem is None) == (None, False)
+
+
+def test_an_endless_answer_ends() -> None:
+    """A URL that streams for ever, a byte now and then, is left after the time that was given."""
+    with socket.create_server(("127.0.0.1", 0)) as server, Getter() as getter:
+        stop = threading.Event()
+
+        def drip() -> None:
+            connection, _ = server.accept()
+            with connection:
+                connection.sendall(b"HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\n\r\n")
+                while not stop.wait(0.02):
+                    try:
+                        connection.sendall(b"x")
+                    except OSError:
+                        return
+
+        thread = threading.Thread(target=drip)
+        thread.start()
+        answer = getter.get(f"http://127.0.0.1:{server.getsockname()[1]}/metrics", {}, 0.2)
+        stop.set()
+        thread.join()
+
+    assert answer.problem == "the answer does not end"
+
+
+def test_redirects_are_not_followed() -> None:
+    """A key must not travel to wherever an endpoint points."""
+    with answering(Table({"/metrics": (302, "")}, headers={"Location": "/elsewhere"})) as table, Getter() as getter:
+        assert getter.get(f"{table.url}/metrics", {"Authorization": "Bearer k"}, 2.0).status == 302
+        assert [path for path, _, _ in table.asked] == ["/metrics"]
