@@ -9,7 +9,7 @@ from typing import Any
 
 import msgspec
 
-from specbench.stream.chunks import Choice, Chunk, SpeculativeDecoding, Timings, read_chunk
+from specbench.stream.chunks import Choice, Chunk, read_chunk
 from specbench.stream.sse import Event, events_of
 
 DONE = b"[DONE]"
@@ -23,6 +23,7 @@ class Answer:
 
     `ends`: offset just past the event. `ids`, `usage`, `counts`: token ids in it, running usage after it, tokens by the
     engine's own count after it, each None where not told. `answering`: whether it belongs to the answer, not to reasoning.
+    `account`: the last event in which the engine may tell what it drafted.
     """
 
     ends: list[int] = field(default_factory=list)
@@ -40,8 +41,7 @@ class Answer:
     prompt_tokens: int | None = None
     output_tokens: int | None = None
     cached_tokens: int | None = None
-    timings: Timings | None = None
-    speculative: SpeculativeDecoding | None = None
+    account: bytes | None = None
     running_usage: int | None = None
     own_count: int | None = None
 
@@ -81,7 +81,7 @@ def _take(answer: Answer, event: Event) -> None:
     if chunk.error is not None or chunk.object == "error" or event.name == b"error":
         answer.error = chunk.error if chunk.error is not None else _plain(event.data)
         return
-    _account(answer, chunk)
+    _account(answer, chunk, event.data)
     if chunk.choices:
         for choice in chunk.choices:
             _speak(answer, event.end, choice, chunk)
@@ -89,18 +89,17 @@ def _take(answer: Answer, event: Event) -> None:
         _speak_natively(answer, event.end, chunk)
 
 
-def _account(answer: Answer, chunk: Chunk) -> None:
+def _account(answer: Answer, chunk: Chunk, data: bytes) -> None:
     """Counts that an event brings along, the last of each kind wins."""
-    if chunk.usage is not None:
-        usage = chunk.usage
+    if (usage := chunk.usage) is not None:
         answer.prompt_tokens = usage.prompt_tokens if usage.prompt_tokens is not None else answer.prompt_tokens
         answer.output_tokens = usage.completion_tokens or answer.output_tokens  # 0 with text is as good as missing
         if usage.prompt_tokens_details is not None:
             answer.cached_tokens = usage.prompt_tokens_details.cached_tokens
     if chunk.timings is not None:
-        answer.timings = chunk.timings
-    if chunk.metrics is not None and chunk.metrics.speculative_decoding is not None:
-        answer.speculative = chunk.metrics.speculative_decoding
+        answer.cached_tokens = chunk.timings.cache_n if answer.cached_tokens is None else answer.cached_tokens
+    if chunk.timings is not None or chunk.metrics is not None or chunk.sglext is not None or chunk.meta_info is not None:
+        answer.account = data
 
 
 def _speak(answer: Answer, end: int, choice: Choice, chunk: Chunk) -> None:

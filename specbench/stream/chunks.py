@@ -63,32 +63,18 @@ class Usage(msgspec.Struct):
 
 
 class Timings(msgspec.Struct):
-    """llama.cpp's own account (tools/server, `result_timings`); draft counts only where something was drafted."""
+    """llama.cpp's own account (tools/server, `result_timings`): tokens generated so far, prompt tokens found in its cache."""
 
     cache_n: int | None = None
-    prompt_n: int | None = None
     predicted_n: int | None = None
-    draft_n: int | None = None
-    draft_n_accepted: int | None = None
-
-
-class SpeculativeDecoding(msgspec.Struct):
-    """vLLM 0.33, `--per-request-spec-decode-metrics`: `acceptance_histogram[j]` counts the rounds that accepted j tokens."""
-
-    acceptance_histogram: list[int] | None = None
-    num_spec_steps: int | None = None
-    num_draft_tokens: int | None = None
-    num_accepted_draft_tokens: int | None = None
-
-
-class Metrics(msgspec.Struct):
-    """vLLM's per-request metrics."""
-
-    speculative_decoding: SpeculativeDecoding | None = None
 
 
 class Chunk(msgspec.Struct):
-    """One event of any route: OpenAI's chat and completions, or llama.cpp's native one (`content`, `tokens`, `stop`)."""
+    """One event of any route: OpenAI's chat and completions, or llama.cpp's native one (`content`, `tokens`, `stop`).
+
+    Where an engine tells what it drafted for the request is for its file in `telemetry/` to know; it is in one of `timings`,
+    `metrics`, `sglext` and `meta_info`.
+    """
 
     choices: list[Choice] | None = None
     usage: Usage | None = None
@@ -96,7 +82,9 @@ class Chunk(msgspec.Struct):
     object: str | None = None
     message: msgspec.Raw | None = None
     timings: Timings | None = None
-    metrics: Metrics | None = None
+    metrics: msgspec.Raw | None = None
+    sglext: msgspec.Raw | None = None
+    meta_info: msgspec.Raw | None = None
     content: str | None = None
     tokens: list[int] | None = None
     tokens_predicted: int | None = None

@@ -7,14 +7,14 @@ from itertools import pairwise
 
 import msgspec
 
-from specbench.model.seen import Capture, Outcome, RequestRecord, StreamRule, TokenSource
+from specbench.model.seen import Acceptance, Capture, Outcome, RequestRecord, StreamRule, TokenSource
 from specbench.stream.answer import Answer, read_answer
 from specbench.stream.body import arrivals, plain_frames
-from specbench.stream.drafts import acceptance_of
 from specbench.stream.outcome import outcome_of, outcome_of_document, outcome_of_status
 from specbench.stream.steps import censored, step_sizes
 from specbench.stream.text import looping
 from specbench.stream.tokens import attribute
+from specbench.telemetry import ENGINES
 from specbench.units import NS_PER_MS
 
 BURST_GAP_NS = NS_PER_MS
@@ -75,7 +75,7 @@ def record_and_text(capture: Capture, asked: Asked, rule: StreamRule) -> tuple[R
         token_source=line.token_source,
         prompt_tokens=answer.prompt_tokens,
         output_tokens=answer.output_tokens if answer.output_tokens is not None else sum(line.event_tokens) or None,
-        cached_tokens=_cached(answer),
+        cached_tokens=answer.cached_tokens,
         finish_reason=answer.finish_reason,
         event_ns=line.event_ns,
         event_tokens=line.event_tokens,
@@ -86,7 +86,7 @@ def record_and_text(capture: Capture, asked: Asked, rule: StreamRule) -> tuple[R
         text_chars=len(text),
         text_sha256=hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest(),
         looping=looping(text),
-        acceptance=acceptance_of(answer),
+        acceptance=_acceptance(answer, rule),
         flags=tuple(sorted(flags)),
     ), text
 
@@ -139,10 +139,12 @@ def _released_at_once(event_ns: Sequence[int], steps: Sequence[int] | None) -> b
     return close >= BURST_SHARE * (len(event_ns) - 1)
 
 
-def _cached(answer: Answer) -> int | None:
-    if answer.cached_tokens is None and answer.timings is not None:
-        return answer.timings.cache_n
-    return answer.cached_tokens
+def _acceptance(answer: Answer, rule: StreamRule) -> Acceptance | None:
+    """What the engine told of its drafts for this request, read as its file in `telemetry/` says."""
+    engine = ENGINES.get(rule.engine)
+    if engine is None or answer.account is None:
+        return None
+    return engine.answer_counts(msgspec.json.decode(answer.account))
 
 
 def _flags(capture: Capture, answer: Answer) -> set[str]:
