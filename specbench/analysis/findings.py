@@ -119,10 +119,10 @@ def stopped(case: Case) -> tuple[FindingState, str] | None:
         return "NODATA", "no_data"
     if not relative:
         return None
-    if _is_count(case):
-        return None if comparison.value.baseline is not None else ("NODATA", "no_data")
-    if not is_ratio(comparison.ratio):
+    if comparison.value.baseline is None or (not is_ratio(comparison.ratio) and not _is_count(case)):
         return "NODATA", "no_data"
+    if _is_count(case):
+        return None
     if case.inference is None:
         return "INCONCLUSIVE", "one_pair"
     if (comparison.constant or comparison.se_log == 0.0) and comparison.unit in TIMING_AND_RATE_UNITS:

@@ -29,17 +29,18 @@ def run_checks(evidence: Evidence) -> tuple[IntegrityCheck, ...]:
 
 
 def cell_checks(evidence: Evidence, cell: CellEvidence) -> tuple[IntegrityCheck, ...]:
-    """The checks on one cell, steadiness apart, in a fixed order. A cell without a block has none: it is missing, not broken."""
-    if not cell.blocks.baseline and not cell.blocks.speculative:
-        return ()
+    """The checks on one cell, steadiness apart, in a fixed order; of a cell without a block only whether it should have had some."""
     scenario = evidence.manifest.scenario
+    pairs = pairs_present(cell, scenario.matrix.pairs, whole=evidence.finished is not None)
+    if not cell.blocks.baseline and not cell.blocks.speculative:
+        return (pairs,)
     return (
         *(check(cell) for check in (events_apart, reads_in_time, sends_in_time, cpu_free, concurrency_held, clock_steady)),
         *(check(cell) for check in (counters_whole, no_foreign_traffic, prefix_cache_alike)),
         *speculation_on(cell, PerArm(scenario.baseline.speculative is not None, scenario.speculative.speculative is not None)),
         *same_prompts(cell),
         *nothing_excessive(cell),
-        pairs_present(cell, scenario.matrix.pairs, whole=evidence.finished is not None),
+        pairs,
     )
 
 

@@ -1,0 +1,110 @@
+"""Slices: rules 3 to 6 for each bin and sampling alone, one word over all of them, and the policy that a router reads."""
+
+from itertools import product
+
+import pytest
+
+from specbench.analysis.slices import policy_of, slice_verdict
+from specbench.analysis.standing import Conditions, Standing
+from specbench.analysis.verdict import verdict_of
+from specbench.model.judged import CellState, Result, VerdictWord
+from tests.support import results
+from tests.support.judging import a_finding, a_standing
+
+SAFE = a_finding("PASS", "error_rate", role="safety", cell=None)
+# What two cells (at 1 and 16 streams) must be for a slice to say each word on its own.
+MAKING: dict[VerdictWord, tuple[CellState, CellState]] = {
+    "PROMOTE": ("PASS", "PASS"),
+    "CAPPED": ("PASS", "FAIL"),
+    "HOLD": ("INCONCLUSIVE", "PASS"),
+    "ROLLBACK": ("FAIL", "PASS"),
+}
+
+
+def _slice(name: str, word: VerdictWord) -> list[Standing]:
+    low, high = MAKING[word]
+    gain = a_finding("PASS", "tpot_p50", role="success")
+    return [
+        a_standing(low, 1.0, id=f"{name}.greedy.c1", slice=(name, "greedy"), primary=True, benefit=gain),
+        a_standing(high, 16.0, id=f"{name}.greedy.c16", slice=(name, "greedy")),
+    ]
+
+
+@pytest.mark.parametrize("word", list(MAKING))
+def test_a_slice_alone_says_what_its_cells_imply(word: VerdictWord) -> None:
+    """The same rules as for a whole run."""
+    assert slice_verdict(_slice("edit", word), [SAFE], Conditions()).word == word
+
+
+@pytest.mark.parametrize(("first", "second"), list(product(MAKING, repeat=2)))
+def test_two_slices_combine(first: VerdictWord, second: VerdictWord) -> None:
+    """All PROMOTE: PROMOTE. Some PROMOTE or CAPPED: CAPPED with those that are. Else the worst."""
+    verdict = verdict_of([*_slice("edit", first), *_slice("complete", second)], [SAFE], [], Conditions())
+
+    words = {first, second}
+    if words == {"PROMOTE"}:
+        expected: VerdictWord = "PROMOTE"
+    elif words & {"PROMOTE", "CAPPED"}:
+        expected = "CAPPED"
+    else:
+        expected = "ROLLBACK" if "ROLLBACK" in words else "HOLD"
+    assert verdict.word == expected
+    assert [(part.bin, part.sampling, part.verdict) for part in verdict.slices] == [
+        ("edit", "greedy", first),
+        ("complete", "greedy", second),
+    ]
+    assert [part.enable_range is not None for part in verdict.slices] == [w in ("PROMOTE", "CAPPED") for w in (first, second)]
+
+
+def test_the_eligible_slices_are_named() -> None:
+    """A router needs to know which."""
+    verdict = verdict_of([*_slice("edit", "CAPPED"), *_slice("complete", "ROLLBACK")], [SAFE], [], Conditions())
+
+    assert verdict.reasons[0].message == "Speculation may serve 1 of 2 slices of the traffic: edit/greedy."
+    assert any(reason.message.startswith("complete/greedy: Turn speculation off") for reason in verdict.reasons)
+
+
+def test_safety_is_one_for_all_slices() -> None:
+    """A run-wide safety that is not settled leaves no slice eligible; one that failed stops the run."""
+    cells = [*_slice("edit", "PROMOTE"), *_slice("complete", "PROMOTE")]
+    unsettled = a_finding("INCONCLUSIVE", "error_rate", role="safety", cell=None)
+    failed = a_finding("FAIL", "error_rate", role="safety", cell=None)
+
+    assert verdict_of(cells, [unsettled], [], Conditions()).word == "HOLD"
+    assert verdict_of(cells, [failed], [], Conditions()).word == "ROLLBACK"
+
+
+def test_the_policy_of_a_capped_run_has_one_entry_and_the_baseline_for_the_rest() -> None:
+    """No bin and no sampling: it holds for all traffic, up to the cap; a cap is a proposal until it was tested."""
+    result = results.capped()
+
+    policy = policy_of(result)
+
+    assert policy["default"] == "baseline"
+    assert result.enable_range is not None
+    assert policy["enable"] == [
+        {
+            "bin": None,
+            "sampling": None,
+            "max_streams": result.enable_range.max_concurrency,
+            "max_requests_per_second": None,
+            "running_at_cap": result.enable_range.running_at_cap,
+            "proposal": True,
+        }
+    ]
+
+
+def test_the_policy_of_slices_lists_the_eligible_ones_alone() -> None:
+    """Only slices that may be switched on, each with its own top."""
+    result = results.sliced()
+
+    listed = [(entry["bin"], entry["sampling"]) for entry in policy_of(result)["enable"]]
+
+    assert listed == [(part.bin, part.sampling) for part in result.slices if part.verdict in ("PROMOTE", "CAPPED")]
+    assert len(listed) < len(result.slices)
+
+
+@pytest.mark.parametrize("result", [results.hold(), results.rollback(), results.invalid()])
+def test_no_other_verdict_enables_anything(result: Result) -> None:
+    """Fail closed: without PROMOTE or CAPPED the policy is the baseline for everything."""
+    assert policy_of(result)["enable"] == []
