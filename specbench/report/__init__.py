@@ -11,9 +11,9 @@ from pathlib import Path
 from specbench.errors import DataError
 from specbench.model.judged import Result
 from specbench.report.result_file import read_result, result_json, schema
-from specbench.store import REPORT, write_atomically
+from specbench.store import REPORT, read_run, write_atomically
 
-__all__ = ["FORMATS", "Format", "read_result", "render", "result_json", "schema", "write_report"]
+__all__ = ["FORMATS", "TABLES", "Format", "read_result", "render", "result_json", "schema", "write_report"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,34 +45,46 @@ FORMATS: dict[str, Format] = {
 }
 
 
+TABLES = ("csv", "parquet")  # made of the run's records, not of its result, and two files each
+
+
 def render(result: Result, format: str) -> str | bytes:
     """The result in that format.
 
     Raises:
         DataError: There is no such format.
     """
-    return _format(format).of(result)
-
-
-def _format(name: str) -> Format:
-    if name not in FORMATS:
-        raise DataError(f"there is no format {name!r}; the formats are {', '.join(FORMATS)}")
-    return FORMATS[name]
+    if format not in FORMATS:
+        raise DataError(f"there is no format {format!r}; the formats are {', '.join((*FORMATS, *TABLES))}")
+    return FORMATS[format].of(result)
 
 
 def write_report(run: Path, format: str, output: Path | None) -> Path | bytes:
-    """The result of a run folder in that format: the file it was written to, or its bytes where it goes to standard output.
+    """A run folder's report in that format: where it was written to, or its bytes where it goes to standard output.
 
-    `output` of '-' means standard output whatever the format.
+    `output` of '-' means standard output whatever the format; for the tables it is the folder that takes them.
 
     Raises:
-        DataError: There is no such format, no readable result, or the file cannot be written.
+        DataError: There is no such format, the run cannot be read, or the file cannot be written.
     """
-    found = _format(format)
-    made = found.of(read_result(run))
+    if format in TABLES:
+        return _write_tables(run, format, output)
+    found = FORMATS.get(format)
+    made = render(read_result(run), format)
     content = made.encode() if isinstance(made, str) else made
-    file = output if output is not None else run / found.file if found.file is not None else None
+    file = output if output is not None else run / found.file if found is not None and found.file is not None else None
     if file is None or str(file) == "-":
         return content
     write_atomically(file, content)
     return file
+
+
+def _write_tables(run: Path, kind: str, output: Path | None) -> Path:
+    from specbench.report.tables import write_tables
+
+    if output is not None and str(output) == "-":
+        raise DataError(f"{kind} is two tables, requests and events: name a folder for them with -o")
+    folder = output if output is not None else run / "tables"
+    facts = read_run(run)
+    write_tables(folder, "parquet" if kind == "parquet" else "csv", facts.blocks, facts.records)
+    return folder
