@@ -43,17 +43,18 @@ def _change(old: Page, new: Page, old_wall_s: float) -> str | None:
     """RESET, MIXED, or None where one process answered both.
 
     A process that started after the older scrape replaced the one that answered it; one that was up already by then is
-    another replica. Where nothing says when it started, a counter that fell is a restart (it alone sets counters
-    back), and a series that vanished without one that fell is another replica, since a process never forgets one.
+    another replica. Where nothing says when it started, a counter that fell is a restart (it alone sets counters back);
+    another process without one that fell is another replica, and so is a series that vanished, since a process never
+    forgets one.
     """
     if old.samples is None or new.samples is None:
         return None
-    known = old.started_s is not None and new.started_s is not None
-    if known and old.started_s != new.started_s:
-        return RESET if (new.started_s or 0.0) > old_wall_s else MIXED
+    known = old.process is not None and new.process is not None
+    other = known and old.process != new.process
+    if other and new.started_s is not None:
+        return RESET if new.started_s > old_wall_s else MIXED
     before, after = old.samples.values, new.samples.values
-    shared = old.samples.monotone & new.samples.monotone
-    if any(after[key] < before[key] for key in shared):
+    if any(after[key] < before[key] for key in old.samples.monotone & new.samples.monotone):
         return RESET
     gone = old.samples.monotone - after.keys() - new.samples.not_finite
-    return MIXED if gone and not known else None
+    return MIXED if other or (gone and not known) else None

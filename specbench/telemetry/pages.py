@@ -11,7 +11,8 @@ from typing import Any
 from specbench.telemetry.exposition import Exposition, parse
 
 PROCESS_START = "process_start_time_seconds"
-LLAMACPP_START_HEADER = "process-start-time-unix"
+# Despite its name it holds microseconds since the machine started (seen on a build of October 2026): a name, not a time.
+LLAMACPP_PROCESS_HEADER = "process-start-time-unix"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -41,12 +42,14 @@ Answers = Mapping[str, Answer]
 class Page:
     """One metrics URL at one moment: samples, or the records of a JSON page, or (`absent`) why there is neither.
 
-    `started_s` is the Unix time at which the answering process says that it started, None where it does not say.
+    `process` tells the answering process from others, None where nothing does; `started_s` is the Unix time at which it
+    says that it started, None where it does not say.
     """
 
     url: str
     samples: Exposition | None = None
     records: tuple[Mapping[str, Any], ...] = ()
+    process: str | None = None
     started_s: float | None = None
     absent: str | None = None
 
@@ -77,7 +80,9 @@ def page_of(answer: Answer) -> Page:
     samples = parse(answer.body)
     if not samples.values and samples.unreadable:
         return Page(url=answer.url, absent="not_metrics: the body is no Prometheus text")
-    return Page(url=answer.url, samples=samples, started_s=_started_s(samples, answer.headers))
+    started_s = _started_s(samples)
+    process = answer.headers.get(LLAMACPP_PROCESS_HEADER) if started_s is None else str(started_s)
+    return Page(url=answer.url, samples=samples, process=process, started_s=started_s)
 
 
 def _why_absent(answer: Answer) -> str | None:
@@ -92,10 +97,7 @@ def _why_absent(answer: Answer) -> str | None:
     return None
 
 
-def _started_s(samples: Exposition, headers: Mapping[str, str]) -> float | None:
-    """When the process started: by the standard metric, llama.cpp's header, or the earliest `_created` time."""
+def _started_s(samples: Exposition) -> float | None:
+    """When the process started, by the standard metric or else the earliest `_created` time."""
     said = [value for (stem, _), value in samples.values.items() if stem == PROCESS_START]
-    header = headers.get(LLAMACPP_START_HEADER, "").strip()
-    if not said and header.isdecimal():
-        said = [float(header)]
     return min(said or samples.created.values(), default=None)

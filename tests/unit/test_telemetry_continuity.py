@@ -1,6 +1,7 @@
 """A restart and another replica are told apart, and nothing is differenced across either."""
 
 from specbench.telemetry.continuity import MIXED, RESET, continuity_of
+from specbench.telemetry.pages import Scrape
 from tests.support.scrapes import BEFORE_S, answer, scrape_of
 
 
@@ -36,6 +37,18 @@ def test_a_process_that_was_up_already_is_another_replica() -> None:
     found = continuity_of([scrape_of(page(1000, 111.0)), scrape_of(page(1600, 222.0), second=1)])
 
     assert (found.broken, found.restarts, found.reset) == (MIXED, None, False)
+
+
+def named(accepted: int, process: str, second: int) -> Scrape:
+    """A scrape of a process that has a name and no start time, as llama.cpp's have."""
+    return scrape_of(answer(page(accepted, None), headers={"process-start-time-unix": process}), second=second)
+
+
+def test_another_process_of_unknown_age_is_a_restart_if_a_counter_fell() -> None:
+    """Else it is taken for another replica; nothing is differenced in either case."""
+    assert continuity_of([named(1000, "111", 0), named(20, "222", 1)]).broken == RESET
+    assert continuity_of([named(1000, "111", 0), named(1600, "222", 1)]).broken == MIXED
+    assert continuity_of([named(1000, "111", 0), named(1600, "111", 1)]).broken is None
 
 
 def test_replicas_that_take_turns_are_found_in_between() -> None:

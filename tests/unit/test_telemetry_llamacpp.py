@@ -10,7 +10,7 @@ from specbench.telemetry.pages import Answer
 from tests.support.scrapes import answer, recorded, scrape_of, told
 
 LLAMACPP = ENGINES["llamacpp"]
-HEADER = {"process-start-time-unix": "1795953094"}
+HEADER = {"process-start-time-unix": "2236882172"}
 
 
 def whole_life(name: str) -> Telemetry:
@@ -68,12 +68,14 @@ def test_gauges_that_a_scrape_resets_are_not_read() -> None:
     assert whole_life("llamacpp-base-metrics.txt").server_itl_s_mean == pytest.approx(14.3582 / 528)
 
 
-def test_a_start_header_that_changed_is_a_restart() -> None:
-    """The response header tells of a restart that rising counters hide."""
-    later = {"process-start-time-unix": str(10**9 * 2)}
-    telemetry = told("llamacpp", answer("llamacpp:x_total 1", headers=HEADER), answer("llamacpp:x_total 9", headers=later))
+def test_another_start_header_gives_no_difference() -> None:
+    """The response header tells of another process, which rising counters would hide."""
+    later = {"process-start-time-unix": "2246641990"}
+    page = "llamacpp:tokens_predicted_total "
+    telemetry = told("llamacpp", answer(page + "1", headers=HEADER), answer(page + "9", headers=later))
 
-    assert (telemetry.reset, telemetry.restarts) == (True, 1)
+    assert telemetry.generated_tokens is None
+    assert telemetry.absent["generated_tokens"].startswith("mixed_replicas")
 
 
 def slot(busy: bool, prompt: int, decoded: int) -> str:

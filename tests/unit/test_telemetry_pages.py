@@ -46,14 +46,20 @@ def test_a_json_list_of_records_is_kept_as_it_is() -> None:
 
 
 def test_the_process_is_known_by_its_start() -> None:
-    """The standard metric first, then llama.cpp's header, then the earliest creation time; else it is not known."""
-    header = {"process-start-time-unix": "1795953094"}
+    """The standard metric first, then the earliest creation time; else it is not known."""
     created = "x_total 1\nx_created 1.7e9\ny_created 1.6e9\n"
 
-    assert page_of(answer("process_start_time_seconds 1.5e9\n" + created, headers=header)).started_s == 1.5e9
-    assert page_of(answer("x_total 1\n", headers=header)).started_s == 1795953094.0
+    assert page_of(answer("process_start_time_seconds 1.5e9\n" + created)).started_s == 1.5e9
     assert page_of(answer(created)).started_s == 1.6e9
     assert page_of(answer("x_total 1\n")).started_s is None
+    assert page_of(answer("x_total 1\n")).process is None
+
+
+def test_llamacpp_s_start_header_is_a_name_and_not_a_time() -> None:
+    """A real server sent 2236882172 (microseconds since boot): in Unix seconds that would be the year 2040."""
+    page = page_of(answer("x_total 1\n", headers={"process-start-time-unix": "2236882172"}))
+
+    assert (page.process, page.started_s) == ("2236882172", None)
 
 
 def test_an_answer_is_json_only_where_it_is_good() -> None:
