@@ -29,7 +29,7 @@ def run_checks(evidence: Evidence) -> tuple[IntegrityCheck, ...]:
 
 
 def cell_checks(evidence: Evidence, cell: CellEvidence) -> tuple[IntegrityCheck, ...]:
-    """The checks on one cell, steadiness apart, in a fixed order; of a cell without a block only whether it should have had some."""
+    """The checks on one cell, steadiness apart, in a fixed order; a cell without a block only should have had some."""
     scenario = evidence.manifest.scenario
     pairs = pairs_present(cell, scenario.matrix.pairs, whole=evidence.finished is not None)
     if not cell.blocks.baseline and not cell.blocks.speculative:
