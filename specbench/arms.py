@@ -44,24 +44,23 @@ def base_url(url: str) -> str:
     return url.rstrip("/").removesuffix("/v1").rstrip("/")
 
 
-def secret_headers(arm: Arm, name: ArmName) -> dict[str, str]:
-    """The headers that an arm's requests carry, the key read from the environment; an empty key sends none.
+def key_header(variable: str | None, where: str) -> dict[str, str]:
+    """The header that carries the key of the environment variable; none where no variable is named or it is empty.
 
     Raises:
-        ScenarioError: the variable that `api_key_env` names is not set.
+        ScenarioError: the variable is not set; `where` says who names it.
     """
-    headers = dict(arm.headers)
-    if arm.api_key_env is None:
-        return headers
-    key = os.environ.get(arm.api_key_env)
+    if variable is None:
+        return {}
+    key = os.environ.get(variable)
     if key is None:
-        raise ScenarioError(f"arms.{name}.api_key_env: the environment variable {arm.api_key_env} is not set; export it first")
-    return {**headers, "Authorization": f"Bearer {key.strip()}"} if key.strip() else headers
+        raise ScenarioError(f"{where}: the environment variable {variable} is not set; export it first")
+    return {"Authorization": f"Bearer {key.strip()}"} if key.strip() else {}
 
 
 def _ready(arm: Arm, name: ArmName, started: ExitStack) -> Ready:
     if arm.url is not None:
-        return Ready(arm, base_url(arm.url), secret_headers(arm, name))
+        return Ready(arm, base_url(arm.url), {**arm.headers, **key_header(arm.api_key_env, f"arms.{name}.api_key_env")})
     url, model = started.enter_context(_embedded(arm, name))
     return Ready(replace(arm, model=arm.model or model), url, dict(arm.headers))
 

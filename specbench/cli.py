@@ -117,6 +117,45 @@ def gate(run: RunPath, allow_capped: AllowCapped = False) -> None:
 
 
 @app.command()
+def probe(
+    url: Annotated[str, typer.Argument(metavar="URL", help="An OpenAI-compatible endpoint, with or without /v1.")],
+    model: Annotated[str, typer.Option("--model", metavar="M", help="The model to ask for.")],
+    concurrency: Annotated[int, typer.Option("--concurrency", metavar="C", help="Streams at once.")] = 1,
+    requests: Annotated[int, typer.Option("--requests", metavar="N", help="Requests in all.")] = 16,
+    max_tokens: Annotated[int, typer.Option("--max-tokens", metavar="T", help="Tokens that each may bring.")] = 128,
+    engine: Annotated[str | None, typer.Option("--engine", metavar="NAME", help="Recognised where not named.")] = None,
+    processes: Annotated[int, typer.Option("--processes", metavar="P", help="Load generator processes.")] = 1,
+    api_key_env: Annotated[str | None, typer.Option("--api-key-env", metavar="VARIABLE", help="Where the key is.")] = None,
+    json_to: Annotated[
+        str | None, typer.Option("--json", metavar="FILE", help="Write JSON there; '-' for standard output.")
+    ] = None,
+) -> None:
+    """Measure one endpoint quickly, no verdict."""
+    import json
+
+    from specbench.arms import key_header
+    from specbench.probe import ProbeOrder, as_text, probe
+
+    order = ProbeOrder(
+        url=url,
+        model=model,
+        concurrency=concurrency,
+        requests=requests,
+        max_tokens=max_tokens,
+        engine=engine,
+        processes=processes,
+        headers=key_header(api_key_env, "--api-key-env"),
+    )
+    told = probe(order)
+    if json_to is None:
+        typer.echo(as_text(told))
+    elif json_to == "-":
+        typer.echo(json.dumps(told, indent=2))
+    else:
+        Path(json_to).write_text(json.dumps(told, indent=2) + "\n")
+
+
+@app.command()
 def engine(
     speculative: Annotated[
         str | None, typer.Option("--speculative", metavar="METHOD", help="draft_model, ngram or heads.")
