@@ -62,7 +62,7 @@ def read_answer(body: bytes) -> Answer:
     for event in events_of(body):
         if not event.terminated:
             answer.flags.add("unterminated")
-        if event.data[:6] == DONE and event.data.strip() == DONE:
+        if len(event.data) < 20 and event.data.strip() == DONE:
             answer.done = True
         elif event.name in OPEN_NAMES:
             _take(answer, event)
@@ -74,7 +74,7 @@ def _take(answer: Answer, event: Event) -> None:
         chunk = read_chunk(event.data)
     except (msgspec.DecodeError, UnicodeDecodeError) as problem:
         if event.name == b"error":
-            answer.error = event.data.decode("utf-8", "replace")
+            answer.error = _plain(event.data)
         elif answer.broken is None:
             answer.broken, answer.cut_short = str(problem), not event.terminated
         return
@@ -160,4 +160,8 @@ def _add(answer: Answer, end: int, text: str, answering: bool, told: tuple[int |
 
 
 def _plain(data: bytes) -> Any:
-    return msgspec.json.decode(data)
+    """An error as it was told: JSON of whatever shape, or else text."""
+    try:
+        return msgspec.json.decode(data)
+    except (msgspec.DecodeError, UnicodeDecodeError):
+        return data.decode("utf-8", "replace")

@@ -32,8 +32,8 @@ class Delta(msgspec.Struct):
 class Logprobs(msgspec.Struct):
     """Log probabilities: one entry per token of the event, under `content` (chat) or `tokens` (completions)."""
 
-    content: list[msgspec.Raw] | None = None
-    tokens: list[msgspec.Raw] | None = None
+    content: list[Any] | None = None
+    tokens: list[Any] | None = None
 
 
 class Choice(msgspec.Struct):
@@ -42,7 +42,6 @@ class Choice(msgspec.Struct):
     index: int = 0
     delta: Delta | None = None
     text: str | None = None
-    message: msgspec.Raw | None = None
     finish_reason: str | None = None
     token_ids: list[int] | None = None
     logprobs: Logprobs | None = None
@@ -80,11 +79,10 @@ class Chunk(msgspec.Struct):
     usage: Usage | None = None
     error: Any = None
     object: str | None = None
-    message: msgspec.Raw | None = None
     timings: Timings | None = None
-    metrics: msgspec.Raw | None = None
-    sglext: msgspec.Raw | None = None
-    meta_info: msgspec.Raw | None = None
+    metrics: Any = None
+    sglext: Any = None
+    meta_info: Any = None
     content: str | None = None
     tokens: list[int] | None = None
     tokens_predicted: int | None = None

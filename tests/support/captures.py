@@ -1,0 +1,103 @@
+"""Captures made by hand: what arrived when, in the short forms of engines' events."""
+
+import json
+from itertools import pairwise
+from typing import Any
+
+from specbench.model.seen import Capture, Frame, RequestRecord, StreamRule
+from specbench.stream.record import Asked, record_and_text
+from specbench.units import ms, ns_of_ms
+
+SENT_NS = 5_000_000_000
+SSE = {"content-type": "text/event-stream"}
+DONE = b"data: [DONE]\n\n"
+ALL_SOURCES = ("token_ids", "running_usage", "engine_counts", "final_usage_spread", "tokenizer", "events")
+BY_EVENT = StreamRule(engine="vllm", event_is_step=True, burst_ns=None, token_sources=ALL_SOURCES)  # type: ignore[arg-type]
+BY_BURST = StreamRule(
+    engine="llamacpp", event_is_step=False, burst_ns=ns_of_ms(1.5), token_sources=("token_ids", "engine_counts", "events")
+)
+ASKED = Asked("code", "greedy", 128)
+
+
+def event(body: dict[str, Any]) -> bytes:
+    """One server-sent event."""
+    return b"data: " + json.dumps(body, ensure_ascii=False).encode() + b"\n\n"
+
+
+def delta(finish: str | None = None, usage: int | None = None, **fields: Any) -> bytes:
+    """One chat event; `usage` is the running count of output tokens."""
+    body: dict[str, Any] = {"choices": [{"index": 0, "delta": fields, "finish_reason": finish}]}
+    if usage is not None:
+        body["usage"] = {"prompt_tokens": 10, "completion_tokens": usage, "total_tokens": 10 + usage}
+    return event(body)
+
+
+def role() -> bytes:
+    """The event that only names the role."""
+    return delta(role="assistant", content="")
+
+
+def said(text: str, usage: int | None = None) -> bytes:
+    """Text of the answer."""
+    return delta(content=text, usage=usage)
+
+
+def thought(text: str) -> bytes:
+    """Text of the reasoning."""
+    return delta(reasoning_content=text)
+
+
+def finish(reason: str = "stop") -> bytes:
+    """The event that ends the answer."""
+    return delta(finish=reason)
+
+
+def final_usage(tokens: int) -> bytes:
+    """The event that only brings the final usage."""
+    usage = {"prompt_tokens": 10, "completion_tokens": tokens, "total_tokens": 10 + tokens}
+    return event({"choices": [], "usage": usage})
+
+
+def a_capture(*reads: tuple[float, bytes], **fields: Any) -> Capture:
+    """What arrived: (milliseconds since the request was sent, body bytes) per read."""
+    frames = tuple(Frame(SENT_NS + ns_of_ms(at), SENT_NS + ns_of_ms(at) + 50_000, data) for at, data in reads)
+    values: dict[str, Any] = {
+        "block": "baseline-0",
+        "index": 0,
+        "stream": 0,
+        "scheduled_ns": None,
+        "sent_ns": SENT_NS,
+        "connect_ns": None,
+        "reused": True,
+        "retries": 0,
+        "status": 200,
+        "headers": SSE,
+        "frames": frames,
+        "end_ns": frames[-1].stamp_ns if frames else SENT_NS,
+        "stamp_source": "kernel",
+        "problem": None,
+        "problem_text": None,
+        "clock_step": False,
+    }
+    return Capture(**(values | fields))
+
+
+def a_record(*reads: tuple[float, bytes], rule: StreamRule = BY_EVENT, **fields: Any) -> RequestRecord:
+    """The record of what arrived."""
+    return record_and_text(a_capture(*reads, **fields), ASKED, rule)[0]
+
+
+def text_of(*reads: tuple[float, bytes]) -> str:
+    """The text of what arrived."""
+    return record_and_text(a_capture(*reads), ASKED, BY_EVENT)[1]
+
+
+def times_ms(record: RequestRecord) -> list[float]:
+    """When the content events came, in milliseconds since the request was sent."""
+    return [ms(time_ns) for time_ns in record.event_ns]
+
+
+def gaps_ms(record: RequestRecord) -> list[float]:
+    """The gaps between content events in milliseconds."""
+    times = times_ms(record)
+    return [later - earlier for earlier, later in pairwise(times)]
