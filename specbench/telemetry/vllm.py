@@ -23,7 +23,7 @@ _V0_ONLY = ("spec_decode_efficiency", "spec_decode_draft_acceptance_rate")
 def read(span: Span) -> Quantities:
     """Quantities of one block under vLLM's names, or under those that Ray's metrics agent makes of them."""
     prefix = "ray_vllm_" if exposes(span, "ray_vllm_generation_tokens") else "vllm:"
-    cost: Told[float] = Told(None, "not_told: vLLM V1 measures neither drafting nor verification outside a profiler")
+    cost: Told[float] = Told(None, "not_told: neither drafting nor verification is timed outside a profiler")
     return {
         **_acceptance(span, prefix),
         "generated_tokens": whole(rise(span, f"{prefix}generation_tokens")),
@@ -47,7 +47,7 @@ def read(span: Span) -> Quantities:
         "waiting_mean": gauge_mean(span, f"{prefix}num_requests_waiting"),
         "draft_s": cost,
         "verify_s": cost,
-        "oom_events": Told(None, "not_told: vLLM writes an exhausted memory to its log alone"),
+        "oom_events": Told(None, "not_told: an exhausted memory is written to the log alone"),
     }
 
 

@@ -27,7 +27,7 @@ def block(engine: str) -> tuple[Scrape, Scrape, Scrape]:
     """A block in which everything happened that this engine can tell of: before, within and after."""
     if engine == "openai":
         return scrape_of(), scrape_of(second=1), scrape_of(second=2)
-    if engine in ("vllm", "embedded"):
+    if engine == "vllm":
         text = recorded("vllm-ngram-metrics.txt")
         start = next(line for line in text.splitlines() if line.startswith("process_start_time_seconds "))
         return scrape_of(start), scrape_of(text, second=1), scrape_of(text, second=2)

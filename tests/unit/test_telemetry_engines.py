@@ -7,7 +7,7 @@ from specbench.model.seen import Acceptance
 from specbench.telemetry import ENGINES, telemetry_of
 from specbench.telemetry.engine import Engine
 from specbench.telemetry.pages import Answer, Scrape
-from tests.support.scrapes import answer, recorded, scrape_of, span, told
+from tests.support.scrapes import answer, recorded, scrape_of, told
 
 SGLANG, TGI, TRTLLM, LMDEPLOY = (ENGINES[name] for name in ("sglang", "tgi", "trtllm", "lmdeploy"))
 
@@ -232,8 +232,23 @@ def test_an_engine_is_recognised_by_what_it_answers(name: str | None, pages: dic
     assert next((engine.name for engine in ENGINES.values() if engine.recognises(answers)), None) == name
 
 
-def test_the_embedded_engine_is_read_as_vllm() -> None:
-    """It serves vLLM's names, so one reader serves both."""
-    page = recorded("vllm-ngram-metrics.txt")
+def test_the_embedded_engine_is_read_as_its_truth_says() -> None:
+    """What its own /truth said of the recorded requests."""
+    telemetry = told("embedded", *(recorded(f"embedded-{end}.txt") for end in ("before", "after", "during")))
 
-    assert ENGINES["embedded"].read(span(page, page)) == ENGINES["vllm"].read(span(page, page))
+    assert telemetry.acceptance == Acceptance(rounds=194, drafted=776, accepted=510, per_position=(177, 162, 111, 60))
+    assert (telemetry.generated_tokens, telemetry.prompt_tokens, telemetry.running_mean) == (700, 36, 2.0)
+    assert (telemetry.restarts, telemetry.preemptions, telemetry.prefix_hits) == (0, 0, 0)
+
+
+def test_the_embedded_engine_tells_who_it_is() -> None:
+    """Its model list names its owner, which no other engine does."""
+    answers = {"/v1/models": answer(recorded("embedded-models.json")), "/metrics": answer(recorded("embedded-after.txt"))}
+
+    assert ENGINES["embedded"].recognises(answers)
+    assert ENGINES["embedded"].facts(answers) == {
+        "model": "specbench-ngram",
+        "context_length": "8192",
+        "speculation": "on",
+        "kv_capacity_tokens": "51600",
+    }
