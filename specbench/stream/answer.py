@@ -39,7 +39,8 @@ class Answer:
     broken: str | None = None
     cut_short: bool = False
     prompt_tokens: int | None = None
-    output_tokens: int | None = None
+    usage_total: int | None = None
+    engine_total: int | None = None
     cached_tokens: int | None = None
     account: bytes | None = None
     running_usage: int | None = None
@@ -49,6 +50,11 @@ class Answer:
     def text(self) -> str:
         """Everything that was generated, in order: reasoning, answer and tool calls."""
         return "".join(self.pieces)
+
+    @property
+    def output_tokens(self) -> int | None:
+        """Tokens of the whole answer as counted by the server: usage, else the engine's own count, None where neither is told."""
+        return self.usage_total if self.usage_total is not None else self.engine_total
 
     @property
     def ended(self) -> bool:
@@ -93,11 +99,12 @@ def _account(answer: Answer, chunk: Chunk, data: bytes) -> None:
     """Counts that an event brings along, the last of each kind wins."""
     if (usage := chunk.usage) is not None:
         answer.prompt_tokens = usage.prompt_tokens if usage.prompt_tokens is not None else answer.prompt_tokens
-        answer.output_tokens = usage.completion_tokens or answer.output_tokens  # 0 with text is as good as missing
+        answer.usage_total = usage.completion_tokens or answer.usage_total  # 0 with text is as good as missing
         if usage.prompt_tokens_details is not None:
             answer.cached_tokens = usage.prompt_tokens_details.cached_tokens
     if chunk.timings is not None:
         answer.cached_tokens = chunk.timings.cache_n if answer.cached_tokens is None else answer.cached_tokens
+        answer.engine_total = chunk.timings.predicted_n
     if chunk.timings is not None or chunk.metrics is not None or chunk.sglext is not None or chunk.meta_info is not None:
         answer.account = data
 
@@ -144,7 +151,7 @@ def _speak_natively(answer: Answer, end: int, chunk: Chunk) -> None:
     ids = len(chunk.tokens) if chunk.tokens else None
     if chunk.stop:
         answer.finish_reason = chunk.stop_type or "stop"
-        answer.output_tokens, answer.prompt_tokens = chunk.tokens_predicted, chunk.tokens_evaluated
+        answer.engine_total, answer.prompt_tokens = chunk.tokens_predicted, chunk.tokens_evaluated
     if chunk.content or ids:
         _add(answer, end, chunk.content or "", True, (ids, None, chunk.tokens_predicted))
 

@@ -34,16 +34,14 @@ def attribute(answer: Answer, rule: StreamRule, at_first_stamp: int) -> Attribut
         answer: at least one content event.
         at_first_stamp: how many content events came under the first stamp.
     """
-    total = answer.output_tokens
     for source in rule.token_sources:
         tokens = _by(source, answer, rule, at_first_stamp)
         if tokens is not None:
-            flags = ["tokens_spread"] if source == "final_usage_spread" else []
-            if total is not None and sum(tokens) != total and not _uncounted_end(answer, sum(tokens)):
-                flags.append("tokens_unreconciled")
-            return Attribution(tokens, source, tuple(flags))
-    ones = (1,) * len(answer.ends)
-    return Attribution(ones, "events", () if not rule.event_is_step else ("tokens_guessed",))
+            spread_flag = ("tokens_spread",) if source == "final_usage_spread" else ()
+            return Attribution(tokens, source, (*spread_flag, *_reconciled(answer, sum(tokens))))
+    events = len(answer.ends)
+    guessed = ("tokens_guessed",) if rule.event_is_step else ()
+    return Attribution((1,) * events, "events", (*guessed, *_reconciled(answer, events)))
 
 
 def spread(total: int, places: int) -> tuple[int, ...]:
@@ -82,6 +80,12 @@ def _confirmed(answer: Answer, rule: StreamRule) -> tuple[int, ...] | None:
     if rule.event_is_step or answer.output_tokens is None:
         return None
     return (1,) * events if answer.output_tokens == events or _uncounted_end(answer, events) else None
+
+
+def _reconciled(answer: Answer, tokens: int) -> tuple[str, ...]:
+    """A flag where the events' tokens do not add up to what the server counted."""
+    agrees = answer.output_tokens is None or answer.output_tokens == tokens or _uncounted_end(answer, tokens)
+    return () if agrees else ("tokens_unreconciled",)
 
 
 def _uncounted_end(answer: Answer, tokens: int) -> bool:

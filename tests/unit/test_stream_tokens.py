@@ -15,7 +15,7 @@ def _answer(events: int, total: int | None, finish: str = "length", **told: list
         ids=told.get("ids", nothing),
         usage=told.get("usage", nothing),
         counts=told.get("counts", nothing),
-        output_tokens=total,
+        usage_total=total,
         finish_reason=finish,
     )
 
@@ -39,7 +39,7 @@ def test_the_end_token_is_counted_and_not_shown() -> None:
     """A natural end adds one token to the total; a limit does not."""
     assert attribute(_answer(5, 6, "stop"), BY_BURST, 1).source == "engine_counts"
     assert attribute(_answer(5, 6, "length"), BY_BURST, 1).source == "events"
-    assert attribute(_answer(5, 6, "length"), BY_BURST, 1).flags == ()
+    assert attribute(_answer(5, 6, "length"), BY_BURST, 1).flags == ("tokens_unreconciled",)
 
 
 def test_counts_that_do_not_add_up_are_flagged() -> None:

@@ -1,0 +1,160 @@
+"""Recordings of real engines decode to what those engines counted.
+
+`*.timed.jsonl` has the events of vLLM 0.32 and of llama.cpp with their arrival in seconds, `*.sse` a body alone, `*-var-*.txt` a
+head and its body: variants such as log probabilities, two choices, the native route, or an error.
+"""
+
+import json
+import re
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from specbench.model.seen import Acceptance, Capture, Frame, RequestRecord
+from specbench.stream.framing import Framing
+from specbench.stream.record import record_and_text, record_of
+from specbench.telemetry import ENGINES
+from tests.support.captures import ASKED, SENT_NS, a_capture
+
+FOLDER = Path(__file__).parent / "streams"
+NAMES = sorted(path.name for path in FOLDER.iterdir() if path.suffix != ".md")
+
+
+def replayed(name: str) -> tuple[RequestRecord, str]:
+    """The record and text of a recording, under the rule of the engine that it came from."""
+    rule = ENGINES["vllm" if name.startswith("vllm") else "llamacpp"].stream
+    return record_and_text(_capture(name), ASKED, rule)
+
+
+def _capture(name: str) -> Capture:
+    content = (FOLDER / name).read_bytes()
+    if name.endswith(".timed.jsonl"):
+        lines = [json.loads(line) for line in content.splitlines()]
+        reads = tuple(Frame(SENT_NS + round(1e9 * at), SENT_NS + round(1e9 * at), f"{text}\n\n".encode()) for at, text in lines)
+        return a_capture((0, b""), frames=reads)
+    if name.endswith(".sse"):
+        return a_capture((100, content))
+    return _of_head_and_body(content)
+
+
+def _of_head_and_body(content: bytes) -> Capture:
+    """The recordings have the head as it came, and the body with its chunks already joined."""
+    head, _, body = content.partition(b"\r\n\r\n") if b"\r\n\r\n" in content else content.partition(b"\n\n")
+    framing = Framing()
+    framing.feed(b"\r\n".join(head.splitlines()) + b"\r\n\r\n")
+    return a_capture((100, body), status=framing.status, headers=framing.headers)
+
+
+def _last_count(name: str) -> int | None:
+    """The last count of output tokens in the recording, read without our decoder: usage, else llama.cpp's own."""
+    text = (FOLDER / name).read_text().replace('\\"', '"')
+    for key in ("completion_tokens", "predicted_n", "tokens_predicted"):
+        if found := re.findall(rf'"{key}":(\d+)', text):
+            return int(found[-1])
+    return None
+
+
+STREAMED = [name for name in NAMES if not re.search(r"error|toolong|nonstream|crash|llamacpp.*n2", name)]
+
+
+@pytest.mark.parametrize("name", STREAMED)
+def test_tokens_are_those_that_the_engine_counted(name: str) -> None:
+    """Every stream ends well, with the engine's own count of tokens where it gave one, and tokens of events that add up to it."""
+    record, text = replayed(name)
+    counted = _last_count(name)
+
+    assert (record.outcome, record.reason) == ("ok", None)
+    assert counted is None or record.output_tokens == counted
+    assert "tokens_unreconciled" in record.flags or sum(record.event_tokens) == record.output_tokens
+    assert text
+    assert "�" not in text or "emoji" in name
+
+
+@pytest.mark.parametrize(
+    ("name", "events", "tokens", "steps"),
+    [
+        ("vllm-base-chat-code.timed.jsonl", 200, 200, 200),
+        ("vllm-ngram-chat-code.timed.jsonl", 54, 200, 54),
+        ("vllm-draft-chat-chat.timed.jsonl", 18, 64, 18),
+        ("xlc-q4_0-A-chat-copy.timed.jsonl", 192, 192, 192),
+        ("xlc-q4_0-B-chat-copy.timed.jsonl", 192, 192, 49),
+        ("xlc-q4_0-B-chat-chat.timed.jsonl", 192, 192, 139),
+        ("xlc-q4_0-B-chat-code.timed.jsonl", 192, 192, 156),
+        ("xlc-x3draft-chat-chat.timed.jsonl", 64, 64, 22),
+    ],
+)
+def test_events_and_steps_are_what_speculation_makes_of_them(name: str, events: int, tokens: int, steps: int) -> None:
+    """vLLM sends one event per step; llama.cpp one per token, and a verified batch in one burst."""
+    record, _ = replayed(name)
+
+    assert (len(record.event_ns), record.output_tokens) == (events, tokens)
+    assert (len(record.step_events) if record.step_events is not None else events) == steps
+    assert record.censored == ()
+
+
+@pytest.mark.parametrize(
+    ("name", "source"),
+    [
+        ("vllm-ngram-chat-code-cont-ids.timed.jsonl", "token_ids"),
+        ("vllm-ngram-completions-code-cont-ids.timed.jsonl", "token_ids"),
+        ("vllm-ngram-chat-code.timed.jsonl", "final_usage_spread"),
+        ("vllm-ngram-var-stream-interval.txt", "events"),
+        ("llamacpp-ngram-var-native-completion.txt", "token_ids"),
+        ("llamacpp-ngram-var-timings-per-token.txt", "engine_counts"),
+        ("llamacpp-ngram-chat-code.sse", "engine_counts"),
+        ("llamacpp-base-var-ignore-eos.txt", "engine_counts"),
+        ("llamacpp-base-var-emoji.txt", "events"),
+    ],
+)
+def test_the_best_source_at_hand_is_used(name: str, source: str) -> None:
+    """Ids where they were asked for; else the engine's counts; else what is left, named."""
+    assert replayed(name)[0].token_source == source
+
+
+def test_ids_and_running_usage_agree() -> None:
+    """The same recording by either source gives the same tokens per event."""
+    capture = _capture("vllm-ngram-completions-code-cont-ids.timed.jsonl")
+    rule = ENGINES["vllm"].stream
+    by_usage = replace(rule, token_sources=("running_usage",))
+
+    assert record_of(capture, ASKED, by_usage).event_tokens == record_of(capture, ASKED, rule).event_tokens
+
+
+def test_drafts_are_counted_where_the_engine_tells() -> None:
+    """llama.cpp tells drafted and accepted tokens of a request, and no rounds."""
+    told, silent = replayed("llamacpp-ngram-chat-code.sse")[0], replayed("llamacpp-base-chat-code.sse")[0]
+
+    assert told.acceptance == Acceptance(rounds=None, drafted=236, accepted=160, per_position=None)
+    assert silent.acceptance is None
+
+
+@pytest.mark.parametrize(
+    ("name", "outcome", "reason"),
+    [
+        ("vllm-engine-crash-midstream.txt", "in_band_error", "500: EngineCore encountered an issue"),
+        ("vllm-ngram-var-error404.txt", "http_error", "HTTP 404"),
+        ("vllm-ngram-var-toolong.txt", "prompt_too_long", "HTTP 400"),
+        ("llamacpp-ngram-var-toolong.txt", "prompt_too_long", "HTTP 400"),
+        ("llamacpp-base-var-n2.txt", "http_error", "HTTP 400"),
+        ("vllm-ngram-var-nonstream.txt", "not_streamed", "the whole answer"),
+        ("llamacpp-base-var-nonstream.txt", "not_streamed", "the whole answer"),
+    ],
+)
+def test_failures_of_engines_have_their_outcome(name: str, outcome: str, reason: str) -> None:
+    """An engine that dies inside a 200 is a failure although [DONE] follows."""
+    record, _ = replayed(name)
+
+    assert record.outcome == outcome
+    assert (record.reason or "").startswith(reason)
+    assert record.event_ns == ()
+
+
+def test_no_recording_makes_the_decoder_fail() -> None:
+    """Cut after any byte of its beginning, middle or end, too."""
+    for name in NAMES:
+        capture = _capture(name)
+        body = b"".join(frame.data for frame in capture.frames)
+        for end in {0, 1, 6, 100, len(body) // 2, len(body) // 2 + 7, len(body) - 1, len(body)} & set(range(len(body) + 1)):
+            cut = replace(capture, frames=(Frame(SENT_NS, SENT_NS, body[:end]),))
+            assert record_of(cut, ASKED, ENGINES["vllm"].stream).outcome
