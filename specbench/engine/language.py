@@ -35,10 +35,12 @@ class LanguageModel:
     Source: Witten and Bell 1991; Chen and Goodman 1999, section 2.4.
     """
 
-    def __init__(self, tables: Sequence[SuccessorTable], tail: Sequence[tuple[int, float]]) -> None:
+    def __init__(self, tables: Sequence[SuccessorTable], tail: Sequence[tuple[int, float]], doubt: float = 1.0) -> None:
+        """A model of those tables, `tail` under them; `doubt` scales d(h): above 1 it trusts what followed a context less."""
         ordered = sorted(tables, key=lambda table: -table.length)
         self._rows = [_Rows(t.length, t.contexts.data, t.starts.data, t.tokens.data, t.counts.data) for t in ordered]
         self._tail = tuple(tail)
+        self._doubt = doubt
         self._reach = ordered[0].length
         self._memory: dict[tuple[int, Shaping | None], Distribution] = {}
 
@@ -66,7 +68,7 @@ class LanguageModel:
         weights = dict(self._tail)
         for tokens, counts in reversed(found):
             total = sum(counts)
-            new = len(tokens)
+            new = self._doubt * len(tokens)
             scale = new / (total + new)
             for token in weights:
                 weights[token] *= scale

@@ -23,13 +23,15 @@ from starlette.routing import Route as Path
 from starlette.types import Receive, Scope, Send
 
 from specbench import __version__
+from specbench.engine.cache import fingerprint
 from specbench.engine.endpoint import Endpoint, decoded, whole_body
 from specbench.engine.exposition import CONTENT_TYPE, Exposition
-from specbench.engine.options import EngineOptions
+from specbench.engine.options import EngineOptions, Speculation
 from specbench.engine.pacing import PreciseSelector
 from specbench.engine.parent import parent_gone
 from specbench.engine.requests import RequestError, Route, Terms, prompt_of
-from specbench.engine.setup import engine_of
+from specbench.engine.setup import engine_of, recipe_of
+from specbench.engine.steptime import Machine
 from specbench.engine.tokens import decode
 from specbench.engine.wire import Told, error_body, json_bytes
 from specbench.errors import SpecbenchError
@@ -71,7 +73,7 @@ def app_of(endpoint: Endpoint, options: EngineOptions) -> Starlette:
     vocabulary = endpoint.terms.vocabulary
 
     async def models(_: Request) -> Response:
-        return _json({"object": "list", "data": [_model_card(options)]})
+        return _json({"object": "list", "data": [_model_card(options, endpoint.engine.machine)]})
 
     async def tokenize(request: Request) -> Response:
         tokens = prompt_of(decoded(await request.body()), vocabulary)
@@ -139,7 +141,7 @@ def _json(value: object) -> Response:
     return Response(json_bytes(value), media_type="application/json")
 
 
-def _model_card(options: EngineOptions) -> dict[str, Any]:
+def _model_card(options: EngineOptions, machine: Machine) -> dict[str, Any]:
     return {
         "id": options.model,
         "object": "model",
@@ -148,7 +150,16 @@ def _model_card(options: EngineOptions) -> dict[str, Any]:
         "root": options.model,
         "parent": None,
         "max_model_len": options.max_model_len,
+        "revision": fingerprint(recipe_of(options)),
+        "tokenizer": "words and bytes",
+        "quantization": machine.target.name,
+        "hardware": f"{machine.accelerator.name} (virtual)",
+        "speculation_config": None if options.speculative is None else json.dumps(_told(options.speculative)),
     }
+
+
+def _told(speculation: Speculation) -> dict[str, Any]:
+    return {name: getattr(speculation, name) for name in Speculation.__slots__ if getattr(speculation, name) is not None}
 
 
 def _event_loop() -> asyncio.AbstractEventLoop:

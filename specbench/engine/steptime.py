@@ -35,9 +35,8 @@ class Machine:
 
 
 def step_s(machine: Machine, parts: Sequence[Part]) -> float:
-    """Seconds of the step: kernels of every pass in it, and the fixed overhead once per pass."""
-    accelerator = machine.accelerator
-    seconds = accelerator.overhead_s + work_s(accelerator, machine.target, _work(parts))
+    """Seconds of the step: the target's pass over the whole batch, then whatever the proposer does."""
+    seconds = work_s(machine.accelerator, machine.target, _work(parts))
     proposing = [part for part in parts if part.proposes]
     if machine.draft is None or machine.speculation is None or not proposing:
         return seconds
@@ -62,7 +61,7 @@ def _draft_model_s(accelerator: Accelerator, draft: Transformer, parts: Sequence
     for depth in range(max(1, max(part.drafts for part in parts))):
         reading = [Part(part.tokens, part.context, 0, 0, True) for part in parts if not part.drafts] if depth == 0 else []
         drafting = [Part(1, part.context + depth, 1, 0, True) for part in parts if part.drafts > depth]
-        seconds += accelerator.overhead_s + work_s(accelerator, draft, _work([*reading, *drafting]))
+        seconds += work_s(accelerator, draft, _work([*reading, *drafting]))
     return seconds
 
 

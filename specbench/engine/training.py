@@ -25,6 +25,8 @@ class Recipe:
     target_context: int = LONGEST_CONTEXT
     # One token less of context than the target: close enough to be right most of the time, far enough to be wrong at times.
     draft_context: int = LONGEST_CONTEXT - 1
+    # And less sure of what it saw, as a small model's distributions are flatter than a large one's.
+    draft_doubt: float = 3.0
     successors: int = 48
     tail: int = 32
 
@@ -81,12 +83,13 @@ def models_of(recipe: Recipe, trained: Trained) -> Models:
     """The models that those counts make."""
     tail = list(zip(trained.tail_tokens.tolist(), trained.tail_shares.tolist(), strict=True))
 
-    def model(distance: int, context: int) -> LanguageModel:
-        return LanguageModel([table for table in trained.tables if table.distance == distance and table.length <= context], tail)
+    def model(distance: int, context: int, doubt: float) -> LanguageModel:
+        tables = [table for table in trained.tables if table.distance == distance and table.length <= context]
+        return LanguageModel(tables, tail, doubt)
 
     return Models(
         vocabulary=trained.vocabulary,
-        target=model(1, recipe.target_context),
-        draft=model(1, recipe.draft_context),
-        heads=tuple(model(head + 1, recipe.draft_context) for head in range(1, recipe.heads + 1)),
+        target=model(1, recipe.target_context, 1.0),
+        draft=model(1, recipe.draft_context, recipe.draft_doubt),
+        heads=tuple(model(head + 1, recipe.draft_context, 1.0) for head in range(1, recipe.heads + 1)),
     )
