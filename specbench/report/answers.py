@@ -4,10 +4,11 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from specbench.model.judged import EnableRange, Result
+from specbench.model.judged import EnableRange, Finding, Result
 from specbench.report import costs, names, parts, wording
 
 DECISION_PAIRS = 10  # what profile `standard` runs, meant for a decision
+RARELY = 0.001
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +58,7 @@ def _traffic(result: Result) -> tuple[str, str]:
     sampling = dict.fromkeys(found.sampling for cell in result.cells for found in cell.bins)
     mix = f"bins {', '.join(bins)}; sampling {', '.join(sampling)}" if bins else "of one kind"
     short = "The mix as tested" if result.verdict in ("PROMOTE", "CAPPED") else "No traffic"
-    return short, f"One mix was tested ({mix}). Its parts are shown below but not judged apart."
+    return short, f"One mix was tested ({mix}); its parts were not judged apart."
 
 
 def _load(result: Result) -> tuple[str, str]:
@@ -109,20 +110,40 @@ def _certainty(result: Result) -> tuple[str, str]:
     tally = ", ".join(f"{states[state]} {state}" for state in ("PASS", "FAIL", "INCONCLUSIVE", "NODATA") if states[state])
     text = f"Of {wording.one_of(len(required), 'required finding')}: {tally or 'none judged'}."
     text += f" Each claim is held to an error of {wording.percent(result.config.alpha)}."
+    if result.verdict == "ROLLBACK":
+        return _harm(required, text)
     success = parts.comparison(cell, result.config.success_metric)
     if success is None or success.ratio is None:
         return "Benefit not measured", text
     name = names.metric(success.metric)
-    span = wording.interval(success.ci_low, success.ci_high) or wording.ABSENT
-    evidence = f"{wording.percent(success.ci_level)} sure: {span}; {wording.one_of(success.n_blocks, 'pair')}"
+    sure, span = wording.percent(success.ci_level), wording.interval(success.ci_low, success.ci_high)
     where = f"At {wording.load(cell.axes)} {name} was {wording.ratio(success.ratio)} times the baseline's"
-    return f"{name} ×{wording.ratio(success.ratio)}", f"{where} ({evidence}). {text}"
+    evidence = f"{span or 'no interval'}; {wording.one_of(success.n_blocks, 'pair')}"
+    short = f"{sure} for {name} ×{span}" if span else f"{name} ×{wording.ratio(success.ratio)}, no interval"
+    return short, f"{where} ({evidence}). {text}"
+
+
+def _harm(required: Sequence[Finding], tally: str) -> tuple[str, str]:
+    """How sure the harm is: by the clearest of the findings that failed."""
+    failed = [finding for finding in required if finding.state == "FAIL"]
+    chances = [finding.p_harm_adjusted if finding.p_harm_adjusted is not None else finding.p_harm for finding in failed]
+    clearest = min((chance for chance in chances if chance is not None), default=None)
+    said = ""
+    if clearest is not None:
+        rarely = "less than 0.1 %" if clearest < RARELY else f"about {wording.percent(clearest)}"
+        said = f"Chance alone would show the clearest of them in {rarely} of such runs. "
+    return f"{wording.one_of(len(failed), 'check')} failed", said + tally
 
 
 def _surer(result: Result) -> tuple[str, str]:
     if result.verdict == "INVALID":
         broken = [check.message for check in parts.integrity(result) if check.ok is False]
         return "Mend the measurement", " ".join(dict.fromkeys(broken)) or "Mend what the reasons name, then run again."
+    if result.verdict == "ROLLBACK":
+        return (
+            "Nothing: mend, then run",
+            "The harm is shown, and more of the same data would not undo it. Mend what the reasons name.",
+        )
     required = [finding for finding in parts.findings(result) if finding.required]
     unsettled = [finding for finding in required if finding.state in ("INCONCLUSIVE", "NODATA")]
     pairs = max((finding.pairs_needed for finding in unsettled if finding.pairs_needed is not None), default=None)

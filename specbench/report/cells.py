@@ -2,10 +2,9 @@
 
 from dataclasses import dataclass
 
-from specbench.model.judged import AcceptanceSummary, CellResult, Distribution, Factors, PerArm
+from specbench.model.judged import AcceptanceSummary, CellResult, Comparison, Distribution, Factors, PerArm
 from specbench.report import names, rows, wording
-
-SHOWN_QUANTILES = (0.01, 0.05, 0.25, 0.5, 0.75, 0.9, 0.95, 0.99, 0.999)
+from specbench.report.quantiles import QuantileTable, quantile_tables
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,15 +23,6 @@ class Fact:
 
     label: str
     text: str
-
-
-@dataclass(frozen=True, slots=True)
-class QuantileTable:
-    """The same quantiles of one metric for both arms."""
-
-    label: str
-    unit: str
-    rows: tuple[rows.Pair, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -67,6 +57,7 @@ class CellView:
     pairs: str
     running: str
     metrics: tuple[rows.MetricRow, ...]
+    untold: tuple[Fact, ...]
     findings: tuple[rows.FindingRow, ...]
     checks: tuple[rows.CheckRow, ...]
     counts: tuple[rows.Pair, ...]
@@ -84,7 +75,8 @@ class CellView:
 def cell_view(cell: CellResult, index: int) -> CellView:
     """The cell for a reader; `index` makes its anchor."""
     load, part = wording.load(cell.axes), wording.slice_name(cell.axes)
-    units = {found.metric: found.unit for found in cell.metrics}
+    compared = {found.metric: found for found in cell.metrics}
+    order = tuple(names.ROLES)
     running = cell.axes.running_mean
     return CellView(
         id=cell.id,
@@ -98,8 +90,12 @@ def cell_view(cell: CellResult, index: int) -> CellView:
         primary=cell.primary,
         pairs=f"{cell.pairs_used} of {cell.pairs_planned} pairs",
         running=f"{wording.number(running.baseline)} / {wording.number(running.speculative)}",
-        metrics=tuple(rows.metric_row(found) for found in cell.metrics),
-        findings=tuple(rows.finding_row(found, units.get(found.metric, "")) for found in cell.findings),
+        metrics=tuple(rows.metric_row(found) for found in cell.metrics if _told(found)),
+        untold=_untold(cell),
+        findings=tuple(
+            rows.finding_row(found, compared.get(found.metric))
+            for found in sorted(cell.findings, key=lambda one: order.index(one.role))
+        ),
         checks=tuple(rows.check_row(found) for found in cell.integrity),
         counts=rows.count_rows(cell.counts),
         bins=tuple(rows.bin_row(found) for found in cell.bins),
@@ -110,8 +106,23 @@ def cell_view(cell: CellResult, index: int) -> CellView:
         truth=_truth(cell.engine_truth),
         overruns=_overruns(cell.engine_truth),
         distributions=cell.distributions,
-        quantiles=_quantiles(cell.distributions),
+        quantiles=quantile_tables(cell.distributions),
     )
+
+
+def _told(found: Comparison) -> bool:
+    """Whether either arm has a figure, be it beyond all limits."""
+    arms = (found.value.baseline, found.value.speculative)
+    return any(value is not None for value in arms) or found.unbounded.baseline or found.unbounded.speculative
+
+
+def _untold(cell: CellResult) -> tuple[Fact, ...]:
+    """The metrics that neither arm has a figure of, by reason."""
+    by_reason: dict[str, list[str]] = {}
+    for found in cell.metrics:
+        if not _told(found):
+            by_reason.setdefault(found.reason or "no reason was given", []).append(names.metric(found.metric))
+    return tuple(Fact(", ".join(metrics), reason) for reason, metrics in by_reason.items())
 
 
 def _acceptance(found: AcceptanceSummary) -> tuple[Fact, ...]:
@@ -188,23 +199,3 @@ def _overruns(found: PerArm[dict[str, float]] | None) -> str:
     steps = found.baseline.get("steps", 0) + found.speculative.get("steps", 0)
     late = found.baseline.get("overrun_steps", 0) + found.speculative.get("overrun_steps", 0)
     return f"{wording.count(round(late))} of {wording.count(round(steps))} ({wording.percent(late / steps)})" if steps else ""
-
-
-def _quantiles(found: tuple[Distribution, ...]) -> tuple[QuantileTable, ...]:
-    """One table per metric with the quantiles that both arms have."""
-    tables = []
-    for metric in dict.fromkeys(distribution.metric for distribution in found):
-        arms = {one.arm: _by_probability(one) for one in found if one.metric == metric}
-        base, spec = arms.get("baseline", {}), arms.get("speculative", {})
-        at = [share for share in SHOWN_QUANTILES if share in base or share in spec]
-        unit = next(one.unit for one in found if one.metric == metric)
-        lines = tuple(
-            rows.Pair(f"p{share * 100:g}", wording.number(base.get(share)), wording.number(spec.get(share))) for share in at
-        )
-        tables.append(QuantileTable(names.metric(metric), unit, lines))
-    return tuple(tables)
-
-
-def _by_probability(found: Distribution) -> dict[float, float]:
-    """Values by probability, rounded so that a computed 0.95 meets a written one."""
-    return {round(share, 6): value for share, value in zip(found.probabilities, found.values, strict=True)}

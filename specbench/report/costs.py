@@ -58,7 +58,8 @@ def _per_million(price: float | None, tokens_per_s: float | None) -> float | Non
 
 def cost(result: Result) -> tuple[str, str]:
     """The cost of switching speculation on, in a few words and in sentences."""
-    cells = parts.enabled(result) or result.cells
+    enabled = parts.enabled(result)
+    cells = enabled or result.cells
     known = sorted(
         (found.ratio, found) for found in (cell_cost(cell, result.run.labels) for cell in cells) if found.ratio is not None
     )
@@ -69,7 +70,10 @@ def cost(result: Result) -> tuple[str, str]:
     span = f"{wording.change(low)} at {cheapest.load}"
     if len(known) > 1:
         span += f", {wording.change(high)} at {dearest.load}"
-    return _short(low, high), f"An output token costs{equal}: {span}.{_money(result, cheapest, dearest)}{_side_effect(cells)}"
+    details = f"{equal}: {span}.{_money(result, cheapest, dearest)}{_side_effect(cells)}"
+    if not enabled:
+        return "Nothing while it is off", f"If it were on, an output token would cost{details}"
+    return _short(low, high), f"An output token costs{details}"
 
 
 def _short(low: float, high: float) -> str:
@@ -93,11 +97,14 @@ def _money(result: Result, *found: CellCost) -> str:
 
 def _side_effect(cells: tuple[CellResult, ...]) -> str:
     """The required metric that got worse the most, as a sentence; that nothing did, where nothing did."""
+    judged = [(found, wording.load(cell.axes)) for cell in cells for found in cell.findings if found.required]
+    beyond = [(found.metric, load) for found, load in judged if found.state == "FAIL" and found.ratio is None]
+    if beyond:
+        return f" Worst side effect: {names.metric(beyond[0][0])} beyond any limit at {beyond[0][1]}."
     harms = [
-        (1 / finding.ratio if finding.direction == "higher" else finding.ratio, finding.metric, wording.load(cell.axes))
-        for cell in cells
-        for finding in cell.findings
-        if finding.required and finding.ratio and finding.direction != "equal"
+        (1 / found.ratio if found.direction == "higher" else found.ratio, found.metric, load)
+        for found, load in judged
+        if found.ratio and found.direction != "equal"
     ]
     if not harms:
         return ""

@@ -5,10 +5,10 @@ GitHub cuts a step summary at 1 MiB and a comment at 65,536 characters; both are
 
 from collections.abc import Sequence
 
-from specbench.model.judged import CellResult, Comparison, Finding, Result
+from specbench.model.judged import CellResult, Finding, Result
 from specbench.report import names, parts, view, wording
 from specbench.report.answers import answers
-from specbench.report.rows import limit
+from specbench.report.rows import limit, ratio
 
 SUMMARY_LIMIT = 1_000_000  # bytes; 1 MiB is refused as a whole, so a little below
 COMMENT_LIMIT = 65_000  # characters of at most 4 bytes each are counted as bytes, which is on the safe side
@@ -97,11 +97,10 @@ def _name(cell: CellResult) -> str:
 
 
 def _ratio(cell: CellResult, metric: str) -> str:
-    found: Comparison | None = parts.comparison(cell, metric)
-    if found is None or found.ratio is None:
-        return f"{wording.ABSENT}{f' ({literal(found.reason)})' if found is not None and found.reason else ''}"
-    span = wording.dash(found.ci_low, found.ci_high)
-    return f"{wording.ratio(found.ratio)} ({span})" if span else wording.ratio(found.ratio)
+    found = parts.comparison(cell, metric)
+    why = literal(found.reason) if found is not None and found.reason else ""
+    beside = why or (wording.dash(found.ci_low, found.ci_high) if found is not None else "")
+    return f"{ratio(found)} ({beside})" if beside else ratio(found)
 
 
 def _accepted(cell: CellResult) -> str:

@@ -10,10 +10,12 @@ from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter, NullLoca
 from specbench.model.judged import Distribution
 from specbench.report import names, wording
 from specbench.report.curves import Curve, Point
+from specbench.report.quantiles import by_probability
 from specbench.report.svg import BASELINE, INK, LIMIT, MUTED, PANEL, SPECULATIVE, drawing, svg
 
 SIZE = (5.0, 3.1)  # inches of 72 points: readable on a phone at full width, and three abreast on a desk
 FRAME = (0.125, 0.165, 0.845, 0.735)
+DRAWN_SHARES = (0.005, 0.999)  # a single odd value beyond these would squeeze the rest of a curve
 TICKS_APART = 0.09  # of a decade: closer labels on a logarithmic axis would overlap
 ARMS = (("baseline", BASELINE, "o", (0, (5, 2))), ("speculative", SPECULATIVE, "s", "-"))
 
@@ -61,14 +63,18 @@ def ecdf_chart(found: Sequence[Distribution], name: str) -> str:
         metric, unit = names.metric(found[0].metric), found[0].unit
         figure, axes = _frame(unit)
         axes.set_xscale("log")
+        bounds: list[float] = []
         for arm, colour, marker, dashes in ARMS:
             for one in (one for one in found if one.arm == arm):
                 shown = [(value, share) for value, share in zip(one.values, one.probabilities, strict=True) if value > 0]
                 axes.plot(*_columns(shown), color=colour, linestyle=dashes)
+                bounds += [value for value, share in shown if DRAWN_SHARES[0] <= share <= DRAWN_SHARES[1]]
                 marks = [(value, share) for value, share in shown if round(share, 6) in (0.5, 0.95)]
                 axes.plot(*_columns(marks), color=colour, marker=marker, markersize=4.5, linestyle="none")
         axes.set_ylim(0, 1.02)
         axes.set_yticks([0, 0.25, 0.5, 0.75, 0.95], ["0", "25%", "50%", "75%", "95%"])
+        if bounds:
+            axes.set_xlim(min(bounds) / 1.05, max(bounds) * 1.05)
         _plain_logarithmic(axes)
         axes.set_title(f"{metric}: share at or below, by {unit}", loc="left", fontsize=10.5, color=INK)
         return svg(figure, _ecdf_words(found))
@@ -140,7 +146,7 @@ def _point_words(point: Point) -> str:
 def _ecdf_words(found: Sequence[Distribution]) -> str:
     said = []
     for one in found:
-        at = {round(share, 6): value for share, value in zip(one.probabilities, one.values, strict=True)}
+        at = by_probability(one)
         quantiles = " and ".join(f"p{share * 100:g} {wording.quantity(at.get(share), one.unit)}" for share in (0.5, 0.95))
         said.append(f"{one.arm}: {quantiles}")
     return f"Cumulative distribution of {names.metric(found[0].metric)}. {'; '.join(said)}."

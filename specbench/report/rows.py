@@ -33,7 +33,7 @@ class FindingRow:
     required: bool
     state: str
     glyph: str
-    ratio: str
+    seen: str
     limit: str
     reason: str
 
@@ -80,18 +80,32 @@ def metric_row(found: Comparison) -> MetricRow:
         unit=found.unit,
         baseline=_value(found, found.value.baseline, found.unbounded.baseline),
         speculative=_value(found, found.value.speculative, found.unbounded.speculative),
-        ratio=wording.ratio(found.ratio),
+        ratio=ratio(found),
         interval=wording.interval(found.ci_low, found.ci_high),
         effect=effect(found),
         samples=f"{wording.count(found.n.baseline)} / {wording.count(found.n.speculative)}",
-        method=f"{wording.percent(found.ci_level)}, {found.method}, {wording.one_of(found.n_blocks, 'pair')}",
+        method=f"{wording.percent(found.ci_level)}: {found.method}",
         note=_note(found),
         definition=found.definition,
     )
 
 
 def _value(found: Comparison, value: float | None, unbounded: bool) -> str:
-    return "beyond any limit" if unbounded else wording.quantity(value, found.unit)
+    return "∞" if unbounded else wording.quantity(value, _unit(found.metric, found.unit))
+
+
+def _unit(metric: str, unit: str) -> str:
+    """The unit to print: alpha is a probability that everybody writes as a plain number."""
+    return "" if metric == "alpha" else unit
+
+
+def ratio(found: Comparison | None) -> str:
+    """The ratio in words: '∞' where the speculative arm alone lies beyond every limit, 'n/a' where there is none."""
+    if found is None:
+        return wording.ABSENT
+    if found.ratio is None and found.unbounded.speculative and not found.unbounded.baseline:
+        return "∞"
+    return wording.ratio(found.ratio)
 
 
 def _note(found: Comparison) -> str:
@@ -110,8 +124,12 @@ def effect(found: Comparison) -> str:
     return "better" if (found.ci_high < 1) == (found.direction == "lower") else "worse"
 
 
-def finding_row(found: Finding, unit: str = "") -> FindingRow:
-    """The finding as a row; `unit` is that of an absolute limit."""
+def finding_row(found: Finding, compared: Comparison | None = None) -> FindingRow:
+    """The finding as a row, with what it was judged by: the ratio, or the speculative arm's value under an absolute limit."""
+    unit = compared.unit if compared is not None else ""
+    seen = wording.ratio(found.ratio) if compared is None else ratio(compared)
+    if compared is not None and found.slo is not None:
+        seen = _value(compared, compared.value.speculative, compared.unbounded.speculative)
     return FindingRow(
         metric=found.metric,
         label=names.metric(found.metric),
@@ -119,7 +137,7 @@ def finding_row(found: Finding, unit: str = "") -> FindingRow:
         required=found.required,
         state=found.state,
         glyph=names.GLYPHS[found.state],
-        ratio=wording.ratio(found.ratio),
+        seen=seen,
         limit=limit(found, unit),
         reason=found.reason,
     )
@@ -128,9 +146,11 @@ def finding_row(found: Finding, unit: str = "") -> FindingRow:
 def limit(found: Finding, unit: str = "") -> str:
     """What was allowed, in words: as a ratio for relative limits, in the metric's unit for absolute ones."""
     if found.slo is not None:
-        return f"{'at least' if found.direction == 'higher' else 'at most'} {wording.quantity(found.slo, unit)}"
+        return (
+            f"{'at least' if found.direction == 'higher' else 'at most'} {wording.quantity(found.slo, _unit(found.metric, unit))}"
+        )
     if found.metric == "error_rate" and found.margin is not None:
-        return f"at most {wording.number(found.margin * 100)} points more"
+        return f"at most {round(found.margin * 100, 4):g} points more"
     if found.direction == "equal" and found.margin is not None:
         return f"within ±{wording.percent(found.margin)}"
     if found.bound is None:
@@ -142,8 +162,8 @@ def limit(found: Finding, unit: str = "") -> str:
 def check_row(found: IntegrityCheck) -> CheckRow:
     """The check as a row."""
     state, glyph = {True: ("holds", "✓"), False: ("fails", "✗"), None: ("not known", "?")}[found.ok]
-    seen = "" if found.value is None else wording.number(found.value)
-    seen += f" (limit {wording.number(found.limit)})" if found.limit is not None else ""
+    seen = "" if found.value is None else wording.short(found.value)
+    seen += f" (limit {wording.short(found.limit)})" if found.limit is not None else ""
     return CheckRow(found.id.replace("_", " "), state, glyph, seen, found.message)
 
 

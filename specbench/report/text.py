@@ -6,7 +6,7 @@ from textwrap import wrap
 from specbench.model.judged import CellResult, Finding, Result
 from specbench.report import names, parts, view, wording
 from specbench.report.answers import answers
-from specbench.report.rows import limit
+from specbench.report.rows import limit, ratio
 
 WIDTH = 80
 SIDE_METRICS = ("pace_p95", "ttft_p95", "output_tps")
@@ -68,8 +68,8 @@ def _cell_row(cell: CellResult, success: str, side: Sequence[str]) -> list[str]:
     load = f"{cell.axes.rate:g}/s" if cell.axes.rate is not None else f"{cell.axes.concurrency}"
     return [
         f"{load}{' *' if cell.primary else ''}",
-        wording.ratio(main.ratio if main is not None else None) + span,
-        *(wording.ratio(one.ratio if one is not None else None) for one in found),
+        ratio(main) + span,
+        *(ratio(one) for one in found),
         wording.ratio(cell.acceptance.length),
         cell.state if cell.required else f"({cell.state})",
     ]
@@ -87,7 +87,7 @@ def _absences(result: Result, metrics: Sequence[str]) -> list[str]:
     return [
         line
         for reason, loads in said.items()
-        for line in _paragraph(f"n/a at {', '.join(dict.fromkeys(loads))}, {reason}", "    ", "  ")
+        for line in _paragraph(f"no figure at {', '.join(dict.fromkeys(loads))}, {reason}", "    ", "  ")
     ]
 
 
@@ -107,8 +107,14 @@ def _slices(result: Result) -> list[str]:
 
 
 def _run_wide(result: Result) -> list[str]:
-    said = [_finding(found) for found in result.run_findings]
-    said += [f"{check.id.replace('_', ' ')} fails: {check.message}" for check in parts.integrity(result) if check.ok is False]
+    told = {reason.message for reason in result.reasons}
+    shown = [found for found in result.run_findings if found.reason not in told and (found.required or found.state != "NODATA")]
+    said = [_finding(found) for found in shown]
+    said += [
+        f"{check.id.replace('_', ' ')} fails: {check.message}"
+        for check in parts.integrity(result)
+        if check.ok is False and check.message not in told
+    ]
     return _listed("Safety and integrity", list(dict.fromkeys(said)))
 
 

@@ -11,7 +11,9 @@ from specbench.report.answers import Answer, answers, range_words, tops
 from specbench.report.cells import CellView, Fact, cell_view
 from specbench.report.curves import Curve, LoadRow, curves, load_rows
 from specbench.report.fairness import FairnessRow, fairness
+from specbench.report.heat import HeatMap, heat_map
 
+FIRST_REASONS = 3  # what a tired reader takes in; the others wait behind one key
 VIRTUAL = "Times are virtual: the embedded engine charges each step the time that a modelled accelerator would take."
 
 
@@ -23,31 +25,6 @@ class ReasonView:
     message: str
     anchor: str
     place: str
-
-
-@dataclass(frozen=True, slots=True)
-class HeatRow:
-    """One cell of the matrix against every guardrail; None where that guardrail does not apply."""
-
-    cell: CellView
-    tiles: tuple[rows.FindingRow | None, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class HeatColumn:
-    """One guardrail of the heat map."""
-
-    label: str
-    role: str
-
-
-@dataclass(frozen=True, slots=True)
-class LegendRow:
-    """One state that occurs in the heat map, and what it means."""
-
-    state: str
-    glyph: str
-    meaning: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,11 +52,11 @@ class ReportView:
     facts: tuple[Fact, ...]
     notices: tuple[str, ...]
     reasons: tuple[ReasonView, ...]
+    more_reasons: tuple[ReasonView, ...]
+    more_title: str
     answers: tuple[Answer, ...]
     slices: tuple[SliceView, ...]
-    columns: tuple[HeatColumn, ...]
-    heat: tuple[HeatRow, ...]
-    legend: tuple[LegendRow, ...]
+    heat: HeatMap
     curves: tuple[tuple[Curve, ...], ...]
     load_table: tuple[LoadRow, ...]
     cells: tuple[CellView, ...]
@@ -95,7 +72,7 @@ class ReportView:
 def view_of(result: Result) -> ReportView:
     """The result as a reader sees it."""
     cells = tuple(cell_view(cell, index) for index, cell in enumerate(result.cells))
-    metrics = tuple(dict.fromkeys(found.metric for cell in result.cells for found in cell.findings))
+    reasons = _reasons(result, {cell.id: cell for cell in cells})
     name, drawn = names.VERDICTS[result.verdict], curves(result)
     return ReportView(
         title=result.run.name,
@@ -107,12 +84,12 @@ def view_of(result: Result) -> ReportView:
         tool=f"{result.tool_name} {result.tool_version}",
         facts=_facts(result),
         notices=notices(result),
-        reasons=_reasons(result, {cell.id: cell for cell in cells}),
+        reasons=reasons[:FIRST_REASONS],
+        more_reasons=reasons[FIRST_REASONS:],
+        more_title=wording.one_of(len(reasons[FIRST_REASONS:]), "more reason"),
         answers=answers(result),
         slices=slices(result),
-        columns=tuple(HeatColumn(names.metric(metric), _role(result, metric)) for metric in metrics),
-        heat=tuple(HeatRow(cell, tuple(_tile(cell, metric) for metric in metrics)) for cell in cells),
-        legend=_legend(result),
+        heat=heat_map(result, cells),
         curves=drawn,
         load_table=tuple(row for group in drawn for curve in group for row in load_rows(curve)),
         cells=cells,
@@ -173,19 +150,6 @@ def _reasons(result: Result, cells: dict[str, CellView]) -> tuple[ReasonView, ..
         )
         for reason in result.reasons
     )
-
-
-def _legend(result: Result) -> tuple[LegendRow, ...]:
-    found = {cell.state for cell in result.cells} | {finding.state for cell in result.cells for finding in cell.findings}
-    return tuple(LegendRow(state, names.GLYPHS[state], meaning) for state, meaning in names.STATES.items() if state in found)
-
-
-def _role(result: Result, metric: str) -> str:
-    return next(names.ROLES[found.role] for found in parts.findings(result) if found.metric == metric)
-
-
-def _tile(cell: CellView, metric: str) -> rows.FindingRow | None:
-    return next((found for found in cell.findings if found.metric == metric), None)
 
 
 def slices(result: Result) -> tuple[SliceView, ...]:

@@ -45,12 +45,26 @@ def ratio(value: float | None) -> str:
 
 def interval(low: float | None, high: float | None) -> str:
     """Both ends of an interval of ratios; empty where there is none."""
-    return "" if low is None or high is None else f"{ratio(low)} to {ratio(high)}"
+    return " to ".join(_ends(low, high))
 
 
 def dash(low: float | None, high: float | None) -> str:
     """The same in a table, where room is short."""
-    return "" if low is None or high is None else f"{ratio(low)}–{ratio(high)}"
+    return "–".join(_ends(low, high))
+
+
+def _ends(low: float | None, high: float | None) -> tuple[str, ...]:
+    """Both ends, with a third decimal where two would make a narrow interval look like a point."""
+    if low is None or high is None:
+        return ()
+    ends = ratio(low), ratio(high)
+    return ends if ends[0] != ends[1] or high >= 10 else (f"{low:.3f}", f"{high:.3f}")
+
+
+def short(value: float) -> str:
+    """Three significant digits without trailing zeros, for limits and counts."""
+    text = number(value)
+    return text.rstrip("0").rstrip(".") if "." in text else text
 
 
 def percent(fraction: float | None) -> str:

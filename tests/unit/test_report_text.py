@@ -46,7 +46,7 @@ def test_a_cell_is_one_row_of_ratios() -> None:
 def test_what_is_not_known_says_why() -> None:
     """A figure that could not be had is n/a in the table, with its reason below it."""
     said = text(hold())
-    assert "n/a at 4 streams, TTFT p95: no request of the speculative arm succeeded" in said
+    assert "no figure at 4 streams, TTFT p95: no request of the speculative arm succeeded" in said
 
 
 def test_a_run_without_cells_is_told_without_a_table() -> None:
