@@ -4,6 +4,7 @@ A request is told by a few numbers (`Effect`); pairs share a machine state that 
 faster, as on a real machine, so that comparisons by pairs are sharper than by arms.
 """
 
+import math
 import random
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -253,8 +254,6 @@ def _records(block: Block, effect: Effect, state: float, draw: random.Random, re
 def _record(
     block: Block, index: int, stream: int, max_tokens: int, effect: Effect, slow: float, each_s: float, draw: random.Random
 ) -> RequestRecord:
-    import math
-
     factor = math.exp(slow)
     ttft_ms = 1000 * each_s * 0.17 * effect.ttft * factor
     tpot_ms = 1000 * each_s * 0.83 / 48 * effect.tpot * factor
@@ -264,8 +263,8 @@ def _record(
     sizes += [tokens - sum(sizes)] if tokens > sum(sizes) else []
     moments, passed = [], 0
     for size in sizes:
-        moments.append(ns_of_ms(ttft_ms + passed * tpot_ms * math.exp(draw.gauss(0.0, 0.01))))
-        passed += size
+        passed += size  # a step is stamped when it ends, so its tokens take their time before the stamp
+        moments.append(ns_of_ms(ttft_ms + (passed - 1) * tpot_ms * math.exp(draw.gauss(0.0, 0.01))))
     moments = sorted(moments)
     if failed:
         sizes, moments = [], []
