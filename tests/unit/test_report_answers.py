@@ -1,0 +1,119 @@
+"""Six questions, one right answer each, for every verdict; and what speculation costs."""
+
+from dataclasses import replace
+from typing import Literal
+
+import pytest
+
+from specbench.model.judged import CellResult, EnableRange, Result, VerdictWord
+from specbench.report.answers import answers, range_words
+from specbench.report.costs import cell_cost, cost, prices
+from tests.support.results import capped, every_verdict, hold, invalid, promote, reason, rollback, sliced
+
+
+def _short(result: Result) -> list[str]:
+    return [found.short for found in answers(result)]
+
+
+@pytest.mark.parametrize(
+    ("verdict", "said"),
+    [
+        ("PROMOTE", ["Yes", "The mix as tested", "Up to 16 streams"]),
+        ("CAPPED", ["Yes, within limits", "The mix as tested", "Up to 4 streams"]),
+        ("HOLD", ["Not yet", "No traffic", "No load"]),
+        ("ROLLBACK", ["No", "No traffic", "No load"]),
+        ("INVALID", ["Cannot be said", "Nothing measured", "No load"]),
+    ],
+)
+def test_whether_for_what_and_up_to_where(verdict: VerdictWord, said: list[str]) -> None:
+    """The first three answers follow the verdict alone."""
+    assert _short(every_verdict()[verdict])[:3] == said
+
+
+def test_how_sure_is_an_interval_or_a_chance() -> None:
+    """A benefit has its interval; harm has how rarely chance alone would show it; nothing measured is not sure at all."""
+    assert _short(capped())[3] == "95 % for TPOT p50 ×0.43 to 0.47"
+    harm = answers(rollback())[3]
+    assert harm.short == "11 checks failed"
+    assert "Chance alone would show the clearest of them in about 1.2 % of such runs." in harm.text
+    assert _short(invalid())[3] == "Not at all"
+
+
+def test_what_would_make_us_surer_fits_the_verdict() -> None:
+    """Pairs where something is open, a fix where harm is shown, the named fault where nothing can be judged."""
+    assert _short(hold())[4] == "About 14 pairs"
+    assert _short(rollback())[4] == "Nothing: mend, then run"
+    assert answers(invalid())[4].text == "The arms differ in quantization: fp16 against int4."
+    assert _short(capped())[4] == "More pairs"
+    longer = replace(capped(), config=replace(capped().config, pairs=10))
+    assert _short(longer)[4] == "Test the cap itself"
+    assert _short(replace(promote(), config=replace(promote().config, pairs=10)))[4] == "Your own traffic"
+
+
+def test_a_benefit_that_is_ruled_out_is_said() -> None:
+    """HOLD without benefit is a no, not a not yet."""
+    found = answers(replace(hold(), reasons=(reason("no_benefit", "No gain."),)))[0]
+    assert (found.short, found.text) == ("No: no benefit", "A benefit of 5 % in TPOT p50 is ruled out.")
+
+
+def test_slices_answer_for_themselves() -> None:
+    """With a verdict per slice the eligible ones are named with their range, the others with their verdict."""
+    found = answers(sliced())
+    assert found[1].short == "complete"
+    assert found[1].text == "Eligible: complete (at 1 stream). Not: creative (ROLLBACK)."
+    assert found[2].short == "As each slice says"
+
+
+def _range(low: float, high: float, by: Literal["concurrency", "rate"] = "concurrency") -> EnableRange:
+    return EnableRange(min_concurrency=low, max_concurrency=high, running_at_cap=None, by=by, beyond=None, method="")
+
+
+def test_ranges_by_concurrency_and_by_rate_stand_together() -> None:
+    """A range of one load has no 'from', and two axes are joined."""
+    assert range_words(()) == "no range"
+    assert range_words((_range(1, 1),)) == "at 1 stream"
+    assert range_words((_range(1, 8), _range(0.5, 2.5, "rate"))) == "from 1 to 8 streams and from 0.5 to 2.5 requests/s"
+    both = replace(capped(), rate_range=_range(0.5, 2.5, "rate"))
+    assert _short(both)[2] == "Up to 4 streams and 2.5 requests/s"
+
+
+def test_without_a_price_the_cost_is_a_ratio_on_equal_machines() -> None:
+    """Output TPS of 1.39 times means a token for 28 % less; outside the range nothing counts."""
+    short, text = cost(capped())
+    assert short == "28 % to 55 % less a token"
+    assert text.startswith("An output token costs on equal machines: 55 % less at 1 stream, 28 % less at 4 streams.")
+    assert text.endswith("Worst side effect: TTFT p95 2 % worse at 4 streams.")
+
+
+def _priced(**labels: str) -> Result:
+    return replace(capped(), run=replace(capped().run, labels=labels))
+
+
+def test_a_price_makes_it_money() -> None:
+    """3.60 an hour at 80.64 tokens/s is 12.4 per million tokens; a dearer speculative machine eats into the gain."""
+    cell: CellResult = capped().cells[0]
+    found = cell_cost(cell, {"price_per_hour": "3.6"})
+    assert found.baseline == pytest.approx(12.4008, rel=1e-4)
+    assert found.speculative == pytest.approx(5.5804, rel=1e-4)
+    dear = cell_cost(cell, {"price_per_hour_baseline": "3.6", "price_per_hour_speculative": "7.2"})
+    assert dear.ratio == pytest.approx(0.9)
+    text = cost(_priced(price_per_hour="3.6", currency="EUR"))[1]
+    assert "Per million output tokens in EUR: 12.4 before and 5.58 with it at 1 stream" in text
+    assert "equal machines" not in text
+
+
+@pytest.mark.parametrize("label", ["", "free", "nan", "inf", "-2", "0"])
+def test_a_price_that_is_none_is_no_price(label: str) -> None:
+    """Only a positive number is a price; anything else leaves the ratio alone."""
+    assert prices({"price_per_hour": label}) == {"baseline": None, "speculative": None}
+    assert "on equal machines" in cost(_priced(price_per_hour=label))[1]
+
+
+def test_what_stays_off_costs_nothing() -> None:
+    """For a verdict that keeps it off, the cost is told as what it would be."""
+    short, text = cost(rollback())
+    assert short == "Nothing while it is off"
+    assert text.startswith(
+        "If it were on, an output token would cost on equal machines: 30 % more at 1 stream, 40 % more at 4 streams."
+    )
+    assert cost(invalid())[0] == "Not measured"

@@ -1,0 +1,146 @@
+"""One cell for a reader: rows, limits, factors, distributions and curves against load, each as text or numbers to draw."""
+
+from dataclasses import replace
+
+import pytest
+
+from specbench.model.judged import Comparison, Factors, PerArm
+from specbench.report import rows
+from specbench.report.cells import cell_view, factor_view
+from specbench.report.curves import Point, crossing, curves
+from specbench.report.fairness import fairness
+from specbench.report.heat import heat_map
+from specbench.report.quantiles import quantile_tables
+from tests.support.result_parts import a_cell, a_comparison, a_finding, counts, distributions
+from tests.support.results import capped, hostile, sliced
+
+
+@pytest.mark.parametrize(
+    ("metric", "ratio", "said"),
+    [
+        ("tpot_p50", 0.8, "better"),
+        ("tpot_p50", 1.3, "worse"),
+        ("output_tps", 1.3, "better"),
+        ("output_tps", 0.8, "worse"),
+        ("tpot_p50", 1.01, ""),
+    ],
+)
+def test_an_effect_is_called_only_where_the_interval_excludes_none(metric: str, ratio: float, said: str) -> None:
+    """Direction decides what is better, the interval whether anything is."""
+    assert rows.effect(a_comparison(metric, ratio)) == said
+
+
+def _limit(comparison: Comparison, **changes: object) -> str:
+    return rows.limit(replace(a_finding(comparison, "c1"), **changes), comparison.unit)  # type: ignore[arg-type]
+
+
+def test_a_limit_reads_as_what_was_allowed() -> None:
+    """Relative limits on the ratio's scale, absolute ones in the metric's unit, shares in points."""
+    assert _limit(a_comparison("tpot_p95", 1.0)) == "≤ 1.10"
+    assert _limit(a_comparison("output_tps", 1.0)) == "≥ 0.95"
+    assert _limit(a_comparison("tpot_p50", 1.0)) == "≤ 0.95"
+    assert _limit(a_comparison("ttft_p95", 1.0), slo=250.0) == "at most 250 ms"
+    assert _limit(a_comparison("output_tps", 1.0), slo=40.0) == "at least 40.0 tokens/s"
+    assert _limit(a_comparison("tpot_p95", 1.0), metric="error_rate", role="safety", margin=0.005) == "at most 0.5 points more"
+    assert _limit(a_comparison("tpot_p95", 1.0), direction="equal", margin=0.03) == "within ±3 %"
+    assert (
+        _limit(a_comparison("tpot_p95", 1.0), metric="oom", role="safety", margin=None, bound=None) == "no more than the baseline"
+    )
+
+
+def test_an_arm_beyond_every_limit_is_infinite_and_never_a_number() -> None:
+    """A p95 that failed requests push out of reach reads ∞ in value and ratio, with its reason."""
+    found = replace(a_comparison("ttft_p95", None, reason="too many failed"), unbounded=PerArm(False, True))
+    row = rows.metric_row(found)
+    assert (row.speculative, row.ratio, row.note) == ("∞", "∞", "too many failed")
+    assert rows.ratio(replace(found, unbounded=PerArm(True, True))) == "n/a"
+
+
+def test_warnings_of_a_comparison_stand_in_its_row() -> None:
+    """Few samples and a missing spread are said beside the figure."""
+    found = replace(a_comparison("tpot_p95", 1.0), low_n=True, constant=True)
+    assert rows.metric_row(found).note == "few samples for this percentile; no spread between pairs"
+
+
+def test_counts_name_every_outcome_of_both_arms() -> None:
+    """An outcome that only one arm had is 0 in the other."""
+    found = {row.label: (row.baseline, row.speculative) for row in rows.count_rows(PerArm(counts(120), counts(1240, 12)))}
+    assert found["failed"] == ("0", "12")
+    assert found["outcome: http error"] == ("0", "12")
+    assert found["tokens"] == ("6,240", "63,856")
+
+
+def test_metrics_that_nobody_told_are_gathered_under_their_reason() -> None:
+    """They take one line instead of a row each."""
+    view = cell_view(a_cell(1, 0.5, unknown=("ttft_p95", "e2e_p95")), 0)
+    assert [(fact.label, fact.text) for fact in view.untold] == [
+        ("TTFT p95, E2E p95", "no request of the speculative arm succeeded")
+    ]
+    assert "TTFT p95" not in [row.label for row in view.metrics]
+
+
+def test_the_two_factors_explain_the_ratio() -> None:
+    """Predicted is step-time ratio ÷ tokens per step, and the sentence says which of the two it was."""
+    found = Factors(
+        step_ms=PerArm(10.0, 15.0),
+        step_ratio=1.5,
+        tokens_per_step=PerArm(1.0, 3.0),
+        tpot_ratio=0.55,
+        residual=0.1,
+        break_even=1.5,
+    )
+    view = factor_view(found)
+    assert (view.predicted, view.measured, view.residual) == ("0.50", "0.55", "10 %")
+    assert view.sentence == "A step took 1.50 times as long and brought 3.00 times the tokens: 0.50 times the time per token."
+    unknown = factor_view(replace(found, residual=None))
+    assert (unknown.predicted, unknown.sentence) == ("n/a", "")
+
+
+def test_quantiles_meet_however_they_were_computed() -> None:
+    """A probability of 0.95 plus rounding noise is 0.95."""
+    noisy = [replace(one, probabilities=tuple(share + 1e-12 for share in one.probabilities)) for one in distributions(0.5)]
+    tables = {table.label: [row.label for row in table.rows] for table in quantile_tables(noisy)}
+    assert tables["TTFT"] == tables["ITL"] == ["p1", "p5", "p25", "p50", "p75", "p90", "p95", "p99", "p99.9"]
+
+
+def test_the_crossing_lies_between_the_loads_where_the_ratio_passes_one() -> None:
+    """On logarithmic axes: from 0.5 at 1 to 2 at 16 it passes 1 at 4; without a change of side there is none."""
+
+    def points(*known: tuple[float, float | None]) -> tuple[Point, ...]:
+        return tuple(Point(load, 1.0, 1.0, ratio, None, None) for load, ratio in known)
+
+    assert crossing(points((1, 0.5), (16, 2.0))) == pytest.approx(4.0)
+    assert crossing(points((1, 0.5), (4, None), (16, 2.0))) == pytest.approx(4.0)
+    assert crossing(points((1, 0.5), (16, 0.9))) is None
+    assert crossing(points((1, 2.0))) is None
+
+
+def test_each_slice_has_curves_of_its_own() -> None:
+    """A mixed matrix is one group of curves, separate bins are one each, loads ascending."""
+    assert [[curve.metric for curve in group] for group in curves(capped())] == [["tpot_p50", "output_tps", "ttft_p95"]]
+    assert [group[0].slice for group in curves(sliced())] == ["complete, greedy", "creative, greedy"]
+    backwards = replace(capped(), cells=tuple(reversed(capped().cells)))
+    assert [point.load for point in curves(backwards)[0][0].points] == [1, 4, 16]
+
+
+def test_the_heat_map_leaves_out_what_nobody_could_measure_and_need_not() -> None:
+    """An advisory without data in every cell has no column; a required one keeps it, with its state."""
+    cells = (a_cell(1, 0.5, unknown=("itl_p95", "ttft_p95")),)
+    result = replace(capped(), cells=cells)
+    found = heat_map(result, [cell_view(cell, index) for index, cell in enumerate(cells)])
+    assert [column.label for column in found.columns] == ["TPOT p50", "TPOT p95", "pace p95", "TTFT p95", "E2E p95", "output TPS"]
+    assert found.rows[0].tiles[3] is not None
+    assert found.rows[0].tiles[3].state == "NODATA"
+
+
+def test_arms_may_differ_only_in_what_is_tested() -> None:
+    """Address and speculation are under test, any other difference is called one."""
+    state = {row.label: row.state for row in fairness(hostile().endpoints)}
+    assert (state["url"], state["speculation"], state["model"], state["engine"]) == (
+        "under test",
+        "under test",
+        "differs",
+        "equal",
+    )
+    source = {row.label: row.source for row in fairness(capped().endpoints)}
+    assert (source["quantization"], source["prefix caching"]) == ("not declared", "declared")
