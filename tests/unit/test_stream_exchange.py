@@ -1,0 +1,141 @@
+"""What an exchange keeps of each read, when it gives up waiting, and whose clock its stamps are on."""
+
+import pytest
+
+from specbench.stream.exchange import LONGEST_LINE, STEP_NS, Exchange
+from specbench.stream.timeouts import Timeouts
+from specbench.units import ns_of_s
+from tests.support.captures import DONE, role, said
+from tests.support.raw_server import END, STREAM_HEAD, chunk
+
+SENT = ns_of_s(100.0)
+OFFSET = -ns_of_s(50.0)  # what turns the realtime clock's stamps into the monotonic clock's
+LIMITS = Timeouts(connect_s=1.0, first_token_s=10.0, between_tokens_s=2.0, total_s=60.0)
+
+
+def _begun() -> Exchange:
+    exchange = Exchange(LIMITS)
+    exchange.begin(SENT, OFFSET)
+    return exchange
+
+
+def _at(seconds: float) -> int:
+    return SENT + ns_of_s(seconds)
+
+
+def _take(exchange: Exchange, seconds: float, data: bytes, lag_s: float = 0.001) -> None:
+    """Data that arrived at that moment and was read `lag_s` later."""
+    exchange.take(data, _at(seconds) - OFFSET, _at(seconds + lag_s))
+
+
+def test_a_frame_is_what_one_read_delivered() -> None:
+    """Stamps are on the monotonic clock; a read without body bytes leaves no frame."""
+    exchange = _begun()
+    _take(exchange, 0.1, STREAM_HEAD)
+    _take(exchange, 0.2, chunk(said("a")) + chunk(said("b")), lag_s=0.5)
+    _take(exchange, 0.3, chunk(DONE) + END)
+    exchange.end(_at(9), OFFSET)
+    capture = exchange.capture("block", 7, 3)
+
+    assert [(frame.stamp_ns, frame.read_ns) for frame in capture.frames] == [(_at(0.2), _at(0.7)), (_at(0.3), _at(0.301))]
+    assert capture.frames[0].data == said("a") + said("b")
+    assert (capture.status, capture.problem, capture.stamp_source, capture.end_ns) == (200, None, "kernel", _at(0.3))
+    assert (capture.block, capture.index, capture.stream) == ("block", 7, 3)
+
+
+def test_before_a_token_the_wait_runs_from_sending() -> None:
+    """Neither the head, nor a comment, nor the role event ends the wait for the first token."""
+    exchange = _begun()
+    for seconds, data in ((1, STREAM_HEAD), (2, chunk(role())), (3, chunk(b": ping\n\n"))):
+        _take(exchange, seconds, data)
+
+    assert exchange.deadline() == (_at(10), "timeout_first_token")
+
+
+def test_between_tokens_only_tokens_count() -> None:
+    """C-12: comments keep a connection open; the silence runs from the last read with data."""
+    exchange = _begun()
+    _take(exchange, 1, STREAM_HEAD + chunk(said("a")), lag_s=0.0)
+    _take(exchange, 2, chunk(b": ping\n\n"))
+
+    assert exchange.deadline() == (_at(3), "stalled")
+
+
+def test_a_second_event_ends_the_wait_even_if_it_names_the_role() -> None:
+    """Some engines name the role in every event."""
+    exchange = _begun()
+    _take(exchange, 1, STREAM_HEAD + chunk(role()) + chunk(role()), lag_s=0.0)
+
+    assert exchange.deadline() == (_at(3), "stalled")
+
+
+def test_the_whole_answer_has_a_limit() -> None:
+    """However lively it is."""
+    exchange = _begun()
+    _take(exchange, 59, STREAM_HEAD + chunk(said("a")))
+
+    assert exchange.deadline() == (_at(60), "timeout_total")
+
+
+def test_a_line_without_end_is_given_up() -> None:
+    """S-11: memory stays bounded; lines that end may add up to more."""
+    endless, many = _begun(), _begun()
+    piece = b"x" * 1_000_000
+    for exchange, end in ((endless, b""), (many, b"\n")):
+        _take(exchange, 1, STREAM_HEAD)
+        for place in range(LONGEST_LINE // len(piece) + 2):
+            _take(exchange, 2 + place, chunk(piece + end))
+
+    assert (endless.problem, many.problem) == ("line_too_long", None)
+
+
+def test_bytes_that_are_no_http_end_the_exchange() -> None:
+    """The first problem is the one that counts."""
+    exchange = _begun()
+    _take(exchange, 1, b"SSH-2.0-x\r\n")
+    exchange.fail("disconnected", "later")
+
+    assert (exchange.problem, exchange.finished, exchange.touched) == ("protocol_error", True, True)
+
+
+def test_one_body_read_without_a_stamp_puts_all_on_the_readers_clock() -> None:
+    """Two clocks do not mix within an answer."""
+    exchange = _begun()
+    _take(exchange, 1, STREAM_HEAD + chunk(said("a")), lag_s=0.25)
+    exchange.take(chunk(said("b")) + END, None, _at(2))
+    exchange.end(_at(3), OFFSET)
+
+    assert (list(exchange.stamps), exchange.stamp_source, exchange.clock_step) == ([_at(1.25), _at(2)], "user", False)
+
+
+def test_a_head_without_a_stamp_does_not_matter() -> None:
+    """No time of ours is that of the head."""
+    exchange = _begun()
+    exchange.take(STREAM_HEAD, None, _at(1))
+    _take(exchange, 2, chunk(said("a")) + END)
+    exchange.end(_at(3), OFFSET)
+
+    assert (list(exchange.stamps), exchange.stamp_source) == ([_at(2)], "kernel")
+
+
+@pytest.mark.parametrize(
+    ("moved", "source"), [(0, "kernel"), (STEP_NS // 2, "kernel"), (5 * STEP_NS, "user"), (-5 * STEP_NS, "user")]
+)
+def test_a_step_of_the_clock_is_noticed(moved: int, source: str) -> None:
+    """If the offset of the two clocks changed during the answer, its kernel stamps are not used."""
+    exchange = _begun()
+    _take(exchange, 1, STREAM_HEAD + chunk(said("a")) + END)
+    exchange.end(_at(2), OFFSET + round(steps * STEP_NS))
+
+    assert (exchange.stamp_source, exchange.clock_step) == (source, source == "user")
+    assert list(exchange.stamps) == [_at(1) if source == "kernel" else _at(1.001)]
+
+
+def test_what_looks_well_from_outside() -> None:
+    """An error inside a 200, another status or no event at all: streams then wait before they ask again."""
+    good, wrong, error = _begun(), _begun(), _begun()
+    _take(good, 1, STREAM_HEAD + chunk(said('an "error" in text')) + END)
+    _take(wrong, 1, STREAM_HEAD.replace(b"200 OK", b"503 Busy") + chunk(said("a")) + END)
+    _take(error, 1, STREAM_HEAD + chunk(b'data: {"error":{"code":500}}\n\n') + chunk(DONE) + END)
+
+    assert (good.looks_well, wrong.looks_well, error.looks_well, _begun().looks_well) == (True, False, False, False)
