@@ -14,6 +14,7 @@ AT_P50 = "ttft_at_p50"
 _QUANTITY = {
     "ttft": ("time to the first token", "requests are faster"),
     "tpot": ("time per output token", "requests are faster"),
+    "tpot_classic": ("time per output token as other tools count it", "requests are faster"),
     "e2e": ("time to the whole answer", "requests are faster"),
     "itl": ("time between tokens", "tokens are faster"),
     "pace": ("time per token over stretches of 8 tokens", "stretches are faster"),

@@ -204,6 +204,59 @@ def a_manifest(scenario: Scenario, **facts: dict[str, str]) -> Manifest:
     )
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Answer:
+    """One literal request: when its first and last content event came, how many tokens, how it ended, when it was sent."""
+
+    e2e_ms: float
+    ttft_ms: float = 100.0
+    tokens: int = 11
+    outcome: Outcome = "ok"
+    sent_ms: float | None = None
+    fields: Mapping[str, Any] = field(default_factory=dict)
+
+
+def literal_run(
+    scenario: Scenario, baseline: Sequence[Sequence[Answer]], speculative: Sequence[Sequence[Answer]], **health: Any
+) -> Evidence:
+    """A run of one cell with exactly these answers, pair by pair; `health` replaces figures of the generator in all blocks."""
+    cell = cells_for(scenario)[0]
+    blocks: list[Block] = []
+    records: list[RequestRecord] = []
+    for pair, held in enumerate(zip(baseline, speculative, strict=True)):
+        for arm, answers in zip(_ARMS, held, strict=True):
+            block = _block(cell, pair, arm, len(blocks))
+            blocks.append(replace(block, health=replace(HEALTH, **health)))
+            records += [_literal(block, index, answer, len(answers)) for index, answer in enumerate(answers)]
+    return Evidence(
+        manifest=a_manifest(scenario),
+        blocks=tuple(blocks),
+        records=tuple(records),
+        finished="2026-01-01T01:00:00Z",
+        problems=(),
+    )
+
+
+def _literal(block: Block, index: int, answer: Answer, of: int) -> RequestRecord:
+    """Its tokens come one by one and evenly; a failed request has none. Requests are sent evenly over the window."""
+    good = answer.outcome == "ok"
+    gap = (answer.e2e_ms - answer.ttft_ms) / max(answer.tokens - 1, 1)
+    moments = tuple(ns_of_ms(answer.ttft_ms + gap * place) for place in range(answer.tokens)) if good else ()
+    sent_ms = 1000 * WINDOW_S * index / of if answer.sent_ms is None else answer.sent_ms
+    plain = _record(block, index, index % 4, answer.tokens, NONE, 0.0, 1.0, random.Random(0))
+    return replace(
+        plain,
+        sent_ns=(block.window_open_ns or 0) + ns_of_ms(sent_ms),
+        outcome=answer.outcome,
+        event_ns=moments,
+        event_tokens=(1,) * len(moments),
+        output_tokens=answer.tokens if good else None,
+        end_ns=ns_of_ms(answer.e2e_ms),
+        acceptance=None,
+        **answer.fields,
+    )
+
+
 _ARMS: tuple[ArmName, ArmName] = ("baseline", "speculative")
 
 

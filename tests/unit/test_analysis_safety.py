@@ -1,0 +1,107 @@
+"""Run-wide safety: failures, memory, restarts."""
+
+from collections.abc import Sequence
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from specbench.analysis.safety import count_finding, error_finding, excess_of
+from specbench.analysis.samples import Totals
+from specbench.model.judged import Finding, FindingState, PerArm
+from tests.support.judging import a_guardrail
+
+ERRORS = a_guardrail("error_rate", 0.005, role="safety")
+OOM = a_guardrail("oom", None, role="safety")
+ORDER: dict[FindingState, int] = {"PASS": 2, "INCONCLUSIVE": 1, "FAIL": 0}
+
+
+def _cell(failed: Sequence[float], judged: float) -> Totals:
+    """One arm of one cell: failures block by block, of so many requests each."""
+    return Totals(np.array(failed, dtype=np.float64), np.full(len(failed), judged))
+
+
+def _judged(baseline: Sequence[float], speculative: Sequence[float], requests: float = 100) -> Finding:
+    return error_finding(ERRORS, excess_of([_cell(baseline, requests)], [_cell(speculative, requests)], 0.05), 0.05)
+
+
+@pytest.mark.parametrize(
+    ("baseline", "speculative", "state"),
+    [
+        ([0] * 10, [0] * 10, "PASS"),
+        ([5] * 10, [5] * 10, "PASS"),  # as bad as before is no harm of speculation
+        ([5] * 10, [0] * 10, "PASS"),
+        ([0] * 10, [1] + [0] * 9, "PASS"),  # one failure in a thousand: the surplus is surely below 0.5 points
+        ([0] * 3, [1, 0, 0], "INCONCLUSIVE"),  # one in three hundred proves neither
+        ([0] * 10, [2] * 10, "FAIL"),
+        ([0] * 10, [10] * 10, "FAIL"),
+        ([0] * 10, [20] + [0] * 9, "INCONCLUSIVE"),  # one bad block is one event, not twenty
+    ],
+)
+def test_failures_of_the_speculative_arm(baseline: Sequence[float], speculative: Sequence[float], state: FindingState) -> None:
+    """Blocks of a hundred requests."""
+    assert _judged(baseline, speculative).state == state
+
+
+def test_a_surplus_that_is_surely_small_passes() -> None:
+    """Five more failures in 100,000 requests: below 0.5 points, whatever their number."""
+    found = _judged([0] * 10, [1] * 5 + [0] * 5, requests=10_000)
+
+    assert found.state == "PASS"
+    assert found.upper is not None
+    assert found.upper < 0.005
+    assert "allowed: at most 0.5 points more" in found.reason
+
+
+def test_cells_are_counted_together() -> None:
+    """A failure in each of five cells is five failures of the run."""
+    quiet, noisy = [_cell([0] * 4, 50) for _ in range(5)], [_cell([2, 3, 2, 3], 50) for _ in range(5)]
+
+    found = error_finding(ERRORS, excess_of(quiet, noisy, 0.05), 0.05)
+
+    assert found.state == "FAIL"
+    assert "50 of 1,000 (5 %) requests failed with speculation and 0 of 1,000 (0 %) without" in found.reason
+    assert "by chance alone would be seen less than once in 1,000 such runs" in found.reason
+
+
+@pytest.mark.parametrize(("before", "after"), [(0, 0), (0, 10), (10, 0)])
+def test_without_requests_there_is_nothing_to_compare(before: int, after: int) -> None:
+    """An arm of which no request ended by itself; never a pass."""
+    cells = [Totals(np.zeros(1), np.array([float(count)])) for count in (before, after)]
+
+    assert error_finding(ERRORS, excess_of(cells[:1], cells[1:], 0.05), 0.05).state == "NODATA"
+    assert error_finding(ERRORS, excess_of([], [], 0.05), 0.05).state == "NODATA"
+
+
+@given(
+    baseline=st.lists(st.integers(0, 30), min_size=4, max_size=4),
+    rate=st.integers(0, 15),
+    more=st.integers(0, 15),
+)
+def test_more_failures_never_improve_the_finding(baseline: list[int], rate: int, more: int) -> None:
+    """The same number more in every block."""
+    before = _judged([float(b) for b in baseline], [float(rate)] * 4).state
+    after = _judged([float(b) for b in baseline], [float(rate + more)] * 4).state
+
+    assert ORDER[after] <= ORDER[before]
+
+
+@pytest.mark.parametrize(
+    ("told", "state", "required"),
+    [
+        (PerArm(0, 0), "PASS", True),
+        (PerArm(1, 1), "PASS", True),
+        (PerArm(2, 1), "PASS", True),
+        (PerArm(0, 1), "FAIL", True),
+        (PerArm(None, 0), "NODATA", True),
+        (PerArm(0, None), "NODATA", True),
+        (PerArm(None, None), "NODATA", False),
+    ],
+)
+def test_counts_of_the_engines(told: PerArm[int | None], state: FindingState, required: bool) -> None:
+    """None more than the baseline; told by one arm only is no pass; told by neither is not asked for."""
+    found = count_finding(OOM, told)
+
+    assert (found.state, found.required) == (state, required)
+    assert found.reason.endswith(".")
