@@ -5,22 +5,22 @@ Which metric takes which way is a column of `metrics.py`; a `Comparison` is made
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from math import exp, inf, isfinite, isnan, log, nan
+from math import exp, inf, isnan, log, nan, sqrt
 
 import numpy as np
 
 from specbench.analysis.events import Floats, Ints
 from specbench.analysis.metrics import Metric
 from specbench.analysis.samples import Samples, Totals, quantiles
-from specbench.analysis.stats_paired import Estimate, jackknife, mean_with_t
-from specbench.analysis.stats_quantile import design_effect, upper_bound
+from specbench.analysis.stats_paired import Estimate, around, jackknife, mean_with_t
+from specbench.analysis.stats_quantile import design_effect, log_quantile_influence, upper_bound
 from specbench.analysis.stats_rates import share_upper_bound
 from specbench.model.judged import PerArm
 
 NO_PAIR = "no pair has a value in both arms"
 AT_ZERO = "a value of 0 has no ratio"
 BEYOND = "so many requests failed that this percentile lies beyond every measured time"
-ON_THE_EDGE = "without one of the pairs, this percentile lies among the failed requests"
+ON_THE_EDGE = "so many requests failed that this percentile may lie beyond every measured time"
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -88,9 +88,14 @@ def by_pairs(metric: Metric, baseline: Arm, speculative: Arm, confidence: float)
 
 
 def pooled(metric: Metric, baseline: Arm, speculative: Arm, confidence: float) -> Contrast:
-    """One percentile over all blocks of an arm: its log ratio, with an error from leaving out one pair at a time."""
+    """One percentile over all blocks of an arm: its log ratio, with the largest of three errors over pairs of blocks.
+
+    Leaving out one pair at a time alone errs too often far out in the tail, where a family of tests looks: 0.8 to 3 % of A/A
+    comparisons fell below p = .002 where the distribution has a gap near the percentile. The linearised error and the spread of
+    the pairs' own ratios bring that to about .6 %, for an interval about a tenth wider (simulated, 4 to 20 pairs).
+    """
     pairs = sorted(baseline.told() & speculative.told())
-    method = f"pooled percentile, jackknife over {len(pairs)} pairs"
+    method = f"pooled percentile, {len(pairs)} pairs: the largest of jackknife, linearised and between-pair error, t"
     pools = [_pool(arm, pairs or sorted(arm.told())) for arm in (baseline, speculative)]
     p = metric.quantile or 0.0
     value = PerArm(pools[0].quantile(p), pools[1].quantile(p))
@@ -102,10 +107,24 @@ def pooled(metric: Metric, baseline: Arm, speculative: Arm, confidence: float) -
     whole = _log_ratio(value.baseline, value.speculative)
     if isnan(whole):
         return Contrast(value, bound, None, len(pairs), (), method, AT_ZERO)
-    left_out = [_log_ratio(pools[0].quantile(p, unit), pools[1].quantile(p, unit)) for unit in range(len(pairs))]
-    estimate = jackknife(whole, np.array(left_out))
-    edge = len(pairs) > 1 and not all(isfinite(each) for each in left_out)
+    units = zip(baseline.units(pairs), speculative.units(pairs), strict=True)
+    differences = np.array([_log_ratio(baseline.by_unit[b], speculative.by_unit[s]) for b, s in units])
+    estimate = _widest(whole, pools, p, differences)
+    edge = len(pairs) > 1 and estimate.se is None
     return Contrast(value, bound, estimate, len(pairs), (), method, ON_THE_EDGE if edge else None)
+
+
+def _widest(whole: float, pools: Sequence["_Pool"], p: float, differences: Floats) -> Estimate:
+    """The pooled log ratio with the largest of its three standard errors; none where failed requests leave it open."""
+    left_out = [_log_ratio(pools[0].quantile(p, pair), pools[1].quantile(p, pair)) for pair in range(len(differences))]
+    estimate = jackknife(whole, np.array(left_out))
+    if estimate.se is None:
+        return estimate
+    pulls = log_quantile_influence(pools[1].values, pools[1].pair, p) - log_quantile_influence(pools[0].values, pools[0].pair, p)
+    if not np.isfinite(pulls).all():
+        return Estimate(whole, None, None)
+    linearised = sqrt(len(pulls) / (len(pulls) - 1) * float((pulls**2).sum()))
+    return Estimate(whole, max(estimate.se, linearised, around(whole, differences) or 0.0), estimate.df)
 
 
 def by_value(metric: Metric, baseline: Arm, speculative: Arm, confidence: float) -> Contrast:

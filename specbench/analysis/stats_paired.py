@@ -86,6 +86,19 @@ def jackknife(whole: float, left_out: Floats) -> Estimate:
     return Estimate(whole, sqrt((n - 1) / n * float(((left_out - left_out.mean()) ** 2).sum())), n - 1)
 
 
+def around(whole: float, differences: Floats) -> float | None:
+    """Standard error of an estimate from all pairs, by how far the pairs' own log ratios (n,) lie around it.
+
+    sqrt(sum (d_i - theta)^2 ÷ (n (n - 1))): sectioning. None where a pair's own ratio is not finite.
+
+    Source: Asmussen and Glynn, Stochastic Simulation, section III.5.
+    """
+    n = len(differences)
+    if n < 2 or not np.isfinite(differences).all():
+        return None
+    return sqrt(float(((differences - whole) ** 2).sum()) / (n * (n - 1)))
+
+
 def sign_flip_p(values: Floats) -> float | None:
     """Exact one-sided p-value that observations (n,) symmetric around zero would have a mean at least this high.
 

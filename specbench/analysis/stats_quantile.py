@@ -3,11 +3,13 @@
 Only arrays of numbers come in. Comparisons of two arms are in `compare.py`.
 """
 
-from math import ceil
+from math import ceil, inf, log, nan, sqrt
 
 import numpy as np
 
 from specbench.analysis.events import Floats, Ints
+from specbench.analysis.samples import quantiles
+from specbench.analysis.stats_paired import t_quantile
 
 
 def design_effect(below: Floats, counts: Floats) -> float | None:
@@ -42,7 +44,7 @@ def clustered_interval(values: Floats, clusters: Ints, p: float, confidence: flo
     estimate.
 
     Args:
-        values: (n,) finite samples.
+        values: (n,) samples; +inf stands for a failed request.
         clusters: (n,) index of each sample's cluster: a time block, or a request where requests are independent.
 
     Returns:
@@ -50,19 +52,38 @@ def clustered_interval(values: Floats, clusters: Ints, p: float, confidence: flo
 
     Source: Deng, Knoblich and Lu 2018, arXiv 1803.06336, section 4.2.
     """
-    from specbench.analysis.samples import quantiles
-    from specbench.analysis.stats_paired import t_quantile
-
-    counts = np.bincount(clusters).astype(np.float64)
-    n_clusters = int((counts > 0).sum())
-    if n_clusters < 2:
+    below, counts = _below(values, clusters, p)
+    if len(counts) < 2:
         return None
-    quantile = float(quantiles(values, [p])[0])
-    below = np.bincount(clusters, weights=values <= quantile, minlength=len(counts)).astype(np.float64)
-    used = counts > 0
-    reach = t_quantile((1 + confidence) / 2, n_clusters - 1) * _share_error(below[used], counts[used], p)
-    low, high = quantiles(values, [max(p - reach, 0.0), min(p + reach, 1.0)])
-    return quantile, float(low), float(high)
+    reach = t_quantile((1 + confidence) / 2, len(counts) - 1) * _share_error(below, counts, p)
+    ends = quantiles(values, [p, max(p - reach, 0.0), min(p + reach, 1.0)])
+    return float(ends[0]), float(ends[1]), float(ends[2])
+
+
+def log_quantile_influence(values: Floats, clusters: Ints, p: float) -> Floats:
+    """How far each cluster pulls the log of the p-quantile, (n_clusters,): its variance is that of the quantile.
+
+    psi_g = -(r_g - mean r) ÷ N · (log Q(p + h) - log Q(p - h)) ÷ 2h with r_g = below_g - p n_g and h the larger of se_F and
+    sqrt(p (1 - p) ÷ N). The variance of the log quantile is G ÷ (G - 1) · sum psi_g^2; of a difference of paired arms, the same
+    of the differences of their psi_g. Not finite where failed requests (+inf) lie within h of p.
+
+    Args:
+        values: (n,) positive samples.
+        clusters: (n,) index of each sample's cluster, at least two of them.
+
+    Source: Deng, Knoblich and Lu 2018, arXiv 1803.06336, section 4.2, with their density by a difference quotient.
+    """
+    below, counts = _below(values, clusters, p)
+    n = len(values)
+    reach = max(_share_error(below, counts, p), sqrt(p * (1 - p) / n))
+    low, high = max(p - reach, 0.0), min(p + reach, 1.0)
+    ends = quantiles(values, [low, high])
+    if not 0 < ends[0] <= ends[1] < inf:
+        return np.full(len(counts), nan)
+    slope = (log(ends[1]) - log(ends[0])) / (high - low)
+    residual = below - p * counts
+    pulls: Floats = -(residual - residual.mean()) * (slope / n)
+    return pulls
 
 
 def upper_bound(values: Floats, p: float, confidence: float, effect: float = 1.0) -> float | None:
@@ -101,6 +122,14 @@ def certified(over: int, n: int, tail: float, confidence: float) -> bool:
     from scipy.special import bdtr
 
     return n > 0 and float(bdtr(float(over), n, tail)) <= 1 - confidence
+
+
+def _below(values: Floats, clusters: Ints, p: float) -> tuple[Floats, Floats]:
+    """How many samples of each cluster lie at or below the p-quantile, and how many it has."""
+    at_or_below = values <= quantiles(values, [p])[0]
+    counts = np.bincount(clusters).astype(np.float64)
+    below = np.bincount(clusters, weights=at_or_below, minlength=len(counts)).astype(np.float64)
+    return below[counts > 0], counts[counts > 0]
 
 
 def _share_error(below: Floats, counts: Floats, share: float) -> float:
