@@ -6,6 +6,7 @@ How the engine works is not known here (`specbench/engine` is a program of its o
 from dataclasses import replace
 
 from specbench.telemetry.facts import first_model, told
+from specbench.telemetry.fields import word_in
 from specbench.telemetry.pages import Answers
 from specbench.telemetry.vllm import VLLM
 from specbench.telemetry.vllm import facts as vllm_facts
@@ -19,7 +20,7 @@ def recognises(answers: Answers) -> bool:
 def facts(answers: Answers) -> dict[str, str]:
     """What vLLM tells, and what the embedded engine's model list adds."""
     model = first_model(answers)
-    own = {name: model.get(name) for name in ("revision", "tokenizer", "quantization", "hardware", "speculation_config")}
+    own = {name: word_in(model, name) for name in ("revision", "quantization", "hardware", "speculation_config")}
     return vllm_facts(answers) | told(**own)
 
 

@@ -10,8 +10,8 @@ from specbench.model.asked import Arm, ArmName
 from specbench.model.seen import Endpoint
 from specbench.telemetry import ENGINES
 from specbench.telemetry.engine import Engine
-from specbench.telemetry.facts import fingerprint, token_ids, with_sources
-from specbench.telemetry.fetch import Getter
+from specbench.telemetry.facts import about, fingerprint, token_ids, with_sources
+from specbench.telemetry.fetch import Getter, proxy_of
 from specbench.telemetry.pages import Answers
 
 TIMEOUT_S = 5.0
@@ -53,8 +53,8 @@ def endpoint_of(name: ArmName, arm: Arm, served: Served, engine: Engine) -> Endp
         served: Where it is and which model is asked for.
         engine: Whose file knows what the answers mean.
     """
-    answers = ask(served.url, served.headers, engine.fact_paths)
-    read = {"model": served.model, **engine.facts(answers)}
+    answers = about(ask(served.url, served.headers, engine.fact_paths), served.model)
+    read = {"model": served.model, "proxy": proxy_of(served.url) or "none", **engine.facts(answers)}
     if engine.recognises(answers):
         read["engine"] = engine.name
     tokenizer = _tokenizer(served, engine)

@@ -3,11 +3,14 @@
 No engine's own names (each engine's file turns those into these) and no sockets (`endpoint.py`).
 """
 
+import json
 from collections.abc import Mapping
+from dataclasses import replace
 from hashlib import sha256
 from typing import Any, Literal
 
 from specbench.telemetry.exposition import Labels, parse
+from specbench.telemetry.fields import objects_in
 from specbench.telemetry.pages import Answers
 
 Kind = Literal["must_equal", "follows"]
@@ -26,6 +29,7 @@ FACTS: dict[str, tuple[Kind, str]] = {
     "prefix_caching": ("must_equal", "whether prompts that begin alike share work"),
     # Another place is no refusal: the verdict weighs it (an A/A of the two places, or a swap of arms).
     "hardware": ("follows", "what it runs on"),
+    "proxy": ("follows", "by which proxy it is reached"),
     "speculation": ("follows", "whether it drafts: the change under test"),
     "speculation_config": ("follows", "how it drafts"),
     "kv_capacity_tokens": ("follows", "how many tokens its KV cache holds"),
@@ -42,10 +46,17 @@ def told(**facts: object) -> dict[str, str]:
 
 def first_model(answers: Answers) -> Mapping[str, Any]:
     """The first model that `/v1/models` lists; an empty mapping where there is none."""
+    return next(iter(objects_in(json_at(answers, "/v1/models"), "data")), {})
+
+
+def about(answers: Answers, model: str) -> Answers:
+    """The same answers with no model but this one in `/v1/models`, where it is listed: an endpoint may serve several."""
     page = json_at(answers, "/v1/models")
-    listed = page.get("data")
-    first = listed[0] if isinstance(listed, list) and listed else None
-    return first if isinstance(first, dict) else {}
+    own = [one for one in objects_in(page, "data") if one.get("id") == model]
+    if not own:
+        return answers
+    narrowed = replace(answers["/v1/models"], body=json.dumps({**page, "data": own}))
+    return {**answers, "/v1/models": narrowed}
 
 
 def json_at(answers: Answers, path: str) -> Mapping[str, Any]:

@@ -9,6 +9,7 @@ from ipaddress import ip_address
 from types import TracebackType
 from typing import Any
 from urllib.parse import urlsplit
+from urllib.request import getproxies, proxy_bypass
 
 import httpx
 
@@ -50,9 +51,12 @@ class Getter:
                         return Answer(url=url, problem="the answer does not end")
                 seen = {name.lower(): value for name, value in response.headers.items()}
                 return Answer(url=url, status=response.status_code, headers=seen, body=read.decode("utf-8", errors="replace"))
-        except (httpx.HTTPError, httpx.InvalidURL) as error:
-            words = f"{type(error).__name__}: {error}".splitlines()[0]
-            return Answer(url=url, problem=words[:200])
+        except httpx.LocalProtocolError:
+            # Its words would show a header, and with it perhaps a key.
+            return Answer(url=url, problem="LocalProtocolError: a header or the URL holds what HTTP cannot carry")
+        except (httpx.HTTPError, httpx.InvalidURL, ValueError) as error:
+            # ValueError: a URL that cannot be taken apart, or a header beyond ASCII.
+            return Answer(url=url, problem=f"{type(error).__name__}: {error}".splitlines()[0][:200])
 
     def _client(self, url: str) -> httpx.Client:
         parts = urlsplit(url)
@@ -73,5 +77,19 @@ def is_loopback(host: str) -> bool:
 
 def origin(url: str) -> tuple[str, str | None, int | None]:
     """Scheme, host and port of a URL: who may see what is meant for whom."""
+    try:
+        parts = urlsplit(url)
+        return parts.scheme, parts.hostname, parts.port or {"http": 80, "https": 443}.get(parts.scheme)
+    except ValueError:
+        return url, None, None
+
+
+def proxy_of(url: str) -> str | None:
+    """The proxy, without any password, by which a GET of `url` goes; None where it goes direct."""
     parts = urlsplit(url)
-    return parts.scheme, parts.hostname, parts.port or {"http": 80, "https": 443}.get(parts.scheme)
+    host = parts.hostname or ""
+    proxies = getproxies()
+    proxy = proxies.get(parts.scheme) or proxies.get("all")
+    if proxy is None or is_loopback(host) or proxy_bypass(host):
+        return None
+    return proxy.rsplit("@", 1)[-1].removeprefix("http://").removeprefix("https://")

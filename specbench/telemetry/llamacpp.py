@@ -11,8 +11,9 @@ from specbench.model.seen import Acceptance, StreamRule
 from specbench.telemetry.counters import Span, Told, gauge_mean, records, rise, whole
 from specbench.telemetry.engine import Engine, Quantities
 from specbench.telemetry.facts import fingerprint, first_model, json_at, metrics_at, source_name, told
+from specbench.telemetry.fields import count_in, number_in, object_in, objects_in, word_in
 from specbench.telemetry.pages import Answers
-from specbench.telemetry.speculation import count_in, counted
+from specbench.telemetry.speculation import counted
 from specbench.units import ns_of_ms
 
 # One event is one token; the tokens of one verified batch are written together. In the recordings (a slow machine, reader
@@ -68,8 +69,7 @@ def _filled(slot: Mapping[str, Any]) -> float | None:
     context, prompt = count_in(slot, "n_ctx"), count_in(slot, "n_prompt_tokens")
     if not context or prompt is None:
         return None
-    following = slot.get("next_token")
-    decoded = sum(count_in(one, "n_decoded") or 0 for one in following) if isinstance(following, list) else 0
+    decoded = sum(count_in(one, "n_decoded") or 0 for one in objects_in(slot, "next_token"))
     return (prompt + decoded) / context
 
 
@@ -83,16 +83,13 @@ def answer_counts(event: Mapping[str, Any]) -> Acceptance | None:
 
     There is no count of rounds, and no draft keys at all where nothing was drafted.
     """
-    timings = event.get("timings")
-    drafted = count_in(timings, "draft_n") if isinstance(timings, dict) else None
-    if drafted is None or not isinstance(timings, dict):
+    timings = object_in(event, "timings")
+    drafted, accepted = count_in(timings, "draft_n"), count_in(timings, "draft_n_accepted")
+    if drafted is None:
         return None
-    depths = timings.get("draft_by_depth")
-    per_position = None
-    if isinstance(depths, list):
-        ordered = sorted((one for one in depths if isinstance(one, dict)), key=lambda one: count_in(one, "depth") or 0)
-        per_position = tuple(count_in(one, "draft_n_accepted") or 0 for one in ordered)
-    return Acceptance(rounds=None, drafted=drafted, accepted=count_in(timings, "draft_n_accepted"), per_position=per_position)
+    by_depth = sorted(objects_in(timings, "draft_by_depth"), key=lambda one: count_in(one, "depth") or 0)
+    per_position = tuple(count_in(one, "draft_n_accepted") or 0 for one in by_depth) or None
+    return Acceptance(rounds=None, drafted=drafted, accepted=accepted, per_position=per_position)
 
 
 def recognises(answers: Answers) -> bool:
@@ -107,24 +104,23 @@ def recognises(answers: Answers) -> bool:
 def facts(answers: Answers) -> dict[str, str]:
     """What llama.cpp tells of itself. `/props` says "speculative.types: none" even where it drafts: `/slots` is right."""
     props, slots = json_at(answers, "/props"), _slots(answers)
-    defaults = props.get("default_generation_settings") or {}
-    params = defaults.get("params") or {}
-    meta = first_model(answers).get("meta") or {}
-    sampling = {name: round(params[name], 6) for name in _SAMPLING if isinstance(params.get(name), (int, float))}
-    template = props.get("chat_template")
-    methods = {method for slot in slots if (method := (slot.get("params") or {}).get("speculative.types"))}
+    defaults = object_in(props, "default_generation_settings")
+    sampling = {name: number_in(object_in(defaults, "params"), name) for name in _SAMPLING}
+    meta = object_in(first_model(answers), "meta")
+    template = word_in(props, "chat_template")
+    methods = {method for slot in slots if (method := word_in(object_in(slot, "params"), "speculative.types"))}
     contexts = [context for slot in slots if (context := count_in(slot, "n_ctx")) is not None]
     return told(
-        model=source_name(props.get("model_path") or first_model(answers).get("id")),
-        quantization=props.get("model_ftype") or meta.get("ftype"),
-        context_length=defaults.get("n_ctx") or meta.get("n_ctx"),
-        chat_template=fingerprint(template) if isinstance(template, str) else None,
-        engine_version=props.get("build_info"),
-        sampling_defaults=", ".join(f"{name} {value:g}" for name, value in sampling.items()),
+        model=source_name(word_in(props, "model_path") or word_in(first_model(answers), "id")),
+        quantization=word_in(props, "model_ftype") or word_in(meta, "ftype"),
+        context_length=count_in(defaults, "n_ctx") or count_in(meta, "n_ctx"),
+        chat_template=fingerprint(template) if template else None,
+        engine_version=word_in(props, "build_info"),
+        sampling_defaults=", ".join(f"{name} {value:.6g}" for name, value in sampling.items() if value is not None),
         speculation=any(slot.get("speculative") is True for slot in slots) if slots else None,
         speculation_config=", ".join(sorted(methods - {"none"})),
         kv_capacity_tokens=sum(contexts) if contexts else None,
-        max_running=props.get("total_slots"),
+        max_running=count_in(props, "total_slots"),
     )
 
 

@@ -11,6 +11,7 @@ from specbench.model.seen import Acceptance, StreamRule
 from specbench.telemetry.counters import Span, Told, gauge_mean, gauge_peak, observed_mean, rise, whole
 from specbench.telemetry.engine import Engine, Quantities
 from specbench.telemetry.facts import first_model, metrics_at, source_name, told
+from specbench.telemetry.fields import word_in
 from specbench.telemetry.pages import Answers
 from specbench.telemetry.speculation import counted
 
@@ -60,7 +61,7 @@ def facts(answers: Answers) -> dict[str, str]:
     """What LMDeploy tells of itself: the model's name, and that it drafts once it did (its counters exist at 0 always)."""
     drafts = [value for (name, _), value in metrics_at(answers).items() if name == "lmdeploy:spec_decode_num_drafts"]
     model = first_model(answers)
-    return told(model=source_name(model.get("root") or model.get("id")), speculation=True if any(drafts) else None)
+    return told(model=source_name(word_in(model, "root", "id")), speculation=True if any(drafts) else None)
 
 
 LMDEPLOY = Engine(

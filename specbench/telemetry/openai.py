@@ -11,6 +11,7 @@ from specbench.model.seen import Acceptance, StreamRule
 from specbench.telemetry.counters import Span
 from specbench.telemetry.engine import Engine, Quantities
 from specbench.telemetry.facts import first_model, source_name, told
+from specbench.telemetry.fields import count_in, word_in
 from specbench.telemetry.pages import Answers
 
 
@@ -37,7 +38,7 @@ def recognises(answers: Answers) -> bool:
 def facts(answers: Answers) -> dict[str, str]:
     """The model's name, and its context length where the list of models has one."""
     model = first_model(answers)
-    return told(model=source_name(model.get("root") or model.get("id")), context_length=model.get("max_model_len"))
+    return told(model=source_name(word_in(model, "root", "id")), context_length=count_in(model, "max_model_len"))
 
 
 OPENAI = Engine(

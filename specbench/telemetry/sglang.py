@@ -12,8 +12,9 @@ from specbench.model.seen import Acceptance, StreamRule
 from specbench.telemetry.counters import Span, Told, gauge_mean, gauge_peak, observed_mean, rise, whole
 from specbench.telemetry.engine import Engine, Quantities
 from specbench.telemetry.facts import first_model, json_at, metrics_at, source_name, told
+from specbench.telemetry.fields import count_in, counts_in, flag_in, object_in, word_in
 from specbench.telemetry.pages import Answers
-from specbench.telemetry.speculation import count_in, counts_in, of_histogram
+from specbench.telemetry.speculation import of_histogram
 
 _DRAFTING = frozenset({"eagle_draft", "eagle_draft_extend", "frozen_kv_draft"})
 _ALGORITHM = ("speculative_algorithm", "speculative_num_steps", "speculative_eagle_topk", "speculative_num_draft_tokens")
@@ -88,10 +89,9 @@ def answer_counts(event: Mapping[str, Any]) -> Acceptance | None:
 
     `spec_accept_length` is left alone: it counts the prefill's token and what was cut at the stop.
     """
-    extension = event.get("sglext") or {}
-    details = event.get("meta_info") or (extension.get("spec_tokens_details") if isinstance(extension, dict) else None)
-    rounds = count_in(details, "spec_verify_ct") if isinstance(details, dict) else None
-    if rounds is None or not isinstance(details, dict):
+    details = object_in(event, "meta_info") or object_in(object_in(event, "sglext"), "spec_tokens_details")
+    rounds = count_in(details, "spec_verify_ct")
+    if rounds is None:
         return None
     histogram = counts_in(details, "spec_correct_drafts_histogram", "spec_accept_histogram")
     return Acceptance(
@@ -115,23 +115,24 @@ def facts(answers: Answers) -> dict[str, str]:
     """What SGLang tells of itself: its resolved server arguments."""
     info, model = _server_info(answers), first_model(answers)
     tokens = [value for (name, _), value in metrics_at(answers).items() if name == "sglang:max_total_num_tokens"]
-    algorithm = info.get("speculative_algorithm")
+    cacheless, graphless = flag_in(info, "disable_radix_cache"), flag_in(info, "disable_cuda_graph")
+    drafting = {name: word for name in _ALGORITHM if (word := word_in(info, name)) is not None}
     return told(
-        model=source_name(info.get("model_path") or model.get("root") or model.get("id")),
-        revision=info.get("revision"),
-        quantization=info.get("quantization") or info.get("dtype"),
-        kv_dtype=info.get("kv_cache_dtype"),
-        context_length=info.get("context_length") or model.get("max_model_len"),
-        chat_template=info.get("chat_template"),
-        engine_version=info.get("version"),
-        sampling_defaults=info.get("sampling_defaults"),
-        prefix_caching=not info["disable_radix_cache"] if "disable_radix_cache" in info else None,
-        speculation=algorithm is not None if "speculative_algorithm" in info else None,
-        speculation_config=", ".join(f"{name} {info[name]}" for name in _ALGORITHM if info.get(name) is not None),
-        kv_capacity_tokens=info.get("max_total_num_tokens") or (f"{max(tokens):.0f}" if tokens else None),
-        memory_share=info.get("mem_fraction_static"),
-        max_running=info.get("max_running_requests"),
-        graph_mode=not info["disable_cuda_graph"] if "disable_cuda_graph" in info else None,
+        model=source_name(word_in(info, "model_path") or word_in(model, "root", "id")),
+        revision=word_in(info, "revision"),
+        quantization=word_in(info, "quantization", "dtype"),
+        kv_dtype=word_in(info, "kv_cache_dtype"),
+        context_length=count_in(info, "context_length") or count_in(model, "max_model_len"),
+        chat_template=word_in(info, "chat_template"),
+        engine_version=word_in(info, "version"),
+        sampling_defaults=word_in(info, "sampling_defaults"),
+        prefix_caching=None if cacheless is None else not cacheless,
+        speculation=_ALGORITHM[0] in drafting if _ALGORITHM[0] in info else None,
+        speculation_config=", ".join(f"{name} {word}" for name, word in drafting.items()),
+        kv_capacity_tokens=count_in(info, "max_total_num_tokens") or (f"{max(tokens):.0f}" if tokens else None),
+        memory_share=word_in(info, "mem_fraction_static"),
+        max_running=count_in(info, "max_running_requests"),
+        graph_mode=None if graphless is None else not graphless,
     )
 
 

@@ -4,7 +4,6 @@ Counts only: what they mean for a verdict (lengths, rates, alpha) is computed in
 """
 
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 from specbench.model.seen import Acceptance
 from specbench.telemetry.counters import Span, Told, rise, rise_by_label, whole
@@ -59,21 +58,3 @@ def of_histogram(histogram: Sequence[int]) -> tuple[int, int, tuple[int, ...]]:
     rounds = sum(histogram)
     accepted = sum(length * count for length, count in enumerate(histogram))
     return rounds, accepted, tuple(sum(histogram[position + 1 :]) for position in range(len(histogram) - 1))
-
-
-def count_in(fields: Mapping[str, Any], *names: str) -> int | None:
-    """The first of `names` that holds a whole number of at least 0; None where none does."""
-    for name in names:
-        value = fields.get(name)
-        if isinstance(value, int) and not isinstance(value, bool) and value >= 0:
-            return value
-    return None
-
-
-def counts_in(fields: Mapping[str, Any], *names: str) -> tuple[int, ...] | None:
-    """The first of `names` that holds a list of whole numbers; None where none does."""
-    for name in names:
-        value = fields.get(name)
-        if isinstance(value, list) and all(isinstance(entry, int) and entry >= 0 for entry in value):
-            return tuple(value)
-    return None

@@ -11,6 +11,7 @@ from specbench.model.seen import Acceptance, StreamRule
 from specbench.telemetry.counters import Span, Told, gauge_mean, observed_mean, rise, whole
 from specbench.telemetry.engine import Engine, Quantities
 from specbench.telemetry.facts import json_at, metrics_at, source_name, told
+from specbench.telemetry.fields import count_in, word_in
 from specbench.telemetry.llamacpp import BURST_MS
 from specbench.telemetry.pages import Answers
 from specbench.units import ns_of_ms
@@ -71,11 +72,11 @@ def facts(answers: Answers) -> dict[str, str]:
     """What TGI tells of itself; whether it speculates is not among it."""
     info = json_at(answers, "/info")
     return told(
-        model=source_name(info.get("model_id")),
-        revision=info.get("model_sha"),
-        context_length=info.get("max_total_tokens"),
-        engine_version=info.get("version"),
-        max_running=info.get("max_concurrent_requests"),
+        model=source_name(word_in(info, "model_id")),
+        revision=word_in(info, "model_sha"),
+        context_length=count_in(info, "max_total_tokens"),
+        engine_version=word_in(info, "version"),
+        max_running=count_in(info, "max_concurrent_requests"),
     )
 
 

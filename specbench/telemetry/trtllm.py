@@ -12,12 +12,12 @@ from specbench.model.seen import Acceptance, StreamRule
 from specbench.telemetry.counters import Span, Told, exposes, gauge_mean, gauge_peak, observed_mean, records, rise, whole
 from specbench.telemetry.engine import Engine, Quantities
 from specbench.telemetry.facts import first_model, json_at, metrics_at, source_name, told
+from specbench.telemetry.fields import Fields, count_in, number_in, object_in, word_in
 from specbench.telemetry.pages import Answers
-from specbench.telemetry.speculation import checked, count_in
+from specbench.telemetry.speculation import checked
 from specbench.units import MS_PER_S
 
 PROMETHEUS = "/prometheus/metrics"
-Record = Mapping[str, Any]
 
 
 def read(span: Span) -> Quantities:
@@ -51,7 +51,7 @@ def _prefix(span: Span) -> str:
     return "" if exposes(span, "spec_decode_num_draft_tokens") or exposes(span, "generation_tokens") else "trtllm_"
 
 
-def _acceptance(span: Span, prefix: str, iterations: Sequence[Record]) -> Quantities:
+def _acceptance(span: Span, prefix: str, iterations: Sequence[Fields]) -> Quantities:
     """Counts summed over iterations (never their mean of lengths); the counters check that no iteration was lost."""
     drafted = whole(rise(span, f"{prefix}spec_decode_num_draft_tokens"))
     accepted = whole(rise(span, f"{prefix}spec_decode_num_accepted_tokens"))
@@ -66,7 +66,7 @@ def _acceptance(span: Span, prefix: str, iterations: Sequence[Record]) -> Quanti
     return checked(counts) | {"acceptance.per_position": missing} | parts
 
 
-def _rounds(iterations: Sequence[Record], drafted_by_counter: int | None) -> Told[int]:
+def _rounds(iterations: Sequence[Fields], drafted_by_counter: int | None) -> Told[int]:
     rounds = _sum(iterations, "numRequestsWithDraftTokens", None)
     listed = _sum(iterations, "numDraftTokens", None).value
     if rounds.value is None:
@@ -76,38 +76,42 @@ def _rounds(iterations: Sequence[Record], drafted_by_counter: int | None) -> Tol
     return rounds
 
 
-def _sum(iterations: Sequence[Record], name: str, reason: str | None) -> Told[int]:
+def _sum(iterations: Sequence[Fields], name: str, reason: str | None) -> Told[int]:
     """Sum over iterations of one field of `specDecodingStats`."""
-    values = [count_in(stats, name) for one in iterations if isinstance(stats := one.get("specDecodingStats"), dict)]
-    known = [value for value in values if value is not None]
-    return Told(sum(known)) if known else Told(None, reason or "not_exposed: no iteration has specDecodingStats")
+    values = [count for one in iterations if (count := count_in(object_in(one, "specDecodingStats"), name)) is not None]
+    return Told(sum(values)) if values else Told(None, reason or "not_exposed: no iteration has specDecodingStats")
 
 
-def _kv_usage_peak(span: Span, prefix: str, iterations: Sequence[Record]) -> Told[float]:
+def _kv_usage_peak(span: Span, prefix: str, iterations: Sequence[Fields]) -> Told[float]:
+    blocks = [object_in(one, "kvCacheStats") for one in iterations]
     shares = [
-        stats["usedNumBlocks"] / stats["maxNumBlocks"]
-        for one in iterations
-        if isinstance(stats := one.get("kvCacheStats"), dict) and stats.get("maxNumBlocks") and "usedNumBlocks" in stats
+        used / most
+        for one in blocks
+        if (most := count_in(one, "maxNumBlocks")) and (used := count_in(one, "usedNumBlocks")) is not None
     ]
     return Told(max(shares)) if shares else gauge_peak(span, f"{prefix}kv_cache_utilization")
 
 
-def _mean_or(iterations: Sequence[Record], name: str, gauge: Told[float]) -> Told[float]:
+def _mean_or(iterations: Sequence[Fields], name: str, gauge: Told[float]) -> Told[float]:
     """Mean over time of a field of the iterations, each weighted by how long it took; the gauge where there are none."""
-    timed = [(one[name], one["iterLatencyMS"]) for one in iterations if name in one and one.get("iterLatencyMS")]
+    timed = [
+        (value, latency)
+        for one in iterations
+        if (value := number_in(one, name)) is not None and (latency := number_in(one, "iterLatencyMS"))
+    ]
     weight = sum(latency for _, latency in timed)
-    return Told(sum(value * latency for value, latency in timed) / weight) if weight else gauge
+    return Told(sum(value * latency for value, latency in timed) / weight) if timed else gauge
 
 
-def _draft_s(iterations: Sequence[Record]) -> Told[float]:
+def _draft_s(iterations: Sequence[Fields]) -> Told[float]:
     """Seconds spent drafting; only the two-model drafter fills the field, and 0 means unknown everywhere else."""
-    spent = [stats.get("iterLatencyMS", 0) for one in iterations if isinstance(stats := one.get("specDecodingStats"), dict)]
-    if not sum(spent):
+    spent_ms = sum(number_in(object_in(one, "specDecodingStats"), "iterLatencyMS") or 0.0 for one in iterations)
+    if not spent_ms:
         return Told(None, "not_told: only TensorRT-LLM's two-model drafter times its drafting")
-    return Told(sum(spent) / MS_PER_S)
+    return Told(spent_ms / MS_PER_S)
 
 
-def _memory_peak(span: Span, prefix: str, iterations: Sequence[Record]) -> Told[int]:
+def _memory_peak(span: Span, prefix: str, iterations: Sequence[Fields]) -> Told[int]:
     used = [used for one in iterations if (used := count_in(one, "gpuMemUsage"))]
     return Told(max(used)) if used else whole(gauge_peak(span, f"{prefix}gpu_memory_usage_bytes"))
 
@@ -136,8 +140,8 @@ def facts(answers: Answers) -> dict[str, str]:
     drafted = [value for (name, _), value in samples.items() if name.endswith("spec_decode_num_draft_tokens")]
     speculative = {name: value for name, value in labels.get("speculative_config_info", {}).items() if value not in ("", "None")}
     return told(
-        model=source_name(first_model(answers).get("root") or first_model(answers).get("id")),
-        engine_version=json_at(answers, "/version").get("version"),
+        model=source_name(word_in(first_model(answers), "root", "id")),
+        engine_version=word_in(json_at(answers, "/version"), "version"),
         # Nothing drafted yet is no proof that nothing will be.
         speculation=True if any(drafted) else None,
         speculation_config=", ".join(f"{name} {value}" for name, value in sorted(speculative.items())),

@@ -13,8 +13,9 @@ from specbench.model.seen import Acceptance, StreamRule
 from specbench.telemetry.counters import Span, Told, exposes, gauge_mean, gauge_peak, observed_mean, rise, whole
 from specbench.telemetry.engine import Engine, Quantities
 from specbench.telemetry.facts import first_model, json_at, metrics_at, source_name, told
+from specbench.telemetry.fields import count_in, counts_in, flag_in, object_in, word_in
 from specbench.telemetry.pages import Answers
-from specbench.telemetry.speculation import count_in, counted, counts_in, of_histogram
+from specbench.telemetry.speculation import counted, of_histogram
 
 SERVER_INFO = "/server_info?config_format=json"
 _V0_ONLY = ("spec_decode_efficiency", "spec_decode_draft_acceptance_rate")
@@ -23,6 +24,7 @@ _V0_ONLY = ("spec_decode_efficiency", "spec_decode_draft_acceptance_rate")
 def read(span: Span) -> Quantities:
     """Quantities of one block under vLLM's names, or under those that Ray's metrics agent makes of them."""
     prefix = "ray_vllm_" if exposes(span, "ray_vllm_generation_tokens") else "vllm:"
+    itl = _first(span, prefix, "inter_token_latency_seconds_count", "time_per_output_token_seconds_count").removesuffix("_count")
     cost: Told[float] = Told(None, "not_told: neither drafting nor verification is timed outside a profiler")
     return {
         **_acceptance(span, prefix),
@@ -32,16 +34,10 @@ def read(span: Span) -> Quantities:
         "prefix_hits": whole(rise(span, _first(span, prefix, "prefix_cache_hits", "gpu_prefix_cache_hits"))),
         "preemptions": whole(rise(span, f"{prefix}num_preemptions")),
         # One observation per request and engine step, however many tokens the step brought.
-        "decode_steps": whole(
-            rise(span, _first(span, prefix, "inter_token_latency_seconds_count", "time_per_output_token_seconds_count"))
-        ),
+        "decode_steps": whole(rise(span, f"{itl}_count")),
+        "server_itl_s_mean": observed_mean(span, itl),
         "queue_time_s_mean": observed_mean(span, f"{prefix}request_queue_time_seconds"),
         "server_ttft_s_mean": observed_mean(span, f"{prefix}time_to_first_token_seconds"),
-        # The gap between two outputs of a request: a step, not a token.
-        "server_itl_s_mean": observed_mean(
-            span,
-            _first(span, prefix, "inter_token_latency_seconds_count", "time_per_output_token_seconds_count")[: -len("_count")],
-        ),
         "kv_usage_peak": gauge_peak(span, _first(span, prefix, "kv_cache_usage_perc", "gpu_cache_usage_perc")),
         "running_mean": gauge_mean(span, f"{prefix}num_requests_running"),
         "waiting_mean": gauge_mean(span, f"{prefix}num_requests_waiting"),
@@ -72,14 +68,14 @@ def request_extras(route: Route, streaming: bool) -> dict[str, Any]:
 
 def answer_counts(event: Mapping[str, Any]) -> Acceptance | None:
     """Speculation of one request, from the last event of a server with `--per-request-spec-decode-metrics` (0.33)."""
-    told = (event.get("metrics") or {}).get("speculative_decoding")
-    if not isinstance(told, dict):
+    counts = object_in(object_in(event, "metrics"), "speculative_decoding")
+    if not counts:
         return None
-    histogram = counts_in(told, "acceptance_histogram")
+    histogram = counts_in(counts, "acceptance_histogram")
     return Acceptance(
-        rounds=count_in(told, "num_spec_steps"),
-        drafted=count_in(told, "num_draft_tokens"),
-        accepted=count_in(told, "num_accepted_draft_tokens"),
+        rounds=count_in(counts, "num_spec_steps"),
+        drafted=count_in(counts, "num_draft_tokens"),
+        accepted=count_in(counts, "num_accepted_draft_tokens"),
         per_position=None if histogram is None else of_histogram(histogram)[2],
     )
 
@@ -93,22 +89,22 @@ def facts(answers: Answers) -> dict[str, str]:
     """What vLLM tells of itself; model revision, tokenizer and quantisation only in its development mode."""
     model, samples = first_model(answers), metrics_at(answers)
     cache = next((dict(labels) for name, labels in samples if name == "vllm:cache_config_info"), {})
-    whole_config = json_at(answers, SERVER_INFO).get("vllm_config")
-    config: Mapping[str, Any] = whole_config if isinstance(whole_config, dict) else {}
-    model_config: Mapping[str, Any] = config.get("model_config") or {}
+    config = object_in(json_at(answers, SERVER_INFO), "vllm_config")
+    model_config = object_in(config, "model_config")
+    eager = flag_in(model_config, "enforce_eager")
     return told(
-        model=source_name(model.get("root") or model.get("id")),
-        revision=model_config.get("revision"),
-        quantization=model_config.get("quantization"),
-        context_length=model.get("max_model_len"),
-        engine_version=json_at(answers, "/version").get("version"),
+        model=source_name(word_in(model, "root", "id")),
+        revision=word_in(model_config, "revision"),
+        quantization=word_in(model_config, "quantization"),
+        context_length=count_in(model, "max_model_len"),
+        engine_version=word_in(json_at(answers, "/version"), "version"),
         kv_dtype=cache.get("cache_dtype"),
         prefix_caching={"True": True, "False": False}.get(cache.get("enable_prefix_caching", "")),
         speculation=_speculation(answers),
-        speculation_config=_compact(config.get("speculative_config")),
+        speculation_config=_compact(object_in(config, "speculative_config")),
         kv_capacity_tokens=_capacity(cache),
         memory_share=cache.get("gpu_memory_utilization"),
-        graph_mode=None if "enforce_eager" not in model_config else ("off" if model_config["enforce_eager"] else "on"),
+        graph_mode=None if eager is None else not eager,
     )
 
 
@@ -130,8 +126,8 @@ def _capacity(cache: Mapping[str, str]) -> int | None:
     return int(blocks) * int(size) if blocks.isdecimal() and size.isdecimal() else None
 
 
-def _compact(value: object) -> str | None:
-    return None if not value else json.dumps(value, sort_keys=True)
+def _compact(config: Mapping[str, Any]) -> str | None:
+    return json.dumps(config, sort_keys=True) if config else None
 
 
 def tokenize(model: str, text: str) -> tuple[str, dict[str, Any]]:

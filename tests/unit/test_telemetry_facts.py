@@ -2,7 +2,7 @@
 
 import pytest
 
-from specbench.telemetry.facts import FACTS, fingerprint, first_model, source_name, token_ids, told, with_sources
+from specbench.telemetry.facts import FACTS, about, fingerprint, first_model, source_name, token_ids, told, with_sources
 from tests.support.scrapes import answer
 
 
@@ -68,6 +68,15 @@ def test_a_list_of_models_of_another_shape_has_no_first(body: str) -> None:
     """Whatever an endpoint answers, reading it does not fail."""
     assert first_model({"/v1/models": answer(body)}) == {}
     assert first_model({}) == {}
+
+
+def test_the_model_that_is_asked_for_is_the_one_described() -> None:
+    """An endpoint may list several; one that is not listed leaves the list as it is."""
+    answers = {"/v1/models": answer('{"data": [{"id": "base"}, {"id": "tuned", "root": "/x/tuned"}]}'), "/metrics": answer("a 1")}
+
+    assert first_model(about(answers, "tuned")) == {"id": "tuned", "root": "/x/tuned"}
+    assert first_model(about(answers, "other")) == {"id": "base"}
+    assert about(answers, "tuned")["/metrics"] == answers["/metrics"]
 
 
 def test_a_fingerprint_differs_where_texts_do() -> None:

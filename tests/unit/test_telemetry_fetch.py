@@ -5,7 +5,7 @@ import threading
 
 import pytest
 
-from specbench.telemetry.fetch import Getter, is_loopback, origin
+from specbench.telemetry.fetch import Getter, is_loopback, origin, proxy_of
 from tests.support.answering import Table, answering
 
 
@@ -46,8 +46,33 @@ def test_an_origin_is_scheme_host_and_port() -> None:
     assert origin("http://a/x") != origin("https://a/x")
     assert origin("http://a:8000/x") != origin("http://a:8001/x")
 
+    assert origin("http://a:port/x") not in (origin("http://a/x"), origin("http://a:other/x"))
 
-@pytest.mark.parametrize("url", ["http://127.0.0.1:9/metrics", "http://", "ftp://127.0.0.1/x", "http://127.0.0.1:x/"])
+
+def test_a_key_that_http_cannot_carry_is_not_shown() -> None:
+    """The problem of a header never quotes it."""
+    with Getter() as getter:
+        answers = [
+            getter.get("http://127.0.0.1:9/", {"Authorization": f"Bearer sec{odd}ret"}, 0.5) for odd in ("\x00", "\n", "é")
+        ]
+
+    assert all(answer.problem and "sec" not in answer.problem for answer in answers)
+
+
+def test_the_proxy_in_use_is_told_without_its_password(monkeypatch: pytest.MonkeyPatch) -> None:
+    """L-04: a proxy is named where one is used, and loopback uses none."""
+    monkeypatch.setenv("HTTP_PROXY", "http://user:secret@proxy:3128")
+    monkeypatch.setenv("NO_PROXY", "localhost,quiet.example")
+
+    assert proxy_of("http://gpu.example:8000") == "proxy:3128"
+    assert proxy_of("http://quiet.example:8000") is None
+    assert proxy_of("http://127.0.0.1:8000") is None
+    assert proxy_of("https://gpu.example") is None
+
+
+@pytest.mark.parametrize(
+    "url", ["http://127.0.0.1:9/metrics", "http://", "ftp://127.0.0.1/x", "http://127.0.0.1:x/", "http://[::1", "no url"]
+)
 def test_what_cannot_be_reached_is_an_answer_with_its_problem(url: str) -> None:
     """Refused connections and broken URLs raise nothing."""
     with Getter() as getter:
