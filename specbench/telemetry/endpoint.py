@@ -12,7 +12,7 @@ from specbench.telemetry import ENGINES
 from specbench.telemetry.engine import Engine
 from specbench.telemetry.facts import about, fingerprint, token_ids, with_sources
 from specbench.telemetry.fetch import Getter, proxy_of
-from specbench.telemetry.pages import Answers
+from specbench.telemetry.pages import Answer, Answers
 
 TIMEOUT_S = 5.0
 # Accents, another script, digits, code, white space and an emoji: vocabularies and their normalisation part ways on these.
@@ -29,9 +29,14 @@ class Served:
 
 
 def ask(url: str, headers: Mapping[str, str], paths: Sequence[str]) -> Answers:
-    """What each of these paths answers, by path."""
+    """What each of these paths answers, by path; the ones after a refused connection are not asked and left out."""
+    answers: dict[str, Answer] = {}
     with Getter() as getter:
-        return {path: getter.get(url + path, headers, TIMEOUT_S) for path in paths}
+        for path in paths:
+            answers[path] = getter.get(url + path, headers, TIMEOUT_S)
+            if not answers[path].connected:
+                break
+    return answers
 
 
 def recognise(url: str, headers: Mapping[str, str]) -> Engine | None:

@@ -56,7 +56,8 @@ class Getter:
             return Answer(url=url, problem="LocalProtocolError: a header or the URL holds what HTTP cannot carry")
         except (httpx.HTTPError, httpx.InvalidURL, ValueError) as error:
             # ValueError: a URL that cannot be taken apart, or a header beyond ASCII.
-            return Answer(url=url, problem=f"{type(error).__name__}: {error}".splitlines()[0][:200])
+            connected = not isinstance(error, httpx.ConnectError | httpx.ConnectTimeout)
+            return Answer(url=url, problem=f"{type(error).__name__}: {error}".splitlines()[0][:200], connected=connected)
 
     def _client(self, url: str) -> httpx.Client:
         parts = urlsplit(url)

@@ -17,13 +17,17 @@ LLAMACPP_PROCESS_HEADER = "process-start-time-unix"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Answer:
-    """One GET as it ended: a status and a body, or a `problem` in words. Header names are in lower case."""
+    """One GET as it ended: a status and a body, or a `problem` in words. Header names are in lower case.
+
+    `connected` is False where nobody took the connection, so that asking the same origin again is idle.
+    """
 
     url: str
     status: int | None = None
     headers: Mapping[str, str] = field(default_factory=dict)
     body: str = ""
     problem: str | None = None
+    connected: bool = True
 
     def json(self) -> Any:
         """The decoded body of a good answer; None where there is no good answer or it is not JSON."""

@@ -4,7 +4,7 @@ import json
 
 from specbench.model.asked import Arm
 from specbench.telemetry import ENGINES
-from specbench.telemetry.endpoint import PROBE_TEXT, Served, endpoint_of, recognise
+from specbench.telemetry.endpoint import PROBE_TEXT, Served, ask, endpoint_of, recognise
 from tests.support.answering import Table, answering
 from tests.support.scrapes import recorded
 
@@ -78,6 +78,14 @@ def test_an_engine_is_recognised_over_http() -> None:
         found = recognise(table.url, {})
 
     assert found is ENGINES["llamacpp"]
+
+
+def test_an_endpoint_that_is_down_is_asked_once() -> None:
+    """A dozen paths would otherwise wait for a dozen time-outs."""
+    answers = ask("http://127.0.0.1:9", {}, ["/version", "/v1/models", "/metrics"])
+
+    assert list(answers) == ["/version"]
+    assert not answers["/version"].connected
 
 
 def test_nobody_is_nobody() -> None:
