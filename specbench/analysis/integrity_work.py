@@ -11,24 +11,27 @@ import numpy as np
 from specbench.analysis.cells import CellEvidence
 from specbench.analysis.columns import Columns
 from specbench.analysis.events import Floats
+from specbench.analysis.latency import e2e
 from specbench.analysis.reasons import number, percent, place_of
 from specbench.analysis.stats_paired import mean_with_t
 from specbench.model.asked import ARMS, ArmName
 from specbench.model.judged import IntegrityCheck
 from specbench.model.seen import RequestRecord
+from specbench.units import NS_PER_MS
 
 EXCESS_POINTS = 0.02  # fewer than 1 answer in 50 moves no p95 by a margin that anybody sets
 EXCESS_ALPHA = 0.01  # three such checks in every cell of a matrix must not cry wolf
 PROMPT_TOKENS_APART = 0.02
 PAIRS_KEPT = 0.8
 LEAST_TOKENS = 20  # in each half of a block, below which its mean is noise
+REQUESTS_PER_HALF = 2  # in a shorter half, where requests happen to be in their lives looks like drift
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Drift:
     """How the time per token moved from the first half of a block to the second, over all blocks of one arm in one cell.
 
-    `change` is a fraction, `p` its two-sided probability if there were none; None with fewer than two blocks.
+    `change` is a fraction, `p` its two-sided probability if there were none; None with fewer than two blocks long enough to tell.
     """
 
     cell: str
@@ -98,7 +101,7 @@ def drift_of(cell: CellEvidence, columns: Columns, arm: ArmName) -> Drift:
 
 
 def _changes(columns: Columns) -> Floats:
-    """How the time per token changed from half to half, a log ratio for each block that holds enough in both."""
+    """How the time per token changed from half to half, a log ratio for each block that holds enough, and long enough, halves."""
     events, n_blocks = columns.events, len(columns.blocks)
     inside = (events.request[1:] == events.request[:-1]) & events.inside[1:] & events.inside[:-1]
     block = columns.block[events.request[1:][inside]]
@@ -106,7 +109,10 @@ def _changes(columns: Columns) -> Floats:
     halves = 2 * block + late
     times = np.bincount(halves, np.diff(events.time_ns)[inside], 2 * n_blocks).reshape(n_blocks, 2)
     tokens = np.bincount(halves, events.tokens[1:][inside], 2 * n_blocks).reshape(n_blocks, 2)
-    enough = (tokens >= LEAST_TOKENS).all(axis=1) & (times > 0).all(axis=1)
+    lasted_ms = [ms for ms in e2e(columns).values if np.isfinite(ms)]
+    least_ns = REQUESTS_PER_HALF * NS_PER_MS * float(np.median(lasted_ms)) if lasted_ms else 0.0
+    long = (columns.close_ns - columns.open_ns) / 2 >= least_ns
+    enough = long & (tokens >= LEAST_TOKENS).all(axis=1) & (times > 0).all(axis=1)
     per_token = times[enough] / tokens[enough]
     return np.log(per_token[:, 1] / per_token[:, 0])
 
