@@ -108,7 +108,7 @@ def upper_bound(values: Floats, p: float, confidence: float, effect: float = 1.0
     if not len(held):
         return None
     rank = int(ranks[held[0]])
-    place = min(ceil(rank / n * len(values)), len(values)) - 1
+    place = -(-rank * len(values) // n) - 1  # the same share of all samples, rounded up
     return float(np.partition(values, place)[place])
 
 
