@@ -12,7 +12,7 @@ from specbench.analysis.comparable import unlike_lengths, withheld
 from specbench.analysis.findings import Case, judge_cases
 from specbench.analysis.measured import Measured
 from specbench.analysis.reasons import AT_P50, Setting, place_of
-from specbench.model.asked import Guardrail
+from specbench.model.asked import Guardrail, Success
 from specbench.model.judged import Comparison, Finding, PerArm
 from specbench.model.seen import Manifest
 
@@ -24,10 +24,9 @@ _OPEN_LOOP_ONLY = ("ttft", "e2e", "pace")
 _CLOSED_LOOP_ONLY = ("output_tps", "completed_rps")
 
 
-def run_findings(cells: Sequence[Measured], manifest: Manifest) -> dict[str, tuple[Finding, ...]]:
-    """The findings of every cell by its id, all harm tests of the run taken as one family."""
-    alpha = manifest.scenario.alpha
-    cases = [case for cell in cells for case in _cases(cell, manifest)]
+def run_findings(cells: Sequence[Measured], manifest: Manifest, alpha: float) -> dict[str, tuple[Finding, ...]]:
+    """The findings of every cell by its id, all harm tests of the run taken as one family with this error budget."""
+    cases = [case for cell in cells for case in _cases(cell, manifest, alpha)]
     found: dict[str, tuple[Finding, ...]] = {cell.evidence.cell.id: () for cell in cells}
     for case, finding in zip(cases, judge_cases(cases, alpha), strict=True):
         cell = case.setting.cell or ""
@@ -35,21 +34,20 @@ def run_findings(cells: Sequence[Measured], manifest: Manifest) -> dict[str, tup
     return found
 
 
-def benefit_of(cell: Measured, manifest: Manifest) -> Finding:
+def benefit_of(cell: Measured, success: Success, alpha: float) -> Finding:
     """The success metric judged in this cell."""
-    success = manifest.scenario.success
-    return benefit(success, _comparison(cell, success.metric), _setting(cell, manifest), _withheld(cell, success.metric))
+    return benefit(success, _comparison(cell, success.metric), _setting(cell, alpha), _withheld(cell, success.metric))
 
 
-def _cases(cell: Measured, manifest: Manifest) -> list[Case]:
+def _cases(cell: Measured, manifest: Manifest, alpha: float) -> list[Case]:
     return [
-        _case(cell, manifest, _in_this_loop(guardrail, cell, manifest))
+        _case(cell, _in_this_loop(guardrail, cell, manifest), alpha)
         for guardrail in manifest.scenario.guardrails
         if guardrail.metric not in RUN_WIDE and _applies(guardrail, cell)
     ]
 
 
-def _case(cell: Measured, manifest: Manifest, guardrail: Guardrail) -> Case:
+def _case(cell: Measured, guardrail: Guardrail, alpha: float) -> Case:
     metric = guardrail.metric
     notes: tuple[str, ...] = ()
     comparison = _comparison(cell, metric)
@@ -59,7 +57,7 @@ def _case(cell: Measured, manifest: Manifest, guardrail: Guardrail) -> Case:
     return Case(
         guardrail=replace(guardrail, required=decides),
         comparison=comparison,
-        setting=_setting(cell, manifest),
+        setting=_setting(cell, alpha),
         in_family=decides and guardrail.role in ("guardrail", "safety"),
         withheld=_mixed(guardrail, cell) or _withheld(cell, metric),
         notes=notes,
@@ -97,9 +95,9 @@ def _withheld(cell: Measured, metric: str) -> str | None:
     return withheld(metric, unlike_lengths(cell.comparisons.get("output_length")), cell.unlike_tokens)
 
 
-def _setting(cell: Measured, manifest: Manifest) -> Setting:
+def _setting(cell: Measured, alpha: float) -> Setting:
     where = cell.evidence.cell
-    return Setting(cell=where.id, place=place_of(where), pairs=cell.pairs_used, alpha=manifest.scenario.alpha)
+    return Setting(cell=where.id, place=place_of(where), pairs=cell.pairs_used, alpha=alpha)
 
 
 def _comparison(cell: Measured, metric: str) -> Comparison:

@@ -19,6 +19,7 @@ from specbench.analysis.integrity_generator import (
 )
 from specbench.analysis.integrity_work import Drift, nothing_excessive, pairs_present, same_prompts
 from specbench.analysis.reasons import number
+from specbench.analysis.until import planned_pairs
 from specbench.model.judged import IntegrityCheck, PerArm
 from specbench.model.seen import Evidence
 
@@ -31,7 +32,7 @@ def run_checks(evidence: Evidence) -> tuple[IntegrityCheck, ...]:
 def cell_checks(evidence: Evidence, cell: CellEvidence) -> tuple[IntegrityCheck, ...]:
     """The checks on one cell, steadiness apart, in a fixed order; a cell without a block only should have had some."""
     scenario = evidence.manifest.scenario
-    pairs = pairs_present(cell, scenario.matrix.pairs, whole=evidence.finished is not None)
+    pairs = pairs_present(cell, planned_pairs(evidence), whole=evidence.finished is not None)
     if not cell.blocks.baseline and not cell.blocks.speculative:
         return (pairs,)
     return (

@@ -15,8 +15,11 @@ from specbench.analysis.reasons import place_of
 from specbench.analysis.safety import count_finding, error_finding, excess_of, told_by
 from specbench.analysis.standing import Conditions, Standing, state_of
 from specbench.analysis.summary import config_of, endpoint_of, run_info
+from specbench.analysis.theory import theory_of
+from specbench.analysis.until import alpha_now
 from specbench.analysis.verdict import verdict_of
 from specbench.errors import ExitCode
+from specbench.model.asked import Scenario
 from specbench.model.judged import Axes, CellResult, Finding, IntegrityCheck, PerArm, Result
 from specbench.model.seen import Evidence
 
@@ -30,9 +33,10 @@ def judge(evidence: Evidence, tool_version: str) -> Result:
     that ended early is judged by what is there, and can be anything but PROMOTE or CAPPED.
     """
     refusals = evidence.problems if not evidence.blocks else ()
-    cells = () if refusals else _measured(evidence)
-    results, standings = _judged_cells(evidence, cells)
-    safety = _safety(evidence, cells)
+    alpha = alpha_now(evidence)
+    cells = () if refusals else _measured(evidence, alpha)
+    results, standings = _judged_cells(evidence, cells, alpha)
+    safety = _safety(evidence, cells, alpha)
     integrity = () if refusals else run_checks(evidence)
     conditions = Conditions(
         refusals=refusals,
@@ -46,7 +50,7 @@ def judge(evidence: Evidence, tool_version: str) -> Result:
         tool_name="specbench",
         tool_version=tool_version,
         run=run_info(evidence),
-        config=config_of(evidence.manifest, [standing.id for standing in standings if standing.required]),
+        config=config_of(evidence, [standing.id for standing in standings if standing.required]),
         endpoints=PerArm(endpoint_of(evidence.manifest, "baseline"), endpoint_of(evidence.manifest, "speculative")),
         verdict=verdict.word,
         promote=verdict.word == "PROMOTE",
@@ -63,27 +67,29 @@ def judge(evidence: Evidence, tool_version: str) -> Result:
     )
 
 
-def _measured(evidence: Evidence) -> tuple[Measured, ...]:
+def _measured(evidence: Evidence, alpha: float) -> tuple[Measured, ...]:
     off = any(e.arm == "speculative" and e.facts.get("speculation") == "off" for e in evidence.manifest.endpoints)
-    return tuple(measure(cell, evidence.manifest.scenario.alpha, speculates=not off) for cell in cells_of(evidence))
+    return tuple(measure(cell, alpha, speculates=not off) for cell in cells_of(evidence))
 
 
-def _judged_cells(evidence: Evidence, cells: Sequence[Measured]) -> tuple[tuple[CellResult, ...], tuple[Standing, ...]]:
-    manifest = evidence.manifest
-    findings = run_findings(cells, manifest)
+def _judged_cells(
+    evidence: Evidence, cells: Sequence[Measured], alpha: float
+) -> tuple[tuple[CellResult, ...], tuple[Standing, ...]]:
+    scenario = evidence.manifest.scenario
+    findings = run_findings(cells, evidence.manifest, alpha)
     required = [cell for cell in cells if cell.evidence.required]
-    steady = steadiness([d for cell in required for d in cell.drifts], _smallest_margin(evidence), manifest.scenario.alpha)
+    steady = steadiness([d for cell in required for d in cell.drifts], _smallest_margin(evidence), alpha)
     results, standings = [], []
     for cell in cells:
         name = cell.evidence.cell.id
-        shown = benefit_of(cell, manifest) if _shows_benefit(cell.evidence, evidence) else None
+        shown = benefit_of(cell, scenario.success, alpha) if _shows_benefit(cell.evidence, evidence) else None
         checks = (*cell_checks(evidence, cell.evidence), *steady.get(name, ()))
-        results.append(_result(cell, (*findings[name], *((shown,) if shown else ())), checks, manifest.scenario.matrix.pairs))
+        results.append(_result(cell, (*findings[name], *((shown,) if shown else ())), checks, scenario))
         standings.append(_standing(results[-1], cell, shown))
     return tuple(results), tuple(standings)
 
 
-def _result(cell: Measured, findings: tuple[Finding, ...], checks: tuple[IntegrityCheck, ...], pairs_planned: int) -> CellResult:
+def _result(cell: Measured, findings: tuple[Finding, ...], checks: tuple[IntegrityCheck, ...], scenario: Scenario) -> CellResult:
     where = cell.evidence.cell
     return CellResult(
         id=where.id,
@@ -97,7 +103,7 @@ def _result(cell: Measured, findings: tuple[Finding, ...], checks: tuple[Integri
         required=cell.evidence.required,
         primary=cell.evidence.primary,
         state=state_of(findings, checks, cell.evidence.required, cell.pairs_used),
-        pairs_planned=pairs_planned,
+        pairs_planned=scenario.matrix.pairs,
         pairs_used=cell.pairs_used,
         counts=cell.counts,
         metrics=tuple(cell.comparisons.values()),
@@ -107,6 +113,7 @@ def _result(cell: Measured, findings: tuple[Finding, ...], checks: tuple[Integri
         findings=findings,
         integrity=checks,
         distributions=cell.distributions,
+        theory=theory_of(cell.acceptance, cell.factors, _gamma(scenario)),
         engine_truth=cell.engine_truth,
     )
 
@@ -130,10 +137,9 @@ def _standing(result: CellResult, cell: Measured, benefit: Finding | None) -> St
     )
 
 
-def _safety(evidence: Evidence, cells: Sequence[Measured]) -> tuple[Finding, ...]:
+def _safety(evidence: Evidence, cells: Sequence[Measured], alpha: float) -> tuple[Finding, ...]:
     """The run-wide findings, over the required cells."""
     required = [cell for cell in cells if cell.evidence.required]
-    alpha = evidence.manifest.scenario.alpha
     excess = excess_of([c.errors.baseline for c in required], [c.errors.speculative for c in required], alpha)
     found = []
     for guardrail in evidence.manifest.scenario.guardrails:
@@ -157,3 +163,9 @@ def _smallest_margin(evidence: Evidence) -> float:
     scenario = evidence.manifest.scenario
     margins = [g.margin for g in scenario.guardrails if g.role == "guardrail" and g.required and g.margin and g.slo is None]
     return min(margins, default=scenario.success.improve_by)
+
+
+def _gamma(scenario: Scenario) -> int | None:
+    """How many tokens the speculative arm drafts a round, where the scenario says."""
+    depth = (scenario.speculative.speculative or {}).get("num_speculative_tokens")
+    return depth if isinstance(depth, int) else None

@@ -7,15 +7,20 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
+import numpy as np
+
 from specbench.analysis.acceptance import acceptance_of
+from specbench.analysis.acceptance import alpha as alpha_of
 from specbench.analysis.cells import CellEvidence
-from specbench.analysis.columns import FAILED, WITHOUT_LATENCY, columns_of
+from specbench.analysis.columns import FAILED, WITHOUT_LATENCY, Columns, columns_of
 from specbench.analysis.comparable import unlike_tokens
 from specbench.analysis.compare import bin_results, cell_comparisons
 from specbench.analysis.distributions import distributions_of
 from specbench.analysis.factors import factors_of
 from specbench.analysis.integrity_work import Drift, drift_of
 from specbench.analysis.samples import Totals
+from specbench.analysis.stats_paired import Estimate
+from specbench.analysis.stats_series import trend
 from specbench.analysis.tallies import error_rate
 from specbench.model.asked import ARMS, ArmName
 from specbench.model.judged import AcceptanceSummary, ArmCounts, BinResult, Comparison, Distribution, Factors, PerArm
@@ -29,7 +34,8 @@ DEAD_AFTER = 3  # failures without one success; fewer could be an accident
 class Measured:
     """One cell's numbers. `comparisons` are by metric; `errors` holds failed and judged requests, block by block.
 
-    `unlike_tokens`: why figures per token do not compare between the arms, None where they do.
+    `alpha_trend` is how the log of alpha moved from the first pair of the run to the last, None where it is not known of enough
+    pairs. `unlike_tokens`: why figures per token do not compare between the arms, None where they do.
     """
 
     evidence: CellEvidence
@@ -42,6 +48,7 @@ class Measured:
     distributions: tuple[Distribution, ...]
     drifts: tuple[Drift, ...]
     errors: PerArm[Totals]
+    alpha_trend: Estimate | None
     unlike_tokens: str | None
     engine_truth: PerArm[dict[str, float]] | None
 
@@ -78,9 +85,15 @@ def measure(cell: CellEvidence, alpha: float, *, speculates: bool) -> Measured:
         distributions=distributions_of(columns.baseline, columns.speculative),
         drifts=tuple(drift_of(cell, columns.of(arm), arm) for arm in ARMS),
         errors=PerArm(error_rate(columns.baseline), error_rate(columns.speculative)),
+        alpha_trend=_alpha_trend(columns.speculative),
         unlike_tokens=unlike_tokens(cell.records, speculates=speculates),
         engine_truth=_truth(cell),
     )
+
+
+def _alpha_trend(columns: Columns) -> Estimate | None:
+    by_unit = alpha_of(columns).by_unit()
+    return trend(np.log(by_unit[by_unit > 0]))
 
 
 def _counts(records: Sequence[RequestRecord]) -> ArmCounts:

@@ -6,10 +6,14 @@ Notes decide nothing; what decides is a finding or a check.
 import math
 from collections.abc import Sequence
 
+from specbench.analysis.harm import holm
 from specbench.analysis.measured import Measured
-from specbench.analysis.reasons import metric_words
+from specbench.analysis.reasons import metric_words, number, percent, place_of
+from specbench.analysis.stats_paired import Estimate
+from specbench.analysis.theory import gain_ends
 from specbench.model.seen import Evidence
 
+ALPHA_FALL = 0.1
 DEMONSTRATION = (
     "The prompts are cut from a demonstration corpus, which models know by heart: acceptance on it is higher than on other text,"
     " so decide on your own prompts (workload.source.dataset)."
@@ -26,7 +30,9 @@ def run_notes(evidence: Evidence, cells: Sequence[Measured]) -> tuple[str, ...]:
     if evidence.blocks:
         found.extend(f"Found while reading the run: {problem}" for problem in evidence.problems)
     found.extend(_too_long(evidence))
+    found.extend(_fallen_alpha(cells, evidence.manifest.scenario.alpha))
     found.extend(_weighted(evidence, cells))
+    found.extend(_gain_ends(cells))
     return tuple(dict.fromkeys(found))
 
 
@@ -53,3 +59,42 @@ def _weighted(evidence: Evidence, cells: Sequence[Measured]) -> list[str]:
     ratio = math.exp(sum(share * value for share, value in weighed) / total)
     shares = f"Weighted by the shares of traffic given for {len(weighed)} cells"
     return [f"{shares}, {metric_words(metric)} is {ratio:.2f} times the baseline's."]
+
+
+def _fallen_alpha(cells: Sequence[Measured], alpha: float) -> list[str]:
+    """Cells in which acceptance fell in the course of the run, by more than a tenth and by more than chance explains (Holm)."""
+    tested = [(cell, cell.alpha_trend.mean, p) for cell in cells if cell.alpha_trend and (p := _p_of_fall(cell)) is not None]
+    adjusted = holm([p for _, _, p in tested])
+    return [
+        f"{place_of(cell.evidence.cell)} alpha fell by {percent(1 - math.exp(change))} from the beginning of the run to its end:"
+        " acceptance drifts, so later traffic may gain less."
+        for (cell, change, _), p in zip(tested, adjusted, strict=True)
+        if p < alpha and 1 - math.exp(change) > ALPHA_FALL
+    ]
+
+
+def _p_of_fall(cell: Measured) -> float | None:
+    trend = cell.alpha_trend
+    return None if trend is None else Estimate(-trend.mean, trend.se, trend.df).p_above(0.0)
+
+
+def _gain_ends(cells: Sequence[Measured]) -> list[str]:
+    """The load at which the time per token is as long with speculation as without, between two cells of the closed loop."""
+    slices = dict.fromkeys((cell.evidence.cell.bin, cell.evidence.cell.sampling) for cell in cells)
+    found = []
+    for name in slices:
+        points = [
+            (float(where.concurrency), ratio)
+            for cell in cells
+            if ((where := cell.evidence.cell).bin, where.sampling) == name
+            and where.concurrency is not None
+            and "tpot_p50" in cell.comparisons
+            and (ratio := cell.comparisons["tpot_p50"].ratio) is not None
+        ]
+        end = gain_ends(sorted(points))
+        if end is not None and end > min(load for load, _ in points):
+            of = "/".join(part for part in name if part is not None)
+            found.append(
+                f"By interpolation the gain in time per token ends near {number(end)} streams{f' of {of}' if of else ''}."
+            )
+    return found

@@ -91,9 +91,10 @@ def _told(cells: Sequence[PerArm[tuple[Block, ...]]], arm: ArmName, metric: str)
     for block in (block for blocks in cells for block in blocks.of(arm)):
         told = block.telemetry
         count = None if told is None else told.oom_events if metric == "oom" else told.restarts
-        if count is None:
+        died = metric == "restarts" and block.died is not None
+        if count is None and not died:
             return None
-        counts.append(count)
+        counts.append((count or 0) + died)
     return sum(counts) if counts else None
 
 

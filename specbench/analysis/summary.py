@@ -28,9 +28,9 @@ def run_info(evidence: Evidence) -> RunInfo:
     )
 
 
-def config_of(manifest: Manifest, required: Sequence[str]) -> Config:
-    """What was decided before the run."""
-    scenario = manifest.scenario
+def config_of(evidence: Evidence, required: Sequence[str]) -> Config:
+    """What was decided before the run, and how often the data were looked at."""
+    scenario = evidence.manifest.scenario
     return Config(
         sha256=scenario.sha256,
         alpha=scenario.alpha,
@@ -38,9 +38,9 @@ def config_of(manifest: Manifest, required: Sequence[str]) -> Config:
         improve_by=scenario.success.improve_by,
         pairs=scenario.matrix.pairs,
         schedule=scenario.matrix.schedule,
-        looks=1,
+        looks=max(1, len(evidence.looks)),
         required_cells=tuple(required),
-        primary_cell=_primary(manifest),
+        primary_cell=_primary(evidence.manifest),
     )
 
 

@@ -174,7 +174,10 @@ class GeneratorHealth:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Block:
-    """One arm under steady load, as executed. Window bounds are on the generator's monotonic clock, None if it never opened."""
+    """One arm under steady load, as executed. Window bounds are on the generator's monotonic clock, None if it never opened.
+
+    `launch` counts the starts of the arm's engine from 0. `died` says how an engine that specbench had started ended by itself.
+    """
 
     id: str
     cell: str
@@ -193,6 +196,7 @@ class Block:
     health: GeneratorHealth
     telemetry: Telemetry | None
     engine_truth: dict[str, float] | None
+    died: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -239,10 +243,15 @@ class Manifest:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Evidence:
-    """All facts of a run, as read from its folder. `finished` is None where the run did not reach its end."""
+    """All facts of a run, as read from its folder. `finished` is None where the run did not reach its end.
+
+    `looks`: how many pairs were complete each time that the data were looked at to decide on stopping, the last look included;
+    empty where they are looked at once, at the end.
+    """
 
     manifest: Manifest
     blocks: tuple[Block, ...]
     records: tuple[RequestRecord, ...]
     finished: str | None
     problems: tuple[str, ...]
+    looks: tuple[int, ...] = ()

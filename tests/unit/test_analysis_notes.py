@@ -1,0 +1,62 @@
+"""Notes beside the verdict."""
+
+from dataclasses import replace
+
+from specbench.analysis.judge import judge
+from specbench.model.seen import Acceptance, Evidence, RequestRecord
+from tests.support.evidence import Effect, a_scenario, evidence
+
+
+def _accepting(run: Evidence, of_ten: tuple[int, int]) -> Evidence:
+    """In each round of ten, so many of one drafted token are accepted: from the first pair to the last in a line."""
+    pair_of = {block.id: block.pair for block in run.blocks}
+    last = max(pair_of.values())
+
+    def change(record: RequestRecord) -> RequestRecord:
+        if "speculative" not in record.block:
+            return record
+        share = pair_of[record.block] / last
+        kept = round(100 * (of_ten[0] + share * (of_ten[1] - of_ten[0]))) + record.index % 7
+        return replace(record, acceptance=Acceptance(rounds=1000, drafted=1000, accepted=kept, per_position=(kept,)))
+
+    return replace(run, records=tuple(change(record) for record in run.records))
+
+
+def test_acceptance_that_falls_in_the_run_is_a_note() -> None:
+    """From .9 to .7 over ten pairs; a steady one is none, and neither is one that falls from .9 to .87."""
+    run = evidence(Effect(), a_scenario([4]), requests=24)
+
+    fallen = judge(_accepting(run, (9, 7)), "0")
+
+    assert any("At 4 streams alpha fell by 2" in note and "% from the beginning" in note for note in fallen.notes)
+    assert fallen.verdict == "PROMOTE"
+    for steady in ((9, 9), (7, 9)):
+        assert not any("alpha fell" in note for note in judge(_accepting(run, steady), "0").notes)
+
+
+def test_low_acceptance_is_advice() -> None:
+    """Below 0.7 the advisory finding fails, and the verdict does not care."""
+    run = evidence(Effect(), a_scenario([4]), requests=24)
+
+    states = []
+    for tenths in (6, 9):
+        result = judge(_accepting(run, (tenths, tenths)), "0")
+        states.append(next(f.state for f in result.cells[0].findings if f.metric == "alpha"))
+        assert result.verdict == "PROMOTE"
+
+    assert states == ["FAIL", "PASS"]
+
+
+def test_the_load_at_which_the_gain_ends_is_interpolated() -> None:
+    """0.6 at 4 streams and 1.4 at 16: the ratio is 1 near 9 (on logarithms of both)."""
+    result = judge(evidence({"c1": Effect(), "c4": Effect(), "c16": Effect(tpot=1.4)}, requests=24), "0")
+
+    assert any("ends near 9" in note or "ends near 8.9" in note for note in result.notes)
+    assert not any("ends near" in note for note in judge(evidence(Effect(), requests=24), "0").notes)
+
+
+def test_a_partial_run_says_so() -> None:
+    """Beside whatever it found."""
+    run = replace(evidence(Effect(), a_scenario([4]), requests=24), finished=None)
+
+    assert any("ended early" in note for note in judge(run, "0").notes)
