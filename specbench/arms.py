@@ -1,42 +1,85 @@
-"""The two endpoints, ready for load: embedded engines are started here and always stopped, URLs are taken as given."""
+"""The two endpoints, ready for load: engines of launch blocks and embedded ones are started here, URLs are taken as given.
+
+Whatever is started ends with its context. How a command is run and stopped is `launch.py`'s.
+"""
 
 import os
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import IO
 
 import msgspec
 
 from specbench.errors import ScenarioError, UnreachableError
+from specbench.launch import Engine, launched
 from specbench.model.asked import ARMS, Arm, ArmName, Scenario
-from specbench.model.judged import PerArm
 
 STOP_S = 5.0
 
 
 @dataclass(frozen=True, slots=True)
 class Ready:
-    """An arm with a URL that can be asked: what the scenario says, the base URL without `/v1`, and its secret headers."""
+    """An arm with a URL that can be asked: what the scenario says, the base URL without `/v1`, and its secret headers.
+
+    `engine` is what a launch block started, None for an embedded engine and for one that was given by its URL.
+    """
 
     arm: Arm
     url: str
     headers: dict[str, str]
+    engine: Engine | None = None
+
+
+Visit = Callable[[ArmName], AbstractContextManager[Ready]]
+"""An arm, ready for as long as the context lasts. Whether its engine lives longer than that is the schedule's."""
 
 
 @contextmanager
-def ready_arms(scenario: Scenario) -> Iterator[PerArm[Ready]]:
-    """Both arms with their URLs; the engines started for them end with the context, however it ends.
+def visits(scenario: Scenario, log_of: Callable[[ArmName], Path]) -> Iterator[Visit]:
+    """How to reach the arms: both are up all the time, or (`schedule: restart`) each only while it is visited.
+
+    Args:
+        log_of: Where the output of an arm's engine goes.
 
     Raises:
-        ScenarioError: a key's environment variable is not set, or the embedded engine refuses its options.
-        UnreachableError: an embedded engine did not come up.
+        ScenarioError: a key's environment variable is not set, or an engine cannot be started as the scenario asks.
+        UnreachableError: an engine did not come up.
     """
-    with ExitStack() as started:
-        yield PerArm(*(_ready(scenario.arm(name), name, started) for name in ARMS))
+    if scenario.matrix.schedule == "restart":
+        yield lambda name: ready_arm(scenario.arm(name), name, log_of(name))
+        return
+    with ExitStack() as stack:
+        up = {name: stack.enter_context(ready_arm(scenario.arm(name), name, log_of(name))) for name in ARMS}
+        yield lambda name: nullcontext(up[name])
+
+
+@contextmanager
+def ready_arm(arm: Arm, name: ArmName, log: Path) -> Iterator[Ready]:
+    """The arm with its URL; an engine started for it ends with the context.
+
+    Raises:
+        ScenarioError: a key's environment variable is not set, or the engine cannot be started as the scenario asks.
+        UnreachableError: the engine did not come up.
+    """
+    if arm.launch is not None:
+        with launched(arm.launch, name, log) as engine:
+            yield Ready(arm, engine.url, secret_headers(arm, name), engine)
+    elif arm.url is not None:
+        yield Ready(arm, base_url(arm.url), secret_headers(arm, name))
+    else:
+        with _embedded(arm, name) as (url, model):
+            yield Ready(replace(arm, model=arm.model or model), url, dict(arm.headers))
+
+
+def shares_server(scenario: Scenario) -> bool:
+    """Whether both arms ask one endpoint, and so one cache."""
+    urls = [base_url(arm.url) for arm in (scenario.baseline, scenario.speculative) if arm.url is not None]
+    return len(urls) == 2 and urls[0] == urls[1]
 
 
 def base_url(url: str) -> str:
@@ -44,25 +87,19 @@ def base_url(url: str) -> str:
     return url.rstrip("/").removesuffix("/v1").rstrip("/")
 
 
-def key_header(variable: str | None, where: str) -> dict[str, str]:
-    """The header that carries the key of the environment variable; none where no variable is named or it is empty.
+def secret_headers(arm: Arm, name: ArmName) -> dict[str, str]:
+    """The headers that an arm's requests carry, the key read from the environment; an empty key sends none.
 
     Raises:
-        ScenarioError: the variable is not set; `where` says who names it.
+        ScenarioError: the variable that `api_key_env` names is not set.
     """
-    if variable is None:
-        return {}
-    key = os.environ.get(variable)
+    headers = dict(arm.headers)
+    if arm.api_key_env is None:
+        return headers
+    key = os.environ.get(arm.api_key_env)
     if key is None:
-        raise ScenarioError(f"{where}: the environment variable {variable} is not set; export it first")
-    return {"Authorization": f"Bearer {key.strip()}"} if key.strip() else {}
-
-
-def _ready(arm: Arm, name: ArmName, started: ExitStack) -> Ready:
-    if arm.url is not None:
-        return Ready(arm, base_url(arm.url), {**arm.headers, **key_header(arm.api_key_env, f"arms.{name}.api_key_env")})
-    url, model = started.enter_context(_embedded(arm, name))
-    return Ready(replace(arm, model=arm.model or model), url, dict(arm.headers))
+        raise ScenarioError(f"arms.{name}.api_key_env: the environment variable {arm.api_key_env} is not set; export it first")
+    return {**headers, "Authorization": f"Bearer {key.strip()}"} if key.strip() else headers
 
 
 @contextmanager

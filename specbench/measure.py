@@ -6,12 +6,11 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from itertools import count
 
-from specbench.arms import Ready
+from specbench.arms import Ready, shares_server
 from specbench.errors import InternalError
 from specbench.load.client import LoadChild
 from specbench.load.orders import BlockEnd, BlockOrder, Work
 from specbench.model.asked import Scenario
-from specbench.model.judged import PerArm
 from specbench.model.seen import Block, Capture, RequestRecord, StreamRule
 from specbench.plan import DRAIN_S, Trial
 from specbench.prompts.body import ROUTES, body_of
@@ -24,14 +23,14 @@ from specbench.telemetry.scrape import MetricsSource, Sampler, metrics_source, s
 from specbench.units import ns_of_s
 
 TRUTH = "/truth"
+DYING_S = 10.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Bench:
-    """Everything that blocks need while the run lasts."""
+    """Everything that blocks need while the run lasts, but for their arm."""
 
     scenario: Scenario
-    arms: PerArm[Ready]
     drawing: Drawing
     child: LoadChild
     writer: RunWriter
@@ -46,16 +45,15 @@ class Measured:
     failed: int
 
 
-def measure(bench: Bench, trial: Trial) -> Measured:
-    """Runs one block; its records and its facts are in the run folder when this returns."""
-    ready = bench.arms.of(trial.arm)
+def measure(bench: Bench, ready: Ready, trial: Trial) -> Measured:
+    """Runs one block on its arm; its records and its facts are in the run folder when this returns."""
     engine = ENGINES[ready.arm.engine]
     source = metrics_source(ready.arm, ready.url, ready.headers, engine)
     started = datetime.now(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
     truth_before = _truth(ready)
     before = scrape_idle(source, engine)
     with Sampler(source) as sampler:
-        end, ok, failed = _load(bench, trial)
+        end, ok, failed = _load(bench, ready, trial)
     after = scrape_idle(source, engine)
     block = Block(
         id=trial.block_id,
@@ -66,7 +64,7 @@ def measure(bench: Bench, trial: Trial) -> Measured:
         concurrency=trial.cell.concurrency,
         rate=trial.cell.rate,
         bin=trial.cell.bin,
-        launch=0,
+        launch=trial.launch,
         started=started,
         window_open_ns=end.window_open_ns,
         window_close_ns=end.window_close_ns,
@@ -75,6 +73,7 @@ def measure(bench: Bench, trial: Trial) -> Measured:
         health=end.health,
         telemetry=telemetry_of(before, sampler.scrapes, after, engine) if has_metrics(source) else None,
         engine_truth=_difference(truth_before, _truth(ready)),
+        died=_death(ready, end),
     )
     bench.writer.block(block)
     return Measured(block, ok, failed)
@@ -85,11 +84,18 @@ def has_metrics(source: MetricsSource) -> bool:
     return bool(source.urls or source.gpu_urls)
 
 
-def _load(bench: Bench, trial: Trial) -> tuple[BlockEnd, int, int]:
-    rule = ENGINES[bench.arms.of(trial.arm).arm.engine].stream
+def _death(ready: Ready, end: BlockEnd) -> str | None:
+    """How an engine of ours ended; one whose requests all fail is given a moment to, as servers outlive their workers."""
+    if ready.engine is None:
+        return None
+    return ready.engine.ended(DYING_S if end.end_reason == "endpoint_dead" else 0.0)
+
+
+def _load(bench: Bench, ready: Ready, trial: Trial) -> tuple[BlockEnd, int, int]:
+    rule = ENGINES[ready.arm.engine].stream
     prompts: dict[int, Prompt] = {}
     ok = failed = 0
-    for message in bench.child.run_block(_order(bench, trial), _works(bench, trial, prompts)):
+    for message in bench.child.run_block(_order(bench, ready, trial), _works(bench, ready, trial, prompts)):
         if isinstance(message, BlockEnd):
             return message, ok, failed
         record = _record(message, prompts.pop(message.index), rule)
@@ -103,8 +109,8 @@ def _record(capture: Capture, asked: Prompt, rule: StreamRule) -> RequestRecord:
     return record_of(capture, Asked(asked.bin, asked.sampling.name, asked.max_tokens), rule)
 
 
-def _order(bench: Bench, trial: Trial) -> BlockOrder:
-    ready, size = bench.arms.of(trial.arm), bench.scenario.matrix.block
+def _order(bench: Bench, ready: Ready, trial: Trial) -> BlockOrder:
+    size = bench.scenario.matrix.block
     return BlockOrder(
         block=trial.block_id,
         url=ready.url,
@@ -119,11 +125,11 @@ def _order(bench: Bench, trial: Trial) -> BlockOrder:
     )
 
 
-def _works(bench: Bench, trial: Trial, prompts: dict[int, Prompt]) -> Iterator[Work]:
-    ready, workload = bench.arms.of(trial.arm), bench.scenario.workload
+def _works(bench: Bench, ready: Ready, trial: Trial, prompts: dict[int, Prompt]) -> Iterator[Work]:
+    workload = bench.scenario.workload
     extras = ENGINES[ready.arm.engine].request_extras(workload.route, True)
     arrivals = _arrivals(bench.scenario, trial)
-    shared = bench.arms.baseline.url == bench.arms.speculative.url
+    shared = shares_server(bench.scenario)
     for index in count():
         asked = prompt(bench.drawing, trial.place, trial.cell.bin, trial.cell.sampling, index)
         if shared:

@@ -1,14 +1,15 @@
 """What will run, in which order, and how long it takes: `Scenario` → cells → trials. Pure.
 
-A trial is one block: one arm at one cell. The two blocks of a pair are adjacent; which arm goes first alternates pair by pair
-(ABBA) from a random start per cell, and the cells of each round come in random order, so slow drift of the machine hits both
-arms and all cells alike.
+A trial is one block: one arm at one cell. The two blocks of a pair are adjacent, or run at once (`simultaneous`); which arm goes
+first alternates pair by pair (ABBA) from a random start per cell, and the cells of each round come in random order, so slow
+drift of the machine hits both arms and all cells alike. Under `restart` a round is one start of each engine: one arm's blocks of
+all cells, then the other's.
 """
 
 import random
 from dataclasses import dataclass
 
-from specbench.model.asked import ARMS, Arm, ArmName, Scenario
+from specbench.model.asked import ARMS, Arm, ArmName, Scenario, Schedule
 from specbench.model.seen import Cell
 
 DRAIN_S = 60.0
@@ -16,12 +17,13 @@ DRAIN_S = 60.0
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Trial:
-    """One block to execute: `order` counts trials from 0, `pair` counts pairs of its cell from 0."""
+    """One block to execute: `order` counts trials from 0, `pair` pairs of its cell, `launch` the starts of its arm's engine."""
 
     order: int
     cell: Cell
     pair: int
     arm: ArmName
+    launch: int = 0
 
     @property
     def block_id(self) -> str:
@@ -62,26 +64,36 @@ def _cell(scenario: Scenario, concurrency: int | None, rate: float | None, bin_n
 
 def trials_of(scenario: Scenario, cells: tuple[Cell, ...]) -> tuple[Trial, ...]:
     """All blocks in the order they run."""
+    restart = scenario.matrix.schedule == "restart"
     rng = random.Random(f"{scenario.seed}/order")
     starts = {cell.id: rng.randrange(2) for cell in cells}
     trials: list[Trial] = []
     for pair in range(scenario.matrix.pairs):
         order = list(cells)
         rng.shuffle(order)
-        for cell in order:
-            first = (starts[cell.id] + (pair + 1) // 2) % 2
-            for arm in (ARMS[first], ARMS[1 - first]):
-                trials.append(Trial(order=len(trials), cell=cell, pair=pair, arm=arm))
+        for cell, arm in _round(order, pair, starts, restart):
+            trials.append(Trial(order=len(trials), cell=cell, pair=pair, arm=arm, launch=pair if restart else 0))
     return tuple(trials)
+
+
+def _round(order: list[Cell], pair: int, starts: dict[str, int], restart: bool) -> list[tuple[Cell, ArmName]]:
+    """The blocks of one pair in every cell; when engines are started for them, all of one arm before those of the other."""
+    leaders = {cell.id: (start + (pair + 1) // 2) % 2 for cell, start in ((cell, starts[cell.id]) for cell in order)}
+    if restart:
+        first = leaders[min(leaders)]
+        return [(cell, arm) for arm in (ARMS[first], ARMS[1 - first]) for cell in order]
+    return [(cell, arm) for cell in order for arm in (ARMS[leaders[cell.id]], ARMS[1 - leaders[cell.id]])]
 
 
 def duration_s(scenario: Scenario, trials: tuple[Trial, ...]) -> tuple[float, float]:
     """How long the run takes at least and at most, in seconds: each block its minimum, or its limit with a minute to drain.
 
-    The minimum counts the steady window and half the ramp; slow endpoints need longer for `min_requests`.
+    The minimum counts the steady window and half the ramp; slow endpoints need longer for `min_requests`. Starts of engines
+    come on top.
     """
     block = scenario.matrix.block
-    return len(trials) * (block.min_s + block.ramp_s / 2), len(trials) * (block.max_s + block.ramp_s + DRAIN_S)
+    turns = len(trials) / (2 if scenario.matrix.schedule == "simultaneous" else 1)
+    return turns * (block.min_s + block.ramp_s / 2), turns * (block.max_s + block.ramp_s + DRAIN_S)
 
 
 def describe(scenario: Scenario, trials: tuple[Trial, ...]) -> str:
@@ -92,7 +104,8 @@ def describe(scenario: Scenario, trials: tuple[Trial, ...]) -> str:
     lines = [
         f"{scenario.name}: {len(cells)} cells x {matrix.pairs} pairs x 2 arms = {len(trials)} blocks ({scenario.profile})",
         f"  each block counts for at least {block.min_s:g} s and {block.min_requests} requests, at most {block.max_s:g} s",
-        f"  takes {_clock(least)} or more, never beyond {_clock(most)}",
+        f"  takes {_clock(least)} or more, never beyond {_clock(most)}{_starts(scenario)}",
+        f"  schedule: {matrix.schedule}, {_SCHEDULES[matrix.schedule]}",
         "",
         "  arm          engine      speculation",
         *(f"  {name:12} {scenario.arm(name).engine:11} {_speculation(scenario.arm(name))}" for name in ARMS),
@@ -109,6 +122,40 @@ def describe(scenario: Scenario, trials: tuple[Trial, ...]) -> str:
         *_rails(scenario),
     ]
     return "\n".join(lines)
+
+
+def certainty_of(scenario: Scenario) -> tuple[str, ...]:
+    """What the schedule costs in certainty, in sentences for the report; none where there is nothing to say."""
+    matrix = scenario.matrix
+    if matrix.schedule == "restart":
+        return (
+            f"Each arm's engine was started {matrix.pairs} times, anew for every pair (schedule: restart): differences from start"
+            " to start are in the intervals, and as the blocks of a pair are a start apart, drift of the machine weighs more.",
+        )
+    if matrix.schedule == "simultaneous":
+        return (
+            "The blocks of a pair ran at the same time (schedule: simultaneous): drift in time cancels out, but whatever differs"
+            " between the two places is in the ratio, and arms on one machine slow each other.",
+        )
+    if scenario.baseline.launch is not None and scenario.speculative.launch is not None:
+        return (
+            "Each engine was started once, so what differs from one start to the next is in the ratio and not in its interval;"
+            " schedule: restart takes it into account.",
+        )
+    return ()
+
+
+def _starts(scenario: Scenario) -> str:
+    if scenario.matrix.schedule != "restart":
+        return ""
+    return f", and {2 * (scenario.matrix.pairs + 1)} engine starts"
+
+
+_SCHEDULES: dict[Schedule, str] = {
+    "alternate": "the blocks of the two arms take turns",
+    "simultaneous": "both blocks of a pair at once",
+    "restart": "each engine is started for its blocks and stopped",
+}
 
 
 def _clock(seconds: float) -> str:

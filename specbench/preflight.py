@@ -12,8 +12,7 @@ from specbench.arms import Ready
 from specbench.errors import InternalError, RefusedError, UnreachableError
 from specbench.load.client import LoadChild
 from specbench.load.orders import BlockEnd, BlockOrder, Work
-from specbench.model.asked import ARMS, ArmName, Scenario
-from specbench.model.judged import PerArm
+from specbench.model.asked import ArmName, Scenario
 from specbench.model.seen import Capture, RequestRecord
 from specbench.prompts.body import ROUTES, body_of
 from specbench.prompts.draw import Drawing, prompt
@@ -79,17 +78,13 @@ def token_unit(ready: Ready, documents: Sequence[str]) -> Tokens:
     return measured(texts, counts)
 
 
-def try_arms(child: LoadChild, scenario: Scenario, arms: PerArm[Ready], drawing: Drawing) -> PerArm[tuple[RequestRecord, ...]]:
-    """The records of one request per sampling on each arm.
+def try_arm(child: LoadChild, scenario: Scenario, ready: Ready, name: ArmName, drawing: Drawing) -> tuple[RequestRecord, ...]:
+    """The records of one request per sampling, which also wakes a freshly started engine.
 
     Raises:
-        UnreachableError: an arm failed its first request.
-        RefusedError: an arm does not stream, or refuses a sampling.
+        UnreachableError: the arm failed its first request.
+        RefusedError: the arm does not stream, or refuses a sampling.
     """
-    return PerArm(*(_tried(child, scenario, arms.of(name), name, drawing) for name in ARMS))
-
-
-def _tried(child: LoadChild, scenario: Scenario, ready: Ready, name: ArmName, drawing: Drawing) -> tuple[RequestRecord, ...]:
     engine = ENGINES[ready.arm.engine]
     prompts = [
         replace(prompt(drawing, f"preflight/{name}", None, sampling.name, 0), index=index, max_tokens=8)

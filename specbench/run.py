@@ -5,27 +5,28 @@ What was measured is on disk as soon as it was seen, so any end of this script l
 
 import platform
 import signal
-from collections.abc import Iterator
-from contextlib import closing, contextmanager
-from dataclasses import dataclass, replace
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, closing, contextmanager
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from types import FrameType
 
 from specbench import __version__
 from specbench.analyze import analyze
-from specbench.arms import Ready, ready_arms
-from specbench.errors import RefusedError
+from specbench.arms import Ready, Visit, visits
+from specbench.errors import DataError, RefusedError, UnreachableError
 from specbench.load.client import LoadChild
-from specbench.measure import Bench, Measured, measure
+from specbench.measure import Bench
 from specbench.model.asked import ARMS, ArmName, Scenario
 from specbench.model.judged import PerArm, Result
 from specbench.model.seen import Endpoint, Manifest
-from specbench.plan import Trial, cells_of, trials_of
-from specbench.preflight import served_model, token_unit, try_arms
+from specbench.plan import cells_of, certainty_of, trials_of
+from specbench.preflight import served_model, token_unit, try_arm
 from specbench.progress import Watcher
 from specbench.prompts.corpora import documents
 from specbench.prompts.draw import Drawing
+from specbench.schedule import Course, named, run_trials
 from specbench.store import FORMAT_VERSION, Ending, RunWriter
 from specbench.telemetry import ENGINES
 from specbench.telemetry.endpoint import Served, endpoint_of
@@ -44,7 +45,7 @@ class Interrupted(BaseException):
 class Prepared:
     """Arms that answered and may be compared, and what their prompts are drawn from; `refusal` says why not."""
 
-    arms: PerArm[Ready]
+    models: PerArm[str]
     endpoints: tuple[Endpoint, ...]
     drawing: Drawing | None
     refusal: str | None
@@ -60,48 +61,80 @@ def run(scenario: Scenario, folder: Path, watcher: Watcher) -> Result:
 
     Raises:
         ScenarioError: an arm cannot be started as the scenario asks.
-        UnreachableError: an arm did not answer before load began.
+        UnreachableError: an arm did not answer before load began, or an engine could not be started again; then the folder holds
+            a partial run and its result.
         DataError: the folder cannot be written.
         Interrupted: Ctrl-C or SIGTERM; the folder holds a partial run and its result, if load had begun.
     """
+    if folder.exists():
+        raise DataError(f"{folder}: exists already; give another folder with --out")
     with _signals_as_interrupts():
-        watcher.say(f"{scenario.name}: starting the arms")
-        with ready_arms(scenario) as started, LoadChild() as child:
-            prepared = _prepared(scenario, started, child, watcher)
-            with closing(RunWriter(folder, _manifest(scenario, folder, prepared.endpoints))) as writer:
-                if prepared.drawing is None:
-                    writer.finish(Ending(_now(), (prepared.refusal or "",)))
-                    return analyze(folder)
-                bench = Bench(scenario=scenario, arms=prepared.arms, drawing=prepared.drawing, child=child, writer=writer)
-                try:
-                    _measure_all(bench, watcher)
-                except Interrupted:
-                    analyze(folder)
-                    raise
-                writer.finish(Ending(_now(), ()))
+        try:
+            _measure(scenario, folder, watcher)
+        except (Interrupted, UnreachableError):
+            if folder.exists():
+                analyze(folder)
+            raise
         watcher.say("judging")
         return analyze(folder)
 
 
-def _prepared(scenario: Scenario, started: PerArm[Ready], child: LoadChild, watcher: Watcher) -> Prepared:
-    endpoints: tuple[Endpoint, ...] = ()
+def _measure(scenario: Scenario, folder: Path, watcher: Watcher) -> None:
+    """The facts of the run, on disk; whatever was started for them has ended."""
+    with ExitStack() as stack:
+        watcher.say(f"{scenario.name}: starting the arms")
+        visit = stack.enter_context(visits(scenario, lambda name: _log(folder, name)))
+        child = stack.enter_context(LoadChild())
+        prepared = _prepared(scenario, visit, child, watcher)
+        writer = stack.enter_context(closing(RunWriter(folder, _manifest(scenario, folder, prepared.endpoints))))
+        _take_in_logs(folder)
+        if prepared.drawing is None:
+            writer.finish(Ending(_now(), (prepared.refusal or "",)))
+            return
+        bench = Bench(scenario=scenario, drawing=prepared.drawing, child=child, writer=writer)
+        course = Course(bench=bench, visit=visit, models=prepared.models, watcher=watcher)
+        problems = run_trials(course, trials_of(scenario, cells_of(scenario)))
+        writer.finish(Ending(_now(), problems))
+
+
+def _prepared(scenario: Scenario, visit: Visit, child: LoadChild, watcher: Watcher) -> Prepared:
+    """Each arm asked who it is, and once per sampling for an answer; the baseline first, as its tokens measure the prompts."""
+    models: dict[ArmName, str] = {}
+    endpoints: list[Endpoint] = []
+    drawing: Drawing | None = None
     try:
-        arms = PerArm(*(_with_model(started.of(name), served_model(started.of(name), name)) for name in ARMS))
-        endpoints = tuple(_endpoint(arms.of(name), name) for name in ARMS)
-        _refuse_unfair(endpoints, scenario)
-        watcher.say(f"{scenario.name}: asking each arm once per sampling")
-        drawing = _drawing(scenario, arms.baseline)
-        try_arms(child, scenario, arms, drawing)
+        for name in ARMS:
+            with visit(name) as started:
+                models[name] = served_model(started, name)
+                ready = named(started, models[name])
+                endpoints.append(_endpoint(ready, name))
+                if len(endpoints) == len(ARMS):
+                    _refuse_unfair(endpoints, scenario)
+                drawing = drawing or _drawing(scenario, ready)
+                watcher.say(f"{scenario.name}: asking the {name} arm once per sampling")
+                try_arm(child, scenario, ready, name, drawing)
     except RefusedError as refusal:
-        return Prepared(started, endpoints, None, str(refusal))
-    return Prepared(arms, endpoints, drawing, None)
+        return Prepared(PerArm("", ""), tuple(endpoints), None, str(refusal))
+    return Prepared(PerArm(models["baseline"], models["speculative"]), tuple(endpoints), drawing, None)
+
+
+def _log(folder: Path, name: ArmName) -> Path:
+    """Where the output of a started engine goes: into the run folder, or beside it as long as there is none."""
+    return folder / f"{name}.log" if folder.exists() else folder.with_name(f"{folder.name}-{name}.log")
+
+
+def _take_in_logs(folder: Path) -> None:
+    for name in ARMS:
+        beside = folder.with_name(f"{folder.name}-{name}.log")
+        if beside.exists():
+            beside.rename(folder / f"{name}.log")
 
 
 def _endpoint(ready: Ready, name: ArmName) -> Endpoint:
     return endpoint_of(name, ready.arm, Served(ready.url, ready.headers, ready.arm.model or ""), ENGINES[ready.arm.engine])
 
 
-def _refuse_unfair(endpoints: tuple[Endpoint, ...], scenario: Scenario) -> None:
+def _refuse_unfair(endpoints: Sequence[Endpoint], scenario: Scenario) -> None:
     baseline, speculative = endpoints
     fairness = differences(baseline, speculative, scenario.accept_differences)
     if fairness.refusals:
@@ -111,24 +144,9 @@ def _refuse_unfair(endpoints: tuple[Endpoint, ...], scenario: Scenario) -> None:
         )
 
 
-def _with_model(ready: Ready, model: str) -> Ready:
-    return replace(ready, arm=replace(ready.arm, model=model))
-
-
 def _drawing(scenario: Scenario, ready: Ready) -> Drawing:
     texts = documents(scenario.workload.corpus or "")
     return Drawing(documents=texts, unit=token_unit(ready, texts), workload=scenario.workload, seed=scenario.seed)
-
-
-def _measure_all(bench: Bench, watcher: Watcher) -> None:
-    trials = trials_of(bench.scenario, cells_of(bench.scenario))
-    watcher.start(len(trials))
-    for trial in trials:
-        watcher.block(trial.order + 1, _told(trial, measure(bench, trial)))
-
-
-def _told(trial: Trial, measured: Measured) -> str:
-    return f"{trial.cell.id} pair {trial.pair + 1} {trial.arm}: {measured.ok} ok, {measured.failed} failed"
 
 
 def _manifest(scenario: Scenario, folder: Path, endpoints: tuple[Endpoint, ...]) -> Manifest:
@@ -142,7 +160,7 @@ def _manifest(scenario: Scenario, folder: Path, endpoints: tuple[Endpoint, ...])
         scenario=scenario,
         cells=cells_of(scenario),
         endpoints=endpoints,
-        notes=(),
+        notes=certainty_of(scenario),
     )
 
 

@@ -14,8 +14,26 @@ Route = Literal["chat", "completions"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Launch:
+    """How specbench starts an engine: `{port}` in the command stands for `port`, or for a free one where that is None.
+
+    `env` is added to the environment, `secrets` names variables that must be set in it. `ready` is the path that answers 200
+    once the engine serves, `log` the file for what it prints (None: one in the run folder).
+    """
+
+    command: tuple[str, ...]
+    env: dict[str, str]
+    secrets: tuple[str, ...]
+    gpu: str | None
+    port: int | None
+    ready: str
+    timeout_s: float
+    log: str | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Arm:
-    """One endpoint under test; `url` is None where specbench starts the embedded engine itself."""
+    """One endpoint under test; `url` is None where specbench starts the engine itself: by `launch`, or the embedded one."""
 
     engine: str
     url: str | None
@@ -28,6 +46,7 @@ class Arm:
     slow_by: float
     options: dict[str, Any]
     declare: dict[str, str]
+    launch: Launch | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -9,6 +9,7 @@ from typing import Annotated, Any, Literal
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, field_validator
 
 ENGINES = ("embedded", "vllm", "sglang", "llamacpp", "tgi", "trtllm", "lmdeploy", "openai")
+_VARIABLE_WITH_SECRET = re.compile(r"(TOKEN|KEY|SECRET|PASSWORD)S?$", re.IGNORECASE)
 _HEADER_WITH_SECRET = re.compile(r"authorization|api-?key|token|cookie|secret", re.IGNORECASE)
 
 
@@ -44,13 +45,46 @@ class Strict(BaseModel):
     model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
 
 
+def _variable(value: str) -> str:
+    if not re.fullmatch(r"[A-Za-z_][A-Za-z0-9_]*", value):
+        raise ValueError("must be the name of an environment variable, never a key itself")
+    return value
+
+
+Variable = Annotated[str, AfterValidator(_variable)]
+
+
+class LaunchForm(Strict):
+    """`arms.*.launch`: a command of one's own, or `model` (and `program`, `arguments`) for the engine's ready-made one."""
+
+    command: Annotated[list[str], Field(min_length=1)] | None = None
+    program: Annotated[list[str], Field(min_length=1)] | None = None
+    model: str | None = None
+    arguments: list[str] = []
+    env: dict[Variable, str] = {}
+    secrets: list[Variable] = []
+    gpu: str | None = None
+    port: Annotated[int, Field(ge=1, le=65_535)] | None = None
+    ready: Annotated[str, Field(pattern=r"^/")] | None = None
+    timeout_s: Seconds = 600.0
+    log: str | None = None
+
+    @field_validator("env")
+    @classmethod
+    def _no_secret(cls, value: dict[str, str]) -> dict[str, str]:
+        for variable in value:
+            if _VARIABLE_WITH_SECRET.search(variable):
+                raise ValueError(f"{variable} looks like a secret, and scenarios are stored: export it and name it in secrets")
+        return value
+
+
 class ArmForm(Strict):
     """`arms.baseline`, `arms.speculative`."""
 
     engine: Literal["embedded", "vllm", "sglang", "llamacpp", "tgi", "trtllm", "lmdeploy", "openai"] | None = None
     url: str | None = None
     model: str | None = None
-    api_key_env: str | None = None
+    api_key_env: Variable | None = None
     headers: dict[str, str] = {}
     extra_body: dict[str, Any] = {}
     metrics_url: str | None = None
@@ -58,6 +92,7 @@ class ArmForm(Strict):
     slow_by: Fraction = 0.0
     options: dict[str, Any] = {}
     declare: dict[str, str] = {}
+    launch: LaunchForm | None = None
 
     @field_validator("url", "metrics_url")
     @classmethod
@@ -66,13 +101,6 @@ class ArmForm(Strict):
             raise ValueError("must start with http:// or https:// and a host")
         if value is not None and re.match(r"https?://[^/]*@", value):
             raise ValueError("must not hold a user name or password; name a variable with api_key_env")
-        return value
-
-    @field_validator("api_key_env")
-    @classmethod
-    def _variable(cls, value: str | None) -> str | None:
-        if value is not None and not re.fullmatch(r"[A-Za-z_][A-Za-z0-9_]*", value):
-            raise ValueError("must be the name of an environment variable, never a key itself")
         return value
 
     @field_validator("headers")

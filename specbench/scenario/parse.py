@@ -14,8 +14,9 @@ from pydantic import ValidationError
 from specbench.analysis.guardrails import effective_guardrails
 from specbench.analysis.metrics import METRICS
 from specbench.errors import ScenarioError
-from specbench.model.asked import Arm, Band, BlockSize, Guardrail, Matrix, Sampling, Scenario, Success, Workload
-from specbench.scenario.grammar import ArmForm, GuardrailForm, MatrixForm, ScenarioForm, WorkloadForm
+from specbench.model.asked import Band, BlockSize, Guardrail, Matrix, Sampling, Scenario, Success, Workload
+from specbench.scenario.arms import arm_of, refuse_unfit_schedule
+from specbench.scenario.grammar import GuardrailForm, MatrixForm, ScenarioForm, WorkloadForm
 from specbench.scenario.text import Path, Text, dotted, read_text
 
 DEFAULT_PROFILE = "standard"
@@ -37,16 +38,6 @@ PROFILES: dict[str, Profile] = {
     "standard": Profile(pairs=10, min_requests=30, min_s=20.0, ramp_s=5.0),
     "full": Profile(pairs=20, min_requests=60, min_s=60.0, ramp_s=10.0),
 }
-
-# Where the metrics of an arm given by URL are, beyond `metrics_url`.
-URL_OPTIONS = {"metrics_api_key_env", "gpu_metrics_url", "gpus"}
-_NO_LAUNCH = "start the engine yourself and give its url"
-# Key path, the values that are refused (None: any), and what to do instead.
-NOT_BUILT: tuple[tuple[Path, tuple[str, ...] | None, str], ...] = (
-    (("arms", "baseline", "launch"), None, _NO_LAUNCH),
-    (("arms", "speculative", "launch"), None, _NO_LAUNCH),
-    (("matrix", "schedule"), ("simultaneous", "restart"), "leave it out: blocks of the two arms alternate"),
-)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -70,7 +61,6 @@ def parse_scenario(content: str, name: str, overrides: Overrides) -> Scenario:
     if not isinstance(text.value, dict):
         raise ScenarioError(f"{name}:1: a scenario is a mapping that starts with `name:`")
     tree = _overridden(text, overrides)
-    _refuse_not_built(text, tree)
     try:
         form = ScenarioForm.model_validate(tree)
     except ValidationError as error:
@@ -83,7 +73,7 @@ def _overridden(text: Text, overrides: Overrides) -> dict[str, Any]:
     urls = (("baseline", overrides.baseline_url), ("speculative", overrides.speculative_url))
     for arm, url in urls:
         if url is not None:
-            tree = _set(tree, ("arms", arm), {**_without_embedded(tree, arm), "url": url})
+            tree = _set(tree, ("arms", arm), {**_without_engine(tree, arm), "url": url})
     if overrides.model is not None:
         for arm, _ in urls:
             tree = _set(tree, ("arms", arm, "model"), overrides.model)
@@ -96,9 +86,10 @@ def _overridden(text: Text, overrides: Overrides) -> dict[str, Any]:
     return tree
 
 
-def _without_embedded(tree: dict[str, Any], arm: str) -> dict[str, Any]:
+def _without_engine(tree: dict[str, Any], arm: str) -> dict[str, Any]:
     found = tree.get("arms", {}).get(arm) if isinstance(tree.get("arms"), dict) else None
     kept = dict(found) if isinstance(found, dict) else {}
+    kept.pop("launch", None)
     if kept.get("engine") == "embedded":
         for key in ("engine", "speculative", "slow_by", "options"):
             kept.pop(key, None)
@@ -120,15 +111,6 @@ def _set(tree: Any, path: Path, value: Any) -> Any:
     if not isinstance(tree, dict):
         raise TypeError
     return {**tree, head: _set(tree.get(head), rest, value)}
-
-
-def _refuse_not_built(text: Text, tree: dict[str, Any]) -> None:
-    for path, values, advice in NOT_BUILT:
-        found: Any = tree
-        for part in path:
-            found = found.get(part) if isinstance(found, dict) else None
-        if found is not None and (values is None or found in values):
-            raise ScenarioError(f"{text.where(path)}: {dotted(path)}: not built yet; {advice}")
 
 
 def _first_problem(error: ValidationError, text: Text) -> str:
@@ -157,14 +139,16 @@ def _frozen(form: ScenarioForm, text: Text, content: str, profile: str) -> Scena
     listed = tuple(_guardrail(rail, place, form, text) for place, rail in enumerate(form.guardrails))
     if form.success.metric not in METRICS:
         raise ScenarioError(f"{text.where(('success', 'metric'))}: success.metric: {_unknown_metric(form.success.metric)}")
+    arms = (arm_of(form.arms.baseline, "baseline", text), arm_of(form.arms.speculative, "speculative", text))
+    refuse_unfit_schedule(matrix.schedule, arms, text)
     return Scenario(
         name=form.name,
         path=text.name,
         sha256=hashlib.sha256(content.encode()).hexdigest(),
         seed=form.seed,
         profile=profile,
-        baseline=_arm(form.arms.baseline, "baseline", text),
-        speculative=_arm(form.arms.speculative, "speculative", text),
+        baseline=arms[0],
+        speculative=arms[1],
         workload=_workload(form.workload, text),
         matrix=matrix,
         success=Success(metric=form.success.metric, improve_by=form.success.improve_by),
@@ -173,32 +157,6 @@ def _frozen(form: ScenarioForm, text: Text, content: str, profile: str) -> Scena
         place=form.place,
         accept_differences=tuple(form.accept_differences),
         labels=dict(form.labels),
-    )
-
-
-def _arm(form: ArmForm, name: str, text: Text) -> Arm:
-    path: Path = ("arms", name)
-    engine = form.engine or "openai"
-    if engine != "embedded" and form.url is None:
-        raise ScenarioError(
-            f"{text.where(path)}: {dotted(path)}: needs a url (or engine: embedded, which specbench starts itself)"
-        )
-    if form.url is not None and (form.slow_by or form.options):
-        raise ScenarioError(
-            f"{text.where(path)}: {dotted(path)}: slow_by and options are for the embedded engine that specbench starts"
-        )
-    return Arm(
-        engine=engine,
-        url=form.url,
-        model=form.model,
-        api_key_env=form.api_key_env,
-        headers=dict(form.headers),
-        extra_body=dict(form.extra_body),
-        metrics_url=form.metrics_url,
-        speculative=dict(form.speculative) if form.speculative is not None else None,
-        slow_by=form.slow_by,
-        options=dict(form.options),
-        declare=dict(form.declare),
     )
 
 

@@ -133,10 +133,10 @@ def test_numbers_in_other_spellings_are_numbers() -> None:
             "s.yaml:20: matrix.concurrency[1]: must be a whole number, not 'four'",
         ),
         ("concurrency: [1, 4, 16]", "concurrency: [1, 1]", "s.yaml:20: matrix.concurrency: each level may stand once"),
-        ("schedule: alternate", "schedule: restart", "s.yaml:22: matrix.schedule: not built yet"),
+        ("schedule: alternate", "schedule: sometimes", "s.yaml:22: matrix.schedule: must be 'alternate', 'simultaneous' or"),
         ("{engine: embedded}", "{engine: embeded}", "s.yaml:5: arms.baseline.engine: must be"),
         ("{engine: embedded}", "{engine: vllm}", "s.yaml:5: arms.baseline: needs a url"),
-        ("{engine: embedded}", "{engine: vllm, launch: {}}", "s.yaml:5: arms.baseline.launch: not built yet"),
+        ("{engine: embedded}", "{engine: vllm, launch: {}}", "s.yaml:5: arms.baseline.launch: needs a command, or a model"),
         ("{engine: embedded}", "{url: 'http://me:pw@host'}", "s.yaml:5: arms.baseline.url: must not hold a user name"),
         (
             "{engine: embedded}",

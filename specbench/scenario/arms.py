@@ -1,0 +1,92 @@
+"""The two arms of a scenario, frozen, with the commands that start them; and whether a schedule fits them. Pure."""
+
+from typing import NoReturn
+
+from specbench.errors import ScenarioError
+from specbench.model.asked import ARMS, Arm, ArmName, Launch, Schedule
+from specbench.scenario.commands import READY, READY_ELSEWHERE, command_of
+from specbench.scenario.grammar import ArmForm, LaunchForm
+from specbench.scenario.text import Path, Text, dotted
+
+# What an arm that is not the embedded engine may say under `options`: where its metrics are, beyond `metrics_url`.
+METRICS_OPTIONS = {"metrics_api_key_env", "gpu_metrics_url", "gpus"}
+
+
+def arm_of(form: ArmForm, name: ArmName, text: Text) -> Arm:
+    """The frozen arm.
+
+    Raises:
+        ScenarioError: it says neither where the engine is nor how to start it, or both, or what only another kind of arm may say.
+    """
+    path: Path = ("arms", name)
+    engine = form.engine or "openai"
+    given = [key for key, value in (("url", form.url), ("launch", form.launch)) if value is not None]
+    if len(given) == 2:
+        _refuse((*path, "launch"), "a launched engine serves on this machine at a port of its own: leave out url", text)
+    if not given and engine != "embedded":
+        _refuse(path, "needs a url, or a launch block (or engine: embedded, which specbench starts itself)", text)
+    embedded = engine == "embedded" and not given
+    if not embedded and (form.slow_by or form.options.keys() - METRICS_OPTIONS):
+        _refuse(path, "slow_by and options are for the embedded engine that specbench starts", text)
+    launch = None if form.launch is None else _launch(form.launch, form, engine, (*path, "launch"), text)
+    return Arm(
+        engine=engine,
+        url=form.url,
+        model=form.model or (form.launch.model if form.launch is not None else None),
+        api_key_env=form.api_key_env,
+        headers=dict(form.headers),
+        extra_body=dict(form.extra_body),
+        metrics_url=form.metrics_url,
+        speculative=dict(form.speculative) if form.speculative is not None else None,
+        slow_by=form.slow_by,
+        options=dict(form.options),
+        declare=dict(form.declare),
+        launch=launch,
+    )
+
+
+def refuse_unfit_schedule(schedule: Schedule, arms: tuple[Arm, Arm], text: Text) -> None:
+    """Nothing, where both arms can be run as the schedule asks.
+
+    Raises:
+        ScenarioError: `restart` with an engine that specbench does not start, or `simultaneous` with one engine for both arms.
+    """
+    where: Path = ("matrix", "schedule")
+    for name, arm in zip(ARMS, arms, strict=True):
+        if schedule == "restart" and arm.url is not None:
+            _refuse(where, f"restart needs engines that specbench starts, and arms.{name} is a url; give it a launch block", text)
+    urls = {arm.url.rstrip("/").removesuffix("/v1") for arm in arms if arm.url is not None}
+    if schedule == "simultaneous" and len(urls) == 1 and all(arm.url is not None for arm in arms):
+        _refuse(where, "simultaneous needs two engines, and both arms have one url; leave it out", text)
+
+
+def _launch(form: LaunchForm, arm: ArmForm, engine: str, path: Path, text: Text) -> Launch:
+    if engine == "embedded":
+        _refuse(path, "specbench knows how to start the embedded engine: leave out launch", text)
+    if form.command is not None and (form.program or form.model or form.arguments):
+        _refuse(path, "command is the whole command: leave out program, model and arguments", text)
+    return Launch(
+        command=tuple(form.command) if form.command is not None else _ready_made(form, arm, engine, path, text),
+        env=dict(form.env),
+        secrets=tuple(form.secrets),
+        gpu=form.gpu,
+        port=form.port,
+        ready=form.ready or READY.get(engine, READY_ELSEWHERE),
+        timeout_s=form.timeout_s,
+        log=form.log,
+    )
+
+
+def _ready_made(form: LaunchForm, arm: ArmForm, engine: str, path: Path, text: Text) -> tuple[str, ...]:
+    if form.model is None:
+        _refuse(path, "needs a command, or a model for the engine's ready-made one", text)
+    program = tuple(form.program) if form.program is not None else None
+    try:
+        command = command_of(engine, program, form.model, arm.model or form.model, arm.speculative)
+    except ValueError as error:
+        _refuse(path, str(error), text)
+    return (*command, *form.arguments)
+
+
+def _refuse(path: Path, why: str, text: Text) -> NoReturn:
+    raise ScenarioError(f"{text.where(path)}: {dotted(path)}: {why}")

@@ -1,0 +1,87 @@
+"""Runs the trials in the order and the company that the schedule asks for, and ends the load when an engine has died.
+
+What one block is and does is `measure.py`'s, how an engine is started `arms.py`'s.
+"""
+
+from collections.abc import Generator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack, closing
+from dataclasses import dataclass, replace
+from itertools import groupby
+
+from specbench.arms import Ready, Visit
+from specbench.load.client import LoadChild
+from specbench.measure import Bench, Measured, measure
+from specbench.model.asked import ARMS, ArmName
+from specbench.model.judged import PerArm
+from specbench.plan import Trial
+from specbench.preflight import try_arm
+from specbench.progress import Watcher
+
+Ran = Generator[tuple[Ready, Trial, Measured], None, None]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Course:
+    """What the trials run on: the bench, how to reach each arm, and the model that each is asked for."""
+
+    bench: Bench
+    visit: Visit
+    models: PerArm[str]
+    watcher: Watcher
+
+
+def run_trials(course: Course, trials: Sequence[Trial]) -> tuple[str, ...]:
+    """All trials, in order, until one of the engines has died: then a sentence that says so, and the rest is not run."""
+    course.watcher.start(len(trials))
+    run = _at_once if course.bench.scenario.matrix.schedule == "simultaneous" else _in_turn
+    with closing(run(course, trials)) as blocks:
+        for done, (ready, trial, measured) in enumerate(blocks, start=1):
+            counted = f"{measured.ok} ok, {measured.failed} failed"
+            course.watcher.block(done, f"{trial.cell.id} pair {trial.pair + 1} {trial.arm}: {counted}")
+            if measured.block.died is not None:
+                return (_death(course, ready, trial, measured.block.died),)
+    return ()
+
+
+def named(ready: Ready, model: str) -> Ready:
+    """The arm, asked for this model."""
+    return replace(ready, arm=replace(ready.arm, model=model))
+
+
+def _in_turn(course: Course, trials: Sequence[Trial]) -> Ran:
+    """One block after another; where engines are started for their blocks, each start is followed by a first request."""
+    bench = course.bench
+    for (arm, _), group in groupby(trials, key=lambda trial: (trial.arm, trial.launch)):
+        with course.visit(arm) as visited:
+            ready = named(visited, course.models.of(arm))
+            if bench.scenario.matrix.schedule == "restart":
+                try_arm(bench.child, bench.scenario, ready, arm, bench.drawing)
+            for trial in group:
+                yield ready, trial, measure(bench, ready, trial)
+
+
+def _at_once(course: Course, trials: Sequence[Trial]) -> Ran:
+    """Both blocks of a pair at the same time, each arm with a load child of its own."""
+    with ExitStack() as stack:
+        # Children of their own, that end before the threads that listen to them: then an interrupted block ends as well.
+        pool = stack.enter_context(ThreadPoolExecutor(max_workers=len(ARMS)))
+        readies = {arm: named(stack.enter_context(course.visit(arm)), course.models.of(arm)) for arm in ARMS}
+        second = replace(course.bench, child=stack.enter_context(LoadChild()))
+        first = replace(course.bench, child=stack.enter_context(LoadChild()))
+        benches: dict[ArmName, Bench] = dict(zip(ARMS, (first, second), strict=True))
+        for pair in zip(trials[::2], trials[1::2], strict=True):
+            started = [(trial, pool.submit(measure, benches[trial.arm], readies[trial.arm], trial)) for trial in pair]
+            both = [(readies[trial.arm], trial, future.result()) for trial, future in started]
+            yield from both
+
+
+def _death(course: Course, ready: Ready, trial: Trial, how: str) -> str:
+    lines = ready.engine.last_lines() if ready.engine is not None else ()
+    course.watcher.say(f"arms.{trial.arm}: the engine {how} during {trial.block_id}; its last lines:")
+    for line in lines:
+        course.watcher.say(f"    {line}")
+    return (
+        f"arms.{trial.arm}: the engine {how} during {trial.block_id}, so no later block was run;"
+        f" its last lines: {' | '.join(lines) or 'none'}"
+    )
