@@ -9,6 +9,7 @@ from specbench.report import costs, names, parts, wording
 
 DECISION_PAIRS = 10  # what profile `standard` runs, meant for a decision
 RARELY = 0.001
+VOID = "Cannot be said"
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,7 +34,7 @@ def answers(result: Result) -> tuple[Answer, ...]:
 
 
 def _enable(result: Result) -> tuple[str, str]:
-    short = {"PROMOTE": "Yes", "CAPPED": "Yes, within limits", "HOLD": "Not yet", "ROLLBACK": "No", "INVALID": "Cannot be said"}
+    short = {"PROMOTE": "Yes", "CAPPED": "Yes, within limits", "HOLD": "Not yet", "ROLLBACK": "No", "INVALID": VOID}
     no_benefit = result.verdict == "HOLD" and any(reason.code == "no_benefit" for reason in result.reasons)
     text = names.VERDICTS[result.verdict].meaning
     if no_benefit:
@@ -49,6 +50,8 @@ def _enable(result: Result) -> tuple[str, str]:
 def _traffic(result: Result) -> tuple[str, str]:
     if not result.cells:
         return "Nothing measured", "No request was counted, so nothing can be said of any traffic."
+    if result.verdict == "INVALID":
+        return VOID, "The measurement carries no judgement of any traffic."
     if result.slices:
         eligible = [found for found in result.slices if found.verdict in ("PROMOTE", "CAPPED")]
         named = ", ".join(f"{found.bin} ({range_words(parts.ranges(found))})" for found in eligible) or "none"
@@ -63,6 +66,8 @@ def _traffic(result: Result) -> tuple[str, str]:
 
 def _load(result: Result) -> tuple[str, str]:
     found = parts.ranges(result)
+    if result.verdict == "INVALID":
+        return VOID, "The measurement carries no judgement of any load."
     if not found or result.verdict not in ("PROMOTE", "CAPPED"):
         tested = ", ".join(dict.fromkeys(wording.load(cell.axes) for cell in result.cells)) or "nothing"
         return "As each slice says" if parts.enabled(result) else "No load", f"Tested: {tested}."
@@ -105,6 +110,8 @@ def _certainty(result: Result) -> tuple[str, str]:
     cell = parts.primary(result)
     if cell is None:
         return "Not at all", "Nothing was measured."
+    if result.verdict == "INVALID":
+        return "Not at all", "The figures are shown as measured, but with this fault they prove nothing."
     required = [finding for finding in parts.findings(result) if finding.required]
     states = Counter(finding.state for finding in required)
     tally = ", ".join(f"{states[state]} {state}" for state in ("PASS", "FAIL", "INCONCLUSIVE", "NODATA") if states[state])

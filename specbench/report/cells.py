@@ -2,9 +2,10 @@
 
 from dataclasses import dataclass
 
-from specbench.model.judged import AcceptanceSummary, CellResult, Comparison, Distribution, Factors, PerArm
+from specbench.model.judged import AcceptanceSummary, CellResult, Comparison, Distribution, Factors
 from specbench.report import names, rows, wording
 from specbench.report.quantiles import QuantileTable, quantile_tables
+from specbench.report.truth import TruthRow, truth_rows
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,8 +67,7 @@ class CellView:
     positions: tuple[Position, ...]
     factors: FactorView
     theory: tuple[Fact, ...]
-    truth: tuple[rows.Pair, ...]
-    overruns: str
+    truth: tuple[TruthRow, ...]
     distributions: tuple[Distribution, ...]
     quantiles: tuple[QuantileTable, ...]
 
@@ -102,9 +102,10 @@ def cell_view(cell: CellResult, index: int) -> CellView:
         acceptance=_acceptance(cell.acceptance),
         positions=_positions(cell.acceptance),
         factors=factor_view(cell.factors),
-        theory=tuple(Fact(name.replace("_", " "), wording.number(value)) for name, value in cell.theory.items()),
-        truth=_truth(cell.engine_truth),
-        overruns=_overruns(cell.engine_truth),
+        theory=tuple(
+            Fact(name.replace("_", " "), wording.short(value)) for name, value in cell.theory.items() if value is not None
+        ),
+        truth=truth_rows(cell),
         distributions=cell.distributions,
         quantiles=quantile_tables(cell.distributions),
     )
@@ -176,26 +177,3 @@ def factor_view(found: Factors) -> FactorView:
         break_even=wording.ratio(found.break_even),
         sentence=sentence,
     )
-
-
-def _truth(found: PerArm[dict[str, float]] | None) -> tuple[rows.Pair, ...]:
-    if found is None:
-        return ()
-    keys = sorted({*found.baseline, *found.speculative})
-    return tuple(
-        rows.Pair(key.replace("_", " "), _counted(found.baseline.get(key)), _counted(found.speculative.get(key))) for key in keys
-    )
-
-
-def _counted(value: float | None) -> str:
-    """A number of things without decimals, any other as a number."""
-    return wording.count(round(value)) if value is not None and value == round(value) else wording.number(value)
-
-
-def _overruns(found: PerArm[dict[str, float]] | None) -> str:
-    """How many of the engine's steps took longer than their virtual time, '' where no engine told."""
-    if found is None:
-        return ""
-    steps = found.baseline.get("steps", 0) + found.speculative.get("steps", 0)
-    late = found.baseline.get("overrun_steps", 0) + found.speculative.get("overrun_steps", 0)
-    return f"{wording.count(round(late))} of {wording.count(round(steps))} ({wording.percent(late / steps)})" if steps else ""

@@ -12,6 +12,7 @@ from specbench.report import names, parts, wording
 
 SECONDS_PER_HOUR = 3600
 TOKENS_PRICED = 1_000_000
+WORSE_IN_PERCENT = 2.0  # beyond it percent read badly
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,6 +59,8 @@ def _per_million(price: float | None, tokens_per_s: float | None) -> float | Non
 
 def cost(result: Result) -> tuple[str, str]:
     """The cost of switching speculation on, in a few words and in sentences."""
+    if result.verdict == "INVALID":
+        return "Cannot be said", "The measurement carries no judgement of any cost."
     enabled = parts.enabled(result)
     cells = enabled or result.cells
     known = sorted(
@@ -111,4 +114,5 @@ def _side_effect(cells: tuple[CellResult, ...]) -> str:
     harm, metric, load = max(harms)
     if harm <= 1:
         return " No required metric got worse."
-    return f" Worst side effect: {names.metric(metric)} {wording.percent(harm - 1)} worse at {load}."
+    worse = f"{wording.percent(harm - 1)} worse" if harm < WORSE_IN_PERCENT else f"worse by a factor of {wording.ratio(harm)}"
+    return f" Worst side effect: {names.metric(metric)} {worse} at {load}."

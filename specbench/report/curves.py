@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 from itertools import pairwise
 from math import exp, log
+from typing import NamedTuple
 
 from specbench.model.judged import CellResult, Comparison, Result
 from specbench.report import names, parts, wording
@@ -12,7 +13,7 @@ DRAWN = ("tpot_p50", "output_tps", "ttft_p95")
 
 @dataclass(frozen=True, slots=True)
 class Point:
-    """One metric at one load; what could not be had is None."""
+    """One metric at one load; what could not be had is None. `theory` is the ratio that the model predicts, for TPOT only."""
 
     load: float
     baseline: float | None
@@ -20,6 +21,7 @@ class Point:
     ratio: float | None
     low: float | None
     high: float | None
+    theory: float | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -62,17 +64,30 @@ def curves(result: Result) -> tuple[tuple[Curve, ...], ...]:
 def _curves(cells: list[CellResult], by: str, part: str, metrics: tuple[str, ...]) -> list[Curve]:
     made = []
     for metric in metrics:
-        placed = [(parts.place(cell, by), parts.comparison(cell, metric)) for cell in cells]
-        known = sorted(((at, found) for at, found in placed if at is not None and found is not None), key=lambda pair: pair[0])
+        placed = [(parts.place(cell, by), parts.comparison(cell, metric), cell) for cell in cells]
+        known = [_Place(at, found, _theory(cell, metric)) for at, found, cell in placed if at is not None and found is not None]
         if known:
-            made.append(_curve(known, by, part))
+            made.append(_curve(sorted(known, key=lambda one: one.load), by, part))
     return made
 
 
-def _curve(known: list[tuple[float, Comparison]], by: str, part: str) -> Curve:
-    first = known[0][1]
+class _Place(NamedTuple):
+    load: float
+    found: Comparison
+    theory: float | None
+
+
+def _theory(cell: CellResult, metric: str) -> float | None:
+    """The predicted TPOT ratio: 1 ÷ the expected speed-up."""
+    expected = cell.theory.get("expected_speed_up")
+    return 1 / expected if expected and metric.startswith("tpot") else None
+
+
+def _curve(known: list[_Place], by: str, part: str) -> Curve:
+    first = known[0].found
     points = tuple(
-        Point(at, found.value.baseline, found.value.speculative, found.ratio, found.ci_low, found.ci_high) for at, found in known
+        Point(at, one.value.baseline, one.value.speculative, one.ratio, one.ci_low, one.ci_high, theory)
+        for at, one, theory in known
     )
     return Curve(
         metric=first.metric,

@@ -4,13 +4,12 @@ from dataclasses import dataclass
 
 from specbench.model.judged import EndpointInfo, PerArm
 
-UNDER_TEST = ("speculation", "url")  # these may differ: one is what is tried, the other where it runs
 NOT_TOLD = "not told"
 
 
 @dataclass(frozen=True, slots=True)
 class FairnessRow:
-    """One fact of both endpoints; `state` is 'equal', 'differs' or 'under test', `source` where it was learnt."""
+    """One fact of both endpoints; `state` is 'equal', 'differs', 'may differ' or 'not known', `source` where it was learnt."""
 
     label: str
     baseline: str
@@ -20,22 +19,33 @@ class FairnessRow:
 
 
 def fairness(endpoints: PerArm[EndpointInfo]) -> tuple[FairnessRow, ...]:
-    """Address, model, engine and every fact that either endpoint told, in a fixed order."""
+    """Where each arm was reached and how it drafts, then every fact: those that must be equal first."""
+    from specbench.telemetry.facts import FACTS  # only the page needs it, and text formats stay quick without
+
     base, spec = endpoints.baseline, endpoints.speculative
-    fixed = (
-        ("url", base.url, spec.url),
-        ("model", base.model, spec.model),
-        ("engine", base.engine, spec.engine),
-        ("engine_version", base.engine_version, spec.engine_version),
-        ("speculation", base.speculation or "off", spec.speculation),
+    rows = (
+        FairnessRow("url", base.url, spec.url, "may differ", "given"),
+        FairnessRow("speculation", base.speculation or "off", spec.speculation or NOT_TOLD, "may differ", "read"),
     )
-    told = [_row(name, left, right, "read") for name, left, right in fixed]
-    for name in sorted({*base.facts, *spec.facts}):
-        sources = dict.fromkeys(arm.sources.get(name, "not declared") for arm in (base, spec))
-        told.append(_row(name, base.facts.get(name), spec.facts.get(name), ", ".join(sources)))
-    return tuple(told)
+    told = {**base.facts, **spec.facts, "model": "", "engine": "", "engine_version": ""}
+    kinds = {name: kind for name, (kind, _) in FACTS.items()}
+    known = [name for name in FACTS if kinds[name] == "must_equal" or name in told]
+    names = [name for name in (*known, *sorted(told.keys() - FACTS.keys())) if name != "speculation"]
+    return (*rows, *(_row(name, endpoints, kinds.get(name)) for name in names))
 
 
-def _row(name: str, baseline: str | None, speculative: str | None, source: str) -> FairnessRow:
-    state = "under test" if name in UNDER_TEST else "equal" if baseline == speculative else "differs"
-    return FairnessRow(name.replace("_", " "), baseline or NOT_TOLD, speculative or NOT_TOLD, state, source)
+def _row(name: str, endpoints: PerArm[EndpointInfo], kind: str | None) -> FairnessRow:
+    arms = (endpoints.baseline, endpoints.speculative)
+    left, right = (_value(arm, name) for arm in arms)
+    sources = [arm.sources.get(name, "read" if _value(arm, name) else "not declared") for arm in arms]
+    state = "equal" if left == right else "differs"
+    if kind != "must_equal":
+        state = "may differ"
+    elif left is None or right is None:
+        state = "not known"
+    return FairnessRow(name.replace("_", " "), left or NOT_TOLD, right or NOT_TOLD, state, ", ".join(dict.fromkeys(sources)))
+
+
+def _value(arm: EndpointInfo, name: str) -> str | None:
+    fixed = {"model": arm.model, "engine": arm.engine, "engine_version": arm.engine_version}
+    return arm.facts.get(name) or fixed.get(name)

@@ -44,6 +44,9 @@ def ratio_chart(curve: Curve, name: str) -> str:
         known = [(point, point.ratio) for point in curve.points if point.ratio is not None]
         _loads(axes, [point.load for point in curve.points])
         axes.axhline(1, color=MUTED, linewidth=1)
+        theory = [(point.load, point.theory) for point in curve.points if point.theory is not None]
+        if theory:
+            axes.plot(*_columns(theory), color=MUTED, linestyle=(0, (1, 2)), marker="x", markersize=4.5, linewidth=1.2)
         for point, ratio in known:
             if point.low is not None and point.high is not None:
                 axes.plot([point.load, point.load], [point.low, point.high], color=SPECULATIVE, linewidth=5, alpha=0.3)
@@ -140,7 +143,8 @@ def _ratio_words(curve: Curve) -> str:
 
 def _point_words(point: Point) -> str:
     span = wording.interval(point.low, point.high)
-    return f"at {point.load:g}: {wording.ratio(point.ratio)}" + (f" ({span})" if span else "")
+    theory = f", theory {wording.ratio(point.theory)}" if point.theory is not None else ""
+    return f"at {point.load:g}: {wording.ratio(point.ratio)}" + (f" ({span})" if span else "") + theory
 
 
 def _ecdf_words(found: Sequence[Distribution]) -> str:

@@ -10,8 +10,10 @@ from specbench.report import costs, names, parts, rows, wording
 from specbench.report.answers import Answer, answers, range_words, tops
 from specbench.report.cells import CellView, Fact, cell_view
 from specbench.report.curves import Curve, LoadRow, curves, load_rows
+from specbench.report.diagnosis import diagnoses
 from specbench.report.fairness import FairnessRow, fairness
 from specbench.report.heat import HeatMap, heat_map
+from specbench.report.truth import overruns
 
 FIRST_REASONS = 3  # what a tired reader takes in; the others wait behind one key
 VIRTUAL = "Times are virtual: the embedded engine charges each step the time that a modelled accelerator would take."
@@ -23,6 +25,16 @@ class ReasonView:
 
     code: str
     message: str
+    anchor: str
+    place: str
+
+
+@dataclass(frozen=True, slots=True)
+class Obstacle:
+    """One thing that held speculation back, with the anchor of its cell."""
+
+    title: str
+    evidence: str
     anchor: str
     place: str
 
@@ -59,6 +71,7 @@ class ReportView:
     heat: HeatMap
     curves: tuple[tuple[Curve, ...], ...]
     load_table: tuple[LoadRow, ...]
+    obstacles: tuple[Obstacle, ...]
     cells: tuple[CellView, ...]
     run_findings: tuple[rows.FindingRow, ...]
     checks: tuple[rows.CheckRow, ...]
@@ -72,7 +85,8 @@ class ReportView:
 def view_of(result: Result) -> ReportView:
     """The result as a reader sees it."""
     cells = tuple(cell_view(cell, index) for index, cell in enumerate(result.cells))
-    reasons = _reasons(result, {cell.id: cell for cell in cells})
+    by_id = {cell.id: cell for cell in cells}
+    reasons = _reasons(result, by_id)
     name, drawn = names.VERDICTS[result.verdict], curves(result)
     return ReportView(
         title=result.run.name,
@@ -92,10 +106,15 @@ def view_of(result: Result) -> ReportView:
         heat=heat_map(result, cells),
         curves=drawn,
         load_table=tuple(row for group in drawn for curve in group for row in load_rows(curve)),
+        obstacles=tuple(
+            Obstacle(one.title, one.evidence, by_id[one.cell].anchor, by_id[one.cell].label) for one in diagnoses(result)
+        ),
         cells=cells,
         run_findings=tuple(rows.finding_row(found) for found in result.run_findings),
         checks=tuple(rows.check_row(found) for found in result.integrity),
-        overruns=tuple(Fact(cell.label, cell.overruns) for cell in cells if cell.overruns),
+        overruns=tuple(
+            Fact(view.label, late) for view, cell in zip(cells, result.cells, strict=True) if (late := overruns(cell))
+        ),
         prices=_prices(result),
         fairness=fairness(result.endpoints),
         reproduce=_reproduce(result),

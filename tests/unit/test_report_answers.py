@@ -22,7 +22,7 @@ def _short(result: Result) -> list[str]:
         ("CAPPED", ["Yes, within limits", "The mix as tested", "Up to 4 streams"]),
         ("HOLD", ["Not yet", "No traffic", "No load"]),
         ("ROLLBACK", ["No", "No traffic", "No load"]),
-        ("INVALID", ["Cannot be said", "Nothing measured", "No load"]),
+        ("INVALID", ["Cannot be said", "Nothing measured", "Cannot be said"]),
     ],
 )
 def test_whether_for_what_and_up_to_where(verdict: VerdictWord, said: list[str]) -> None:
@@ -116,4 +116,18 @@ def test_what_stays_off_costs_nothing() -> None:
     assert text.startswith(
         "If it were on, an output token would cost on equal machines: 30 % more at 1 stream, 40 % more at 4 streams."
     )
-    assert cost(invalid())[0] == "Not measured"
+    assert cost(invalid())[0] == "Cannot be said"
+    assert cost(replace(hold(), cells=()))[0] == "Not measured"
+
+
+def test_a_broken_measurement_answers_nothing_though_it_has_figures() -> None:
+    """INVALID with measured cells says no more than INVALID without."""
+    found = answers(replace(capped(), verdict="INVALID", enable_range=None))
+    assert [one.short for one in found] == [
+        "Cannot be said",
+        "Cannot be said",
+        "Cannot be said",
+        "Not at all",
+        "Mend the measurement",
+        "Cannot be said",
+    ]

@@ -11,6 +11,7 @@ from specbench.report.curves import Point, crossing, curves
 from specbench.report.fairness import fairness
 from specbench.report.heat import heat_map
 from specbench.report.quantiles import quantile_tables
+from specbench.report.truth import overruns, truth_rows
 from tests.support.result_parts import a_cell, a_comparison, a_finding, counts, distributions
 from tests.support.results import capped, hostile, sliced
 
@@ -133,14 +134,40 @@ def test_the_heat_map_leaves_out_what_nobody_could_measure_and_need_not() -> Non
     assert found.rows[0].tiles[3].state == "NODATA"
 
 
-def test_arms_may_differ_only_in_what_is_tested() -> None:
-    """Address and speculation are under test, any other difference is called one."""
+def test_arms_may_differ_only_where_it_is_no_fault() -> None:
+    """Address and speculation may differ, the model may not, and a fact that nobody told is not known."""
     state = {row.label: row.state for row in fairness(hostile().endpoints)}
-    assert (state["url"], state["speculation"], state["model"], state["engine"]) == (
-        "under test",
-        "under test",
-        "differs",
-        "equal",
-    )
+    found = [state[name] for name in ("url", "speculation", "model", "engine", "tokenizer")]
+    assert found == ["may differ", "may differ", "differs", "equal", "not known"]
     source = {row.label: row.source for row in fairness(capped().endpoints)}
-    assert (source["quantization"], source["prefix caching"]) == ("not declared", "declared")
+    assert (source["quantization"], source["prefix caching"], source["model"]) == ("not declared", "declared", "read")
+
+
+def test_the_engines_truth_stands_beside_the_measurement() -> None:
+    """Mean step, acceptance and its positions are told twice; what only the engine counts has no measured side."""
+    told = {
+        "steps": 100.0,
+        "overrun_steps": 1.0,
+        "step_s": 1.5,
+        "rounds": 50.0,
+        "accepted": 120.0,
+        "drafted": 200.0,
+        "per_position.0": 41.0,
+    }
+    cell = replace(a_cell(1, 0.5), engine_truth=PerArm({"steps": 300.0}, told))
+    rows_of = {(row.label, row.arm): (row.measured, row.engine) for row in truth_rows(cell)}
+    assert rows_of["acceptance length", "speculative"] == ("3.40", "3.40")
+    assert rows_of["acceptance rate", "speculative"] == ("60 %", "60 %")
+    assert rows_of["accepted at position 1", "speculative"] == ("82 %", "82 %")
+    assert rows_of["mean step, ms", "speculative"] == ("18.7", "15.0")
+    assert rows_of["steps", "baseline"] == ("–", "300")
+    assert ("accepted at position 2", "speculative") not in rows_of
+    assert overruns(cell) == "1 of 400 (0.25 %)"
+    assert truth_rows(replace(cell, engine_truth=None)) == ()
+
+
+def test_theory_is_drawn_beside_the_measured_ratio() -> None:
+    """An expected speed-up of 2 is a TPOT ratio of 0.5, and no other metric has a theory."""
+    cells = tuple(replace(cell, theory={"expected_speed_up": 2.0}) for cell in capped().cells)
+    group = curves(replace(capped(), cells=cells))[0]
+    assert [[point.theory for point in curve.points] for curve in group[:2]] == [[0.5, 0.5, 0.5], [None, None, None]]

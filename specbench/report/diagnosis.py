@@ -1,0 +1,101 @@
+"""What held speculation back in a cell, recognised from its numbers: an explanation for a reader, never part of a verdict.
+
+The cases are those that any guide to speculative decoding warns of: prefill dominates, acceptance is low, the server is
+saturated by batching, the KV cache has little room, or verifying simply costs more than it brings.
+"""
+
+from dataclasses import dataclass
+
+from specbench.model.judged import CellResult, Result
+from specbench.report import parts, wording
+
+PREFILL_SHARE = 0.5  # of the whole answer's time, before its first token: decode can shorten only what is left
+LOW_ALPHA = 0.7  # below it the usual alarm sounds
+FULL_KV = 0.95
+SATURATED = 1.1  # a larger batch that brings less than this times the tokens is no gain any more
+SLOWER = 1.0
+
+
+@dataclass(frozen=True, slots=True)
+class Diagnosis:
+    """One thing that held speculation back in one cell, with the figures that show it."""
+
+    cell: str
+    title: str
+    evidence: str
+
+
+def diagnoses(result: Result) -> tuple[Diagnosis, ...]:
+    """What held speculation back, cell by cell in the result's order; empty where nothing did."""
+    return tuple(
+        found
+        for cell in result.cells
+        for found in (*_prefill(cell), *_acceptance(cell), *_saturated(result, cell), *_memory(cell), *_cost(cell))
+    )
+
+
+def _baseline(cell: CellResult, metric: str) -> float | None:
+    found = parts.comparison(cell, metric)
+    return found.value.baseline if found is not None else None
+
+
+def _prefill(cell: CellResult) -> tuple[Diagnosis, ...]:
+    first, whole = _baseline(cell, "ttft_p50"), _baseline(cell, "e2e_p50")
+    if first is None or not whole or first / whole < PREFILL_SHARE:
+        return ()
+    share = wording.percent(first / whole)
+    text = f"{share} of an answer's time passes before its first token; speculation shortens only the rest."
+    return (Diagnosis(cell.id, "Prefill dominates", text),)
+
+
+def _acceptance(cell: CellResult) -> tuple[Diagnosis, ...]:
+    alpha = cell.acceptance.alpha
+    if alpha is None or alpha >= LOW_ALPHA:
+        return ()
+    text = f"A drafted token is kept with a chance of {wording.ratio(alpha)}; the usual alarm is {LOW_ALPHA:g}."
+    return (Diagnosis(cell.id, "Acceptance is low", text),)
+
+
+def _saturated(result: Result, cell: CellResult) -> tuple[Diagnosis, ...]:
+    """The baseline's throughput hardly grew from the next lower load to this one."""
+    load, tps = cell.axes.concurrency, _baseline(cell, "output_tps")
+    if load is None or tps is None:
+        return ()
+    lower = [
+        (one.axes.concurrency, below)
+        for one in result.cells
+        if (one.axes.bin, one.axes.sampling) == (cell.axes.bin, cell.axes.sampling)
+        and one.axes.concurrency is not None
+        and one.axes.concurrency < load
+        and (below := _baseline(one, "output_tps"))
+    ]
+    if not lower or tps / max(lower)[1] >= SATURATED:
+        return ()
+    gain = f"{wording.ratio(tps / max(lower)[1])} times that at {wording.streams(max(lower)[0])}"
+    text = f"The baseline's throughput is {gain}: no idle compute is left for drafts."
+    return (Diagnosis(cell.id, "The server is saturated", text),)
+
+
+def _memory(cell: CellResult) -> tuple[Diagnosis, ...]:
+    title = "Little room in the KV cache"
+    peak, put_back = parts.comparison(cell, "kv_peak"), parts.comparison(cell, "preemptions")
+    if peak is not None and peak.value.speculative is not None and peak.value.speculative >= FULL_KV:
+        text = f"At its peak {wording.percent(peak.value.speculative)} of the cache was in use with speculation."
+        return (Diagnosis(cell.id, title, text),)
+    if put_back is None or put_back.value.speculative is None or put_back.value.baseline is None:
+        return ()
+    with_it, without = put_back.value.speculative, put_back.value.baseline
+    if with_it <= without:
+        return ()
+    text = f"Requests were put back {wording.short(with_it)} times with speculation and {wording.short(without)} without."
+    return (Diagnosis(cell.id, title, text),)
+
+
+def _cost(cell: CellResult) -> tuple[Diagnosis, ...]:
+    found, tokens = cell.factors, cell.factors.tokens_per_step.speculative
+    if found.tpot_ratio is None or found.break_even is None or tokens is None:
+        return ()
+    if found.tpot_ratio <= SLOWER or tokens >= found.break_even:
+        return ()
+    text = f"A step brought {wording.ratio(tokens)} tokens where {wording.ratio(found.break_even)} were needed to break even."
+    return (Diagnosis(cell.id, "A step costs more than it brings", text),)
