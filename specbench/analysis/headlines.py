@@ -27,7 +27,8 @@ def unsafe(findings: Sequence[Finding], dead: Sequence[Standing]) -> tuple[Reaso
             code="dead_arm",
             cell=standing.id,
             metric=None,
-            message=f"{standing.place} not one request succeeded with speculation, while the baseline answered.",
+            message=f"{standing.place} the speculative arm was dead (no request succeeded, or its engine went down), while the"
+            " baseline answered.",
         )
         for standing in dead
     ]
@@ -43,13 +44,14 @@ def invalid(checks: Sequence[IntegrityCheck], lost: Sequence[Standing]) -> tuple
     gone = []
     for standing in lost:
         both = "speculative" in standing.dead
-        who = "in either arm" if both else "in the baseline"
+        who = "both arms were" if both else "the baseline was"
         gone.append(
             Reason(
                 code="dead_baseline",
                 cell=standing.id,
                 metric=None,
-                message=f"{standing.place} not one request succeeded {who}, so there is nothing to compare with.",
+                message=f"{standing.place} {who} dead (no request succeeded, or the engine went down), so there is nothing to"
+                " compare with.",
             )
         )
     nothing = () if failed or gone else (_reason("no_required_cell", "No cell of the run is required, so none can decide."),)

@@ -54,8 +54,11 @@ class Measured:
 
     @property
     def dead(self) -> tuple[ArmName, ...]:
-        """The arms in which requests failed and not one succeeded."""
-        return tuple(arm for arm in ARMS if self.counts.of(arm).ok == 0 and self.counts.of(arm).failed >= DEAD_AFTER)
+        """The arms in which requests failed and not one succeeded, or whose engine died under load here."""
+        return tuple(arm for arm in ARMS if self._silent(arm) or any(map(_died, self.evidence.blocks.of(arm))))
+
+    def _silent(self, arm: ArmName) -> bool:
+        return self.counts.of(arm).ok == 0 and self.counts.of(arm).failed >= DEAD_AFTER
 
     @property
     def running_mean(self) -> PerArm[float | None]:
@@ -89,6 +92,11 @@ def measure(cell: CellEvidence, alpha: float, *, speculates: bool) -> Measured:
         unlike_tokens=unlike_tokens(cell.records, speculates=speculates),
         engine_truth=_truth(cell),
     )
+
+
+def _died(block: Block) -> bool:
+    """Whether the arm's engine ended by itself, or the block was given up as one request after another failed."""
+    return block.died is not None or block.end_reason == "endpoint_dead"
 
 
 def _alpha_trend(columns: Columns) -> Estimate | None:

@@ -17,7 +17,8 @@ Axis = Literal["concurrency", "rate"]
 class Standing:
     """A cell's place and state. `slice`: bin and sampling where the cell has traffic of its own, else (None, None).
 
-    `dead`: arms in which not one request succeeded here. `benefit`: the success finding, in the cell that must show it alone.
+    `dead`: arms in which not one request succeeded here, or whose engine went down. `benefit`: the success finding, in the cell
+    that must show it alone.
     """
 
     id: str
