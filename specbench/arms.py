@@ -3,7 +3,6 @@
 Whatever is started ends with its context. How a command is run and stopped is `launch.py`'s.
 """
 
-import os
 import subprocess
 import sys
 import tempfile
@@ -15,7 +14,8 @@ from typing import IO
 
 import msgspec
 
-from specbench.errors import ScenarioError, UnreachableError
+from specbench.errors import UnreachableError
+from specbench.keys import key_header
 from specbench.launch import Engine, launched
 from specbench.model.asked import ARMS, Arm, ArmName, Scenario
 
@@ -88,18 +88,12 @@ def base_url(url: str) -> str:
 
 
 def secret_headers(arm: Arm, name: ArmName) -> dict[str, str]:
-    """The headers that an arm's requests carry, the key read from the environment; an empty key sends none.
+    """The headers that an arm's requests carry, its key among them.
 
     Raises:
         ScenarioError: the variable that `api_key_env` names is not set.
     """
-    headers = dict(arm.headers)
-    if arm.api_key_env is None:
-        return headers
-    key = os.environ.get(arm.api_key_env)
-    if key is None:
-        raise ScenarioError(f"arms.{name}.api_key_env: the environment variable {arm.api_key_env} is not set; export it first")
-    return {**headers, "Authorization": f"Bearer {key.strip()}"} if key.strip() else headers
+    return {**arm.headers, **key_header(arm.api_key_env, f"arms.{name}.api_key_env")}
 
 
 @contextmanager

@@ -48,17 +48,21 @@ def run(
     ] = None,
     gate: Annotated[bool, typer.Option("--gate", help="Exit with the verdict's code.")] = False,
     allow_capped: AllowCapped = False,
+    until: Annotated[
+        str, typer.Option("--until", metavar="U", help="resolved: stop as soon as it is settled; budget: all pairs.")
+    ] = "budget",
 ) -> None:
     """Measure both arms, judge, and write the report: the main job."""
     from specbench.progress import watcher
     from specbench.run import Interrupted, folder_for, run
 
-    overrides = _overrides(profile, settings, baseline, speculative, model)
-    asked = _scenario(scenario, overrides)
+    if until not in ("budget", "resolved"):
+        raise typer.BadParameter(f"{until}: resolved or budget", param_hint="--until")
+    asked = _scenario(scenario, _overrides(profile, settings, baseline, speculative, model))
     folder = out or folder_for(asked)
     try:
         with watcher() as watching:
-            result = run(asked, folder, watching)
+            result = run(asked, folder, watching, until_resolved=until == "resolved")
     except Interrupted as interruption:
         _print_partial(folder)
         raise typer.Exit(128 + interruption.signal_number) from None
@@ -133,7 +137,7 @@ def probe(
     """Measure one endpoint quickly, no verdict."""
     import json
 
-    from specbench.arms import key_header
+    from specbench.keys import key_header
     from specbench.probe import ProbeOrder, as_text, probe
 
     order = ProbeOrder(
@@ -168,8 +172,8 @@ def engine(
     """Serve the embedded engine until Ctrl-C."""
     import json
 
-    from specbench.engine import serve
     from specbench.engine.options import options_of
+    from specbench.engine.server import serve
     from specbench.errors import ScenarioError
 
     try:

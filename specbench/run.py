@@ -17,6 +17,7 @@ from specbench.analyze import analyze
 from specbench.arms import Ready, Visit, visits
 from specbench.errors import DataError, RefusedError, UnreachableError
 from specbench.load.client import LoadChild
+from specbench.looking import Looking
 from specbench.measure import Bench
 from specbench.model.asked import ARMS, ArmName, Scenario
 from specbench.model.judged import PerArm, Result
@@ -30,7 +31,7 @@ from specbench.schedule import Course, named, run_trials
 from specbench.store import FORMAT_VERSION, Ending, RunWriter
 from specbench.telemetry import ENGINES
 from specbench.telemetry.endpoint import Served, endpoint_of
-from specbench.telemetry.fairness import differences
+from specbench.telemetry.fairness import contradictions, differences
 
 
 class Interrupted(BaseException):
@@ -56,8 +57,10 @@ def folder_for(scenario: Scenario) -> Path:
     return Path("reports") / f"{scenario.name}-{datetime.now(UTC):%Y%m%d-%H%M%S}"
 
 
-def run(scenario: Scenario, folder: Path, watcher: Watcher) -> Result:
+def run(scenario: Scenario, folder: Path, watcher: Watcher, until_resolved: bool = False) -> Result:
     """The judged result of running the scenario; `folder` then holds facts, result and report.
+
+    `until_resolved` looks at the data on the way and stops when every finding is settled; else there is one look, at the end.
 
     Raises:
         ScenarioError: an arm cannot be started as the scenario asks.
@@ -70,7 +73,7 @@ def run(scenario: Scenario, folder: Path, watcher: Watcher) -> Result:
         raise DataError(f"{folder}: exists already; give another folder with --out")
     with _signals_as_interrupts():
         try:
-            _measure(scenario, folder, watcher)
+            _measure(scenario, folder, watcher, Looking(folder, scenario.matrix.pairs) if until_resolved else None)
         except (Interrupted, UnreachableError):
             if folder.exists():
                 analyze(folder)
@@ -79,7 +82,7 @@ def run(scenario: Scenario, folder: Path, watcher: Watcher) -> Result:
         return analyze(folder)
 
 
-def _measure(scenario: Scenario, folder: Path, watcher: Watcher) -> None:
+def _measure(scenario: Scenario, folder: Path, watcher: Watcher, looking: Looking | None) -> None:
     """The facts of the run, on disk; whatever was started for them has ended."""
     with ExitStack() as stack:
         watcher.say(f"{scenario.name}: starting the arms")
@@ -92,9 +95,9 @@ def _measure(scenario: Scenario, folder: Path, watcher: Watcher) -> None:
             writer.finish(Ending(_now(), (prepared.refusal or "",)))
             return
         bench = Bench(scenario=scenario, drawing=prepared.drawing, child=child, writer=writer)
-        course = Course(bench=bench, visit=visit, models=prepared.models, watcher=watcher)
+        course = Course(bench=bench, visit=visit, models=prepared.models, watcher=watcher, looking=looking)
         problems = run_trials(course, trials_of(scenario, cells_of(scenario)))
-        writer.finish(Ending(_now(), problems))
+        writer.finish(Ending(_now(), problems, tuple(looking.looks) if looking is not None else ()))
 
 
 def _prepared(scenario: Scenario, visit: Visit, child: LoadChild, watcher: Watcher) -> Prepared:
@@ -144,6 +147,17 @@ def _refuse_unfair(endpoints: Sequence[Endpoint], scenario: Scenario) -> None:
         )
 
 
+def _fairness_notes(scenario: Scenario, endpoints: Sequence[Endpoint]) -> tuple[str, ...]:
+    """What to know of the arms besides a refusal: unknown facts, accepted differences, contradictions, proxies."""
+    if len(endpoints) < len(ARMS):
+        return ()
+    baseline, speculative = endpoints
+    notes = list(differences(baseline, speculative, scenario.accept_differences).warnings)
+    for endpoint in endpoints:
+        notes += contradictions(endpoint, scenario.arm(endpoint.arm).declare)
+    return tuple(notes)
+
+
 def _drawing(scenario: Scenario, ready: Ready) -> Drawing:
     texts = documents(scenario.workload.corpus or "")
     return Drawing(documents=texts, unit=token_unit(ready, texts), workload=scenario.workload, seed=scenario.seed)
@@ -160,7 +174,7 @@ def _manifest(scenario: Scenario, folder: Path, endpoints: tuple[Endpoint, ...])
         scenario=scenario,
         cells=cells_of(scenario),
         endpoints=endpoints,
-        notes=certainty_of(scenario),
+        notes=(*certainty_of(scenario), *_fairness_notes(scenario, endpoints)),
     )
 
 

@@ -11,6 +11,7 @@ from itertools import groupby
 
 from specbench.arms import Ready, Visit
 from specbench.load.client import LoadChild
+from specbench.looking import Looking
 from specbench.measure import Bench, Measured, measure
 from specbench.model.asked import ARMS, ArmName
 from specbench.model.judged import PerArm
@@ -29,10 +30,15 @@ class Course:
     visit: Visit
     models: PerArm[str]
     watcher: Watcher
+    looking: Looking | None = None
 
 
 def run_trials(course: Course, trials: Sequence[Trial]) -> tuple[str, ...]:
-    """All trials, in order, until one of the engines has died: then a sentence that says so, and the rest is not run."""
+    """All trials, in order, until what is looked for is settled or one of the engines has died.
+
+    Returns:
+        A sentence about the death, which left the rest undone; nothing where there was none.
+    """
     course.watcher.start(len(trials))
     run = _at_once if course.bench.scenario.matrix.schedule == "simultaneous" else _in_turn
     with closing(run(course, trials)) as blocks:
@@ -41,6 +47,8 @@ def run_trials(course: Course, trials: Sequence[Trial]) -> tuple[str, ...]:
             course.watcher.block(done, f"{trial.cell.id} pair {trial.pair + 1} {trial.arm}: {counted}")
             if measured.block.died is not None:
                 return (_death(course, ready, trial, measured.block.died),)
+            if course.looking is not None and course.looking.settled(trials[done:]):
+                return ()
     return ()
 
 

@@ -29,10 +29,11 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, slots=True)
 class Ending:
-    """How a run ended: `problems` are what it could not do, in sentences."""
+    """How a run ended: what it could not do (`problems`, sentences) and after how many pairs its data were looked at (`looks`)."""
 
     finished: str
     problems: tuple[str, ...]
+    looks: tuple[int, ...] = ()
 
 
 class RunWriter:
@@ -105,14 +106,15 @@ def read_run(folder: Path) -> Evidence:
     blocks = tuple(_lines(folder / BLOCKS, Block, problems))
     records = tuple(_lines(folder / REQUESTS, RequestRecord, problems))
     finished: str | None = None
+    looks: tuple[int, ...] = ()
     if (folder / FINISHED).exists():
         try:
             ending = msgspec.json.decode(_bytes(folder / FINISHED), type=Ending)
         except msgspec.MsgspecError as error:
             raise DataError(f"{folder / FINISHED}: damaged: {error}") from None
-        finished = ending.finished
+        finished, looks = ending.finished, ending.looks
         problems += ending.problems
-    return Evidence(manifest=manifest, blocks=blocks, records=records, finished=finished, problems=tuple(problems))
+    return Evidence(manifest=manifest, blocks=blocks, records=records, finished=finished, problems=tuple(problems), looks=looks)
 
 
 def read_records(folder: Path) -> Iterator[RequestRecord]:

@@ -3,7 +3,6 @@
 Nothing is read out of a page here: bodies stay as they came until the load is over.
 """
 
-import os
 import threading
 import time
 from collections.abc import Mapping, Sequence
@@ -11,7 +10,7 @@ from dataclasses import dataclass, replace
 from types import TracebackType
 from urllib.parse import urlsplit
 
-from specbench.errors import ScenarioError
+from specbench.keys import key_header
 from specbench.model.asked import Arm
 from specbench.telemetry.counters import span_of
 from specbench.telemetry.engine import Engine
@@ -164,9 +163,4 @@ def _listed(urls: object) -> list[str]:
 
 def _metrics_key(arm: Arm) -> dict[str, str]:
     variable = arm.options.get("metrics_api_key_env")
-    if not isinstance(variable, str):
-        return {}
-    key = os.environ.get(variable, "").strip()
-    if not key:
-        raise ScenarioError(f"options.metrics_api_key_env: the environment variable {variable} is not set; export it first")
-    return {"Authorization": f"Bearer {key}"}
+    return key_header(variable if isinstance(variable, str) else None, "options.metrics_api_key_env")

@@ -1,0 +1,19 @@
+"""Keys come from environment variables, by name; nothing else here, and no key is ever written anywhere."""
+
+import os
+
+from specbench.errors import ScenarioError
+
+
+def key_header(variable: str | None, where: str) -> dict[str, str]:
+    """The header that carries the key of the environment variable; none where no variable is named or it is empty.
+
+    Raises:
+        ScenarioError: the variable is not set; `where` says who names it.
+    """
+    if variable is None:
+        return {}
+    key = os.environ.get(variable)
+    if key is None:
+        raise ScenarioError(f"{where}: the environment variable {variable} is not set; export it first")
+    return {"Authorization": f"Bearer {key.strip()}"} if key.strip() else {}
