@@ -9,6 +9,7 @@ all cells, then the other's.
 import random
 from dataclasses import dataclass
 
+from specbench.analysis.metrics import METRICS
 from specbench.model.asked import ARMS, Arm, ArmName, Scenario, Schedule
 from specbench.model.seen import Cell
 
@@ -186,8 +187,14 @@ def _required(scenario: Scenario, cell: Cell) -> str:
 def _rails(scenario: Scenario) -> list[str]:
     lines = []
     for rail in scenario.guardrails:
-        allowed = (
-            f"at most {rail.slo:g}" if rail.slo is not None else f"worse by at most {rail.margin:.0%}" if rail.margin else "shown"
-        )
+        metric = METRICS[rail.metric]
+        if rail.slo is not None:
+            allowed = f"at {'least' if metric.direction == 'higher' else 'most'} {rail.slo:g}"
+        elif rail.margin is None:
+            allowed = "no more than the baseline" if rail.required else "shown"
+        elif metric.method == "share":
+            allowed = f"at most {100 * rail.margin:g} points more"
+        else:
+            allowed = f"{'within' if metric.direction == 'equal' else 'worse by at most'} {rail.margin:.0%}"
         lines.append(f"  {rail.role if rail.required else 'optional'}: {rail.metric} {allowed}")
     return lines

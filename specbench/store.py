@@ -29,7 +29,7 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, slots=True)
 class Ending:
-    """How a run ended: what it could not do (`problems`, sentences) and after how many pairs its data were looked at (`looks`)."""
+    """How a run ended: what it could not do (`problems`, sentences), and after how many pairs its data were looked at."""
 
     finished: str
     problems: tuple[str, ...]
