@@ -44,7 +44,8 @@ def _as_engine() -> None:
 
 def _end_with_parent(process: "subprocess.Popen[bytes]") -> None:
     """Waits for the end of standard input; then the command's whole group is asked to end, and made to after a grace."""
-    sys.stdin.buffer.read()
+    while os.read(0, 1):  # not through sys.stdin, whose lock this thread would hold when the interpreter ends
+        continue
     _signal_group(process.pid, signal.SIGTERM)
     deadline = time.monotonic() + GRACE_S
     while process.poll() is None and time.monotonic() < deadline:

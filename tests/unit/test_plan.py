@@ -5,7 +5,7 @@ from itertools import pairwise
 from pathlib import Path
 
 from specbench.model.asked import Scenario
-from specbench.plan import cells_of, describe, duration_s, trials_of
+from specbench.plan import cells_of, certainty_of, describe, duration_s, trials_of
 from specbench.scenario.parse import Overrides, parse_scenario
 
 CODE = Path("scenarios/code.yaml")
@@ -80,3 +80,31 @@ def test_pairs_are_not_always_led_by_the_same_arm_in_time() -> None:
 
     assert any(a == b for a, b in pairwise(leaders))
     assert any(a != b for a, b in pairwise(leaders))
+
+
+def test_under_restart_a_round_is_one_start_of_each_engine() -> None:
+    """All blocks of one arm, then those of the other; both in the same order of cells; each pair is a launch of its own."""
+    scenario = code(("matrix.schedule", "restart"))
+    trials = trials_of(scenario, cells_of(scenario))
+
+    for pair in range(4):
+        first, second = trials[6 * pair : 6 * pair + 3], trials[6 * pair + 3 : 6 * pair + 6]
+        assert {t.arm for t in first} | {t.arm for t in second} == {"baseline", "speculative"}
+        assert len({t.arm for t in first}) == len({t.arm for t in second}) == 1
+        assert [t.cell.id for t in first] == [t.cell.id for t in second]
+        assert {(t.pair, t.launch) for t in (*first, *second)} == {(pair, pair)}
+    assert Counter(trials[6 * pair].arm for pair in range(4)) == {"baseline": 2, "speculative": 2}
+
+
+def test_pairs_that_run_at_once_take_half_the_time() -> None:
+    """Two load children, one window."""
+    one, both = (duration_s(s, trials_of(s, cells_of(s))) for s in (code(), code(("matrix.schedule", "simultaneous"))))
+
+    assert both == (one[0] / 2, one[1] / 2)
+
+
+def test_a_schedule_says_what_it_costs_in_certainty() -> None:
+    """Nothing where engines that are up take turns; else a sentence for the report."""
+    assert certainty_of(code()) == ()
+    assert "started 4 times" in certainty_of(code(("matrix.schedule", "restart")))[0]
+    assert "two places" in certainty_of(code(("matrix.schedule", "simultaneous")))[0]
