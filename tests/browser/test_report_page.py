@@ -21,6 +21,7 @@ RESULTS: dict[str, Result] = {
     "hostile": hostile(),
     "large": large(12),
 }
+A4_PX = 702  # 210 mm less two margins of 12 mm, at 96 pixels to the inch
 OPEN_ALL = "document.querySelectorAll('details').forEach(one => one.open = true)"
 # The contrast of each visible text with the first opaque background behind it, by the formula of WCAG 2.2, section 1.4.3.
 LOW_CONTRAST = """
@@ -122,8 +123,9 @@ def test_a_tile_opens_its_cell(browser: Browser, pages: dict[str, Path]) -> None
 
 
 def test_paper_shows_what_the_screen_folds_away(browser: Browser, pages: dict[str, Path]) -> None:
-    """In print the closed cells are laid out, and the navigation is gone."""
-    browser.open(pages["capped"], 1280, media="print")
+    """In print the closed cells are laid out, the navigation is gone, and a sheet of A4 is wide enough."""
+    browser.open(pages["capped"], A4_PX, media="print")
+    assert browser.evaluate("document.documentElement.scrollWidth") <= A4_PX
     height = "document.querySelectorAll('details.cell')[2].querySelector('table').getBoundingClientRect().height"
     assert browser.evaluate(height) > 100
     assert browser.evaluate("getComputedStyle(document.querySelector('nav')).display") == "none"
