@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from specbench.engine.answers import Answer, Growth
 from specbench.engine.distribution import Distribution, draw, probability
 from specbench.engine.kv import BLOCK_TOKENS, BlockPool
-from specbench.engine.options import EngineOptions, Speculation
+from specbench.engine.options import EngineOptions, Speculation, tree_nodes
 from specbench.engine.proposers import propose_by_heads, propose_by_lookup, propose_by_model, propose_tree
 from specbench.engine.requests import Generation
 from specbench.engine.scheduler import Batch, Limits, Sequence, Share, leave, remember_blocks, schedule
@@ -41,8 +41,12 @@ class Output:
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """One engine step: outputs in batch order, seconds that it is to take, tokens that went through the target."""
+    """One engine step: outputs in batch order, seconds that it is to take, tokens that went through the target.
 
+    `started` are the requests that took part in a step for the first time.
+    """
+
+    started: tuple[Sequence, ...]
     outputs: tuple[Output, ...]
     seconds: float
     tokens: int
@@ -61,6 +65,7 @@ class Counts:
     per_position: list[int] = field(default_factory=list)
     emitted: int = 0
     prompt_tokens: int = 0
+    cached_tokens: int = 0
     computed_tokens: int = 0
 
 
@@ -110,9 +115,11 @@ class Engine:
         shares = schedule(self.batch)
         if not shares:
             return None
+        started = tuple(share.sequence for share in shares if not share.sequence.started)
         outputs: list[Output] = []
         parts: list[Part] = []
         for share in shares:
+            share.sequence.started = True
             part, output = self._advance(share)
             parts.append(part)
             if output is not None:
@@ -120,7 +127,7 @@ class Engine:
         tokens = sum(part.tokens for part in parts)
         self.counts.steps += 1
         self.counts.computed_tokens += tokens
-        return Step(tuple(outputs), step_s(self.machine, parts), tokens)
+        return Step(started, tuple(outputs), step_s(self.machine, parts), tokens)
 
     def _advance(self, share: Share) -> tuple[Part, Output | None]:
         sequence = share.sequence
@@ -191,6 +198,7 @@ class Engine:
         self.counts.emitted += len(growth.tokens)
         if first:
             self.counts.prompt_tokens += sequence.prompt_length
+            self.counts.cached_tokens += sequence.cached
         return Output(sequence, growth, logprobs, first)
 
     def _logprobs(self, text: Tokens[int], tokens: Tokens[int], top: int) -> tuple[TokenLogprob, ...]:
@@ -210,4 +218,4 @@ def _lookahead(speculation: Speculation | None) -> int:
         return 0
     if speculation.tree is None:
         return speculation.num_speculative_tokens
-    return sum(math.prod(speculation.tree[: depth + 1]) for depth in range(len(speculation.tree)))
+    return tree_nodes(speculation.tree)

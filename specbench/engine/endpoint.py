@@ -5,13 +5,16 @@ One object per endpoint and one per running answer; the routes around it are in 
 
 import asyncio
 import itertools
+import os
 import time
 from typing import Any
 
 import msgspec
 from starlette.types import Message, Receive, Send
 
-from specbench.engine.core import Engine, Output
+from specbench.engine.core import Engine, Output, Step
+from specbench.engine.faults import fault_of
+from specbench.engine.histograms import Moments, Observations
 from specbench.engine.options import EngineOptions
 from specbench.engine.pacing import Pacer
 from specbench.engine.requests import Generation, RequestError, Route, Terms, generation_of
@@ -19,6 +22,7 @@ from specbench.engine.scheduler import Sequence
 from specbench.engine.truth import RequestTruth, Truth
 from specbench.engine.wire import StreamForm, Told, error_body, whole_answer
 
+EXIT_BY_FAULT = 70
 SSE_HEADERS = [(b"content-type", b"text/event-stream; charset=utf-8")]
 
 
@@ -27,6 +31,7 @@ class Reply:
 
     def __init__(self, truth: RequestTruth) -> None:
         self.truth = truth
+        self.moments = Moments(truth.arrival_ns)
         self._outputs: list[Output] = []
         self._waiting: asyncio.Future[None] | None = None
         self._cut = False
@@ -34,6 +39,7 @@ class Reply:
     def push(self, output: Output, due_ns: int) -> None:
         """Takes what one step made; the writer is woken once."""
         self.truth.due_ns.append(due_ns)
+        self.truth.tokens.append(len(output.growth.tokens))
         self._outputs.append(output)
         self._wake()
 
@@ -65,23 +71,32 @@ class Endpoint:
         self.terms = terms
         self.told = told
         self.truth = Truth(engine.counts)
+        self.observations = Observations(terms.max_model_len)
         self.pacer = Pacer(engine, options.slow_by, self.truth.timing, self._deliver)
         self._replies: dict[Sequence, Reply] = {}
-        self._numbers = itertools.count()
+        self._numbers = itertools.count(1)
+        self._faults = options.faults
 
-    def _deliver(self, output: Output, due_ns: int) -> None:
-        reply = self._replies.get(output.sequence)
-        if reply is None:
-            return
-        growth, truth = output.growth, reply.truth
-        truth.tokens.append(len(growth.tokens))
-        if growth.finish is not None:
-            self._close(output.sequence, growth.finish)
-        reply.push(output, due_ns)
+    def _deliver(self, step: Step, began_ns: int, due_ns: int) -> None:
+        self.observations.by_name["iteration_tokens_total"].observe(step.tokens)
+        for sequence in step.started:
+            if sequence in self._replies:
+                self._replies[sequence].moments.scheduled_ns = began_ns
+        for output in step.outputs:
+            reply = self._replies.get(output.sequence)
+            # A client may have left while the step was on its way.
+            if reply is None:
+                continue
+            self.observations.output(reply.moments, due_ns)
+            if output.growth.finish is not None:
+                self.observations.ended(output.sequence, reply.moments)
+                self._close(output.sequence, output.growth.finish)
+            reply.push(output, due_ns)
 
     def _close(self, sequence: Sequence, finish: str) -> None:
-        truth = self._replies.pop(sequence).truth
-        truth.finish = finish
+        reply = self._replies.pop(sequence)
+        truth = reply.truth
+        truth.finish, truth.scheduled_ns = finish, reply.moments.scheduled_ns
         truth.drafted, truth.accepted = sequence.drafted_by_round, sequence.accepted_by_round
         truth.cached_tokens, truth.preemptions = sequence.cached, sequence.preemptions
         self.truth.finished[finish] += 1
@@ -89,12 +104,19 @@ class Endpoint:
     async def answer(self, body: bytes, route: Route, receive: Receive, send: Send) -> None:
         """Serves one generation request whose body has been read."""
         arrival_ns = time.monotonic_ns()
+        number = next(self._numbers)
+        fault = fault_of(number, self._faults)
+        if fault == "exit":
+            os._exit(EXIT_BY_FAULT)
+        if fault == "error":
+            await send_json(send, error_body("Internal server error", "InternalServerError", None, 500), 500)
+            return
         try:
             request = generation_of(decoded(body), route, self.terms)
         except RequestError as error:
             await send_json(send, error_body(error.message, error.kind, error.param, error.status), error.status)
             return
-        name = f"{'chatcmpl' if route == 'chat' else 'cmpl'}-{next(self._numbers):016x}"
+        name = f"{'chatcmpl' if route == 'chat' else 'cmpl'}-{number:016x}"
         sequence = self.engine.submit(name, request)
         reply = Reply(RequestTruth(name, arrival_ns, len(request.prompt)))
         self._replies[sequence] = reply

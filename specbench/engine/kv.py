@@ -26,7 +26,7 @@ class BlockPool:
 
     def __init__(self, blocks: int, sharing: bool) -> None:
         self.blocks = blocks
-        self._sharing = sharing
+        self.sharing = sharing
         self._users = [0] * blocks
         self._key_of: dict[int, int] = {}
         self._with_key: dict[int, int] = {}
@@ -67,7 +67,7 @@ class BlockPool:
     def shared(self, keys: Sequence[int]) -> list[int]:
         """Takes the longest run of blocks, from the first, whose content has those keys; empty where sharing is off."""
         found: list[int] = []
-        for key in keys if self._sharing else ():
+        for key in keys if self.sharing else ():
             block = self._with_key.get(key)
             if block is None:
                 break
@@ -79,6 +79,6 @@ class BlockPool:
 
     def filled(self, block: int, key: int) -> None:
         """Notes that the block now holds the text of that key; the first block with a key keeps it."""
-        if self._sharing and key not in self._with_key and block not in self._key_of:
+        if self.sharing and key not in self._with_key and block not in self._key_of:
             self._with_key[key] = block
             self._key_of[block] = key

@@ -3,6 +3,7 @@
 Nothing is started or trained here; what follows from the accelerator's memory is computed in `core.py`.
 """
 
+import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from types import MappingProxyType
@@ -14,6 +15,9 @@ Method = Literal["draft_model", "ngram", "heads"]
 DraftSampling = Literal["sampled", "greedy"]
 Corpus = Literal["python", "prose"]
 MOST_DRAFTED = 8
+MOST_TREE_NODES = 64
+# Beyond its text, a request needs room for the largest tree and for what rounding to blocks wastes.
+ROOM_TOKENS = MOST_TREE_NODES + 32
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -58,8 +62,8 @@ def options_of(mapping: Mapping[str, Any]) -> EngineOptions:
     Raises:
         ScenarioError: One line that names the key and what may stand there.
     """
-    options = EngineOptions(**_checked(mapping, OPTION_CHECKS, "engine option"))
-    smallest = options.max_model_len + MOST_DRAFTED + 1
+    options = EngineOptions(**_checked(mapping, OPTION_CHECKS, ""))
+    smallest = options.max_model_len + ROOM_TOKENS
     if options.kv_capacity_tokens is not None and options.kv_capacity_tokens < smallest:
         raise ScenarioError(
             f"kv_capacity_tokens: {options.kv_capacity_tokens} cannot hold one request of max_model_len {options.max_model_len}; "
@@ -76,7 +80,7 @@ def speculation_of(value: object) -> Speculation:
     """
     if not isinstance(value, Mapping):
         raise ScenarioError(f"speculative: a mapping with method and num_speculative_tokens is needed, got {value!r}")
-    given = _checked(value, SPECULATION_CHECKS, "key of speculative")
+    given = _checked(value, SPECULATION_CHECKS, "speculative.")
     method = given.get("method", "draft_model")
     foreign = [key for key, owner in OWNERS.items() if key in given and owner != method]
     if foreign:
@@ -91,21 +95,31 @@ def speculation_of(value: object) -> Speculation:
     speculation = Speculation(**given)
     if speculation.prompt_lookup_min > speculation.prompt_lookup_max:
         raise ScenarioError("speculative.prompt_lookup_min: must not be above prompt_lookup_max")
-    if speculation.tree is not None and len(speculation.tree) != speculation.num_speculative_tokens:
-        raise ScenarioError(
-            f"speculative.tree: one width for each of the {speculation.num_speculative_tokens} speculative tokens is needed"
-        )
+    if speculation.tree is not None:
+        _check_tree(speculation.tree, speculation.num_speculative_tokens)
     return speculation
+
+
+def tree_nodes(widths: tuple[int, ...]) -> int:
+    """Tokens in the tree of all paths with that many candidates at each depth: w1 + w1 w2 + w1 w2 w3 + ..."""
+    return sum(math.prod(widths[: depth + 1]) for depth in range(len(widths)))
+
+
+def _check_tree(widths: tuple[int, ...], depth: int) -> None:
+    if len(widths) != depth:
+        raise ScenarioError(f"speculative.tree: one width for each of the {depth} speculative tokens is needed")
+    if tree_nodes(widths) > MOST_TREE_NODES:
+        raise ScenarioError(f"speculative.tree: {tree_nodes(widths)} tokens to verify are more than {MOST_TREE_NODES}")
 
 
 Check = Callable[[str, object], Any]
 
 
-def _checked(mapping: Mapping[str, Any], checks: Mapping[str, Check], what: str) -> dict[str, Any]:
+def _checked(mapping: Mapping[str, Any], checks: Mapping[str, Check], prefix: str) -> dict[str, Any]:
     for key in mapping:
         if key not in checks:
-            raise ScenarioError(f"{key}: no {what} of that name; known are {', '.join(checks)}")
-    return {key: checks[key](key, value) for key, value in mapping.items()}
+            raise ScenarioError(f"{prefix}{key}: the embedded engine has no such option; it knows {', '.join(checks)}")
+    return {key: checks[key](prefix + key, value) for key, value in mapping.items()}
 
 
 def _text(key: str, value: object) -> str:
@@ -161,7 +175,7 @@ def _widths(key: str, value: object) -> tuple[int, ...]:
 def _faults(key: str, value: object) -> Mapping[str, float]:
     if not isinstance(value, Mapping):
         raise ScenarioError(f"{key}: a mapping from a fault's name to its strength is needed, got {value!r}")
-    return MappingProxyType(_checked(value, FAULT_CHECKS, "fault"))
+    return MappingProxyType(_checked(value, FAULT_CHECKS, "faults."))
 
 
 FAULT_CHECKS: Mapping[str, Check] = {"error_share": _number(0.0, 1.0), "exit_after_requests": _whole(1, 10**9)}

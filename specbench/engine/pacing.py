@@ -10,15 +10,16 @@ import selectors
 import time
 from collections.abc import Callable
 
-from specbench.engine.core import Engine, Output
+from specbench.engine.core import Engine, Step
 from specbench.engine.truth import Timing
 from specbench.units import NS_PER_S, ns_of_s
 
-Deliver = Callable[[Output, int], None]
+# Gets a step when it is due, with the moments at which it began and was due.
+Deliver = Callable[[Step, int, int], None]
 
 
 class Pacer:
-    """Drives one engine in real time; `deliver` gets each output with the moment at which its step was due."""
+    """Drives one engine in real time."""
 
     def __init__(self, engine: Engine, slow_by: float, timing: Timing, deliver: Deliver) -> None:
         self._engine = engine
@@ -26,7 +27,6 @@ class Pacer:
         self._timing = timing
         self._deliver = deliver
         self._work = asyncio.Event()
-        self.step_began_ns = 0
 
     def wake(self) -> None:
         """Says that a request has been submitted."""
@@ -44,7 +44,6 @@ class Pacer:
 
     async def _step(self, began_ns: int) -> int:
         started_ns = time.monotonic_ns()
-        self.step_began_ns = began_ns
         step = self._engine.step()
         if step is None:
             raise RuntimeError("the engine has requests but none that can take part in a step")
@@ -58,8 +57,7 @@ class Pacer:
             due_ns = ready_ns
         else:
             await asyncio.sleep((due_ns - ready_ns) / NS_PER_S)
-        for output in step.outputs:
-            self._deliver(output, due_ns)
+        self._deliver(step, began_ns, due_ns)
         # Clients are written to before the next step is computed.
         await asyncio.sleep(0)
         return due_ns

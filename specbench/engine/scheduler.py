@@ -26,6 +26,7 @@ class Sequence:
     answer: Answer
     rng: random.Random
     speculate: bool
+    started: bool = False
     computed: int = 0
     cached: int = 0
     blocks: list[int] = field(default_factory=list)

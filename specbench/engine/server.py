@@ -69,7 +69,7 @@ def endpoint_of(options: EngineOptions) -> Endpoint:
 
 def app_of(endpoint: Endpoint, options: EngineOptions) -> Starlette:
     """The application with all its routes."""
-    exposition = Exposition(endpoint.engine, endpoint.truth, options.model, time.time())
+    exposition = Exposition(endpoint, time.time())
     vocabulary = endpoint.terms.vocabulary
 
     async def models(_: Request) -> Response:

@@ -5,7 +5,7 @@ The only place where the parts of the engine meet their published figures; nothi
 
 from specbench.engine.cache import trained_for
 from specbench.engine.core import Engine
-from specbench.engine.options import EngineOptions, Speculation
+from specbench.engine.options import ROOM_TOKENS, EngineOptions, Speculation
 from specbench.engine.roofline import QWEN25_05B, QWEN25_14B_INT4, RTX_3090, Transformer, heads_on, kv_capacity_tokens
 from specbench.engine.steptime import Machine
 from specbench.engine.training import Models, Recipe, models_of
@@ -43,7 +43,7 @@ def kv_tokens_of(options: EngineOptions, machine: Machine) -> int:
         return options.kv_capacity_tokens
     models = (machine.target, *([machine.draft] if machine.draft is not None else []))
     tokens = kv_capacity_tokens(machine.accelerator, models, MEMORY_SHARE, RESERVED_BYTES)
-    if tokens <= options.max_model_len:
+    if tokens < options.max_model_len + ROOM_TOKENS:
         raise ScenarioError(
             f"max_model_len: {options.max_model_len} tokens do not fit into a cache of {tokens}; give a smaller one"
         )
