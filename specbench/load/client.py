@@ -4,7 +4,7 @@ import contextlib
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from types import TracebackType
 
 from specbench.errors import InternalError
@@ -49,6 +49,11 @@ class LoadChild:
             pipesize=PIPE_SIZE,
         )
 
+    @property
+    def pid(self) -> int:
+        """The process id of the child."""
+        return self._process.pid
+
     def __enter__(self) -> "LoadChild":
         return self
 
@@ -65,7 +70,7 @@ class LoadChild:
         self._process.stdout.close()
         self._stderr.close()
 
-    def run_block(self, order: BlockOrder, work: Iterator[Work]) -> Iterator[Capture | BlockEnd]:
+    def run_block(self, order: BlockOrder, work: Iterator[Work]) -> Generator[Capture | BlockEnd, None, None]:
         """Every answer of the block as it ends, and the block's end as the last. Closing the iterator early cuts the block.
 
         `work` may be endless; a bit more of it is taken than is sent. Where it ends, so does the block.

@@ -22,7 +22,7 @@ from specbench.stream.exchange import Exchange
 from specbench.stream.transport import EXCHANGE, StampingTransport
 from specbench.units import ns_of_s, seconds
 
-FIRST_PAUSE_S, LONGEST_PAUSE_S = 0.1, 1.0
+FIRST_PAUSE_S, LONGEST_PAUSE_S = 0.1, 0.25
 """How long a stream waits after a failure, doubling: a dead endpoint refuses at once, and must not flood the records."""
 
 TICK_S = 0.02
@@ -52,7 +52,7 @@ class Block:
         self._streams = order.concurrency or order.in_flight_limit
         self._waiting = 0
         self._alive = 0
-        self._started, self._over, self._closed = Event(), Event(), Event()
+        self._started, self._over = Event(), Event()
         self._start_ns = now_ns()
         self._window = Window(order, self._start_ns)
         self._limit_hit = False
@@ -78,7 +78,6 @@ class Block:
             transport.cut()
         while self._alive:
             gevent.sleep(TICK_S / 4)
-        self._closed.set()
         runner.stop()
         window = self._window
         return Closed(
@@ -100,15 +99,15 @@ class Block:
             self._transports.append(transport)
             with httpx.Client(transport=transport, headers=HEADERS | self.order.headers) as client:
                 self._line_up(number, transport)
-                failures = 0
-                while not self._over.is_set() and (work := self._next(transport)) is not None:
+                failures, busy_until_ns = 0, 0
+                while not self._over.is_set() and (work := self._next(transport, busy_until_ns)) is not None:
                     failed = self._request(client, transport, number, work)
+                    busy_until_ns = now_ns()
                     failures = failures + 1 if failed else 0
                     if failures:
                         self._over.wait(min(FIRST_PAUSE_S * 2 ** min(failures - 1, 8), LONGEST_PAUSE_S))
         finally:
             self._alive -= 1
-        self._closed.wait()  # a Locust user whose task returns would start it again
 
     def _line_up(self, number: int, transport: StampingTransport) -> None:
         """All connections of a closed loop are open before its first request; the starts are spread, so that streams do
@@ -118,15 +117,15 @@ class Block:
                 transport.open(self._url)
         self._waiting += 1
         if self._waiting == self._streams:
-            self._start_ns = now_ns()
+            self._start_ns = now_ns() + (0 if self.order.concurrency is not None else LEAD_NS)
             self._window = Window(self.order, self._start_ns)
             self._started.set()
         self._started.wait()
         if self.order.concurrency is not None:
             self._over.wait(self.order.stagger_s * number / self._streams)
 
-    def _next(self, transport: StampingTransport) -> Work | None:
-        """The next request of whoever is free, once its moment has come; None where there is none."""
+    def _next(self, transport: StampingTransport, busy_until_ns: int) -> Work | None:
+        """The next request for a stream that was busy until then, once its moment has come; None where there is none."""
         work = self._work.get()
         if work is None:
             self._work.put(None)  # for the other streams
@@ -134,7 +133,7 @@ class Block:
                 self._window.no_more_work(now_ns())
         elif work.arrival_ns is not None:
             due_ns = self._start_ns + work.arrival_ns
-            self._limit_hit = self._limit_hit or now_ns() > due_ns
+            self._limit_hit = self._limit_hit or busy_until_ns > due_ns
             self._over.wait(max(0.0, seconds(due_ns - LEAD_NS - now_ns())))
             with contextlib.suppress(OSError):
                 transport.open(self._url)
@@ -201,5 +200,6 @@ class StreamUser(User):
 
     @task
     def stream(self) -> None:
-        """Send requests until the block is over."""
+        """Send requests until the block is over, then wait to be stopped: Locust starts a task that returns once more."""
         self.block.stream()
+        Event().wait()

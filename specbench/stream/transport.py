@@ -75,14 +75,14 @@ class StampingTransport(httpx.BaseTransport):
         try:
             data, stamp_ns = self._connection.receive(max(deadline_ns - now_ns(), 1) / NS_PER_S)
         except TimeoutError:
-            exchange.fail("cut" if self._cut else late, "nothing came in time")
+            exchange.fail(late, "nothing came in time")
         except OSError as error:
-            exchange.fail("cut" if self._cut else "disconnected", str(error))
+            self._broken_off(exchange, str(error))
         else:
             if data:
                 exchange.take(data, stamp_ns, now_ns())
             elif self._cut or not exchange.framing.closed():
-                exchange.fail("cut" if self._cut else "disconnected", "closed before the end of the answer")
+                self._broken_off(exchange, "closed before the end of the answer")
 
     def read_to_end(self, exchange: Exchange) -> None:
         """Read until the answer has ended, well or not: between two reads nothing but stamping and keeping."""
@@ -117,7 +117,7 @@ class StampingTransport(httpx.BaseTransport):
             return
         if self._cut:
             exchange.begin(now_ns(), 0)
-            exchange.fail("cut", "the block was over")
+            self._broken_off(exchange, "")
             return
         assert self._connection is not None
         exchange.reused, exchange.connect_ns = self._used, None if self._used else self._connect_ns
@@ -130,6 +130,13 @@ class StampingTransport(httpx.BaseTransport):
             exchange.fail("disconnected", f"while sending: {error}")
         while exchange.framing.status is None and not exchange.finished:
             self.read(exchange)
+
+    def _broken_off(self, exchange: Exchange, why: str) -> None:
+        """The connection ended before the answer did: by us, or by the other side."""
+        if self._cut:
+            exchange.fail("cut", "the load was over")
+        else:
+            exchange.fail("disconnected", why)
 
 
 class _Body(httpx.SyncByteStream):
