@@ -70,6 +70,7 @@ class BinRow:
     alpha: str
 
 
+COUNTED = "counted"  # the note of a finding that compares counts of events, which have no ratio where one is 0
 BIN_METRICS = ("tpot_p50", "itl_p50", "ttft_p50", "e2e_p50")
 
 
@@ -128,7 +129,7 @@ def finding_row(found: Finding, compared: Comparison | None = None) -> FindingRo
     """The finding as a row, with what it was judged by: the ratio, or the speculative arm's value under an absolute limit."""
     unit = compared.unit if compared is not None else ""
     seen = wording.ratio(found.ratio) if compared is None else ratio(compared)
-    if compared is not None and found.slo is not None:
+    if compared is not None and (found.slo is not None or COUNTED in found.notes):
         seen = _value(compared, compared.value.speculative, compared.unbounded.speculative)
     return FindingRow(
         metric=found.metric,
@@ -153,6 +154,8 @@ def limit(found: Finding, unit: str = "") -> str:
         return f"at most {round(found.margin * 100, 4):g} points more"
     if found.direction == "equal" and found.margin is not None:
         return f"within ±{wording.percent(found.margin)}"
+    if COUNTED in found.notes and found.bound is not None:
+        return f"at most {wording.short(found.bound)}"
     if found.bound is None:
         return "no more than the baseline" if found.role == "safety" else wording.ABSENT
     least = (found.direction == "higher") if found.role != "success" else found.bound > 1

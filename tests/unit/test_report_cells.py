@@ -44,9 +44,9 @@ def test_a_limit_reads_as_what_was_allowed() -> None:
     assert _limit(a_comparison("output_tps", 1.0), slo=40.0) == "at least 40.0 tokens/s"
     assert _limit(a_comparison("tpot_p95", 1.0), metric="error_rate", role="safety", margin=0.005) == "at most 0.5 points more"
     assert _limit(a_comparison("tpot_p95", 1.0), direction="equal", margin=0.03) == "within ±3 %"
-    assert (
-        _limit(a_comparison("tpot_p95", 1.0), metric="oom", role="safety", margin=None, bound=None) == "no more than the baseline"
-    )
+    events = a_comparison("tpot_p95", 1.0)
+    assert _limit(events, metric="oom", role="safety", margin=None, bound=None) == "no more than the baseline"
+    assert _limit(events, metric="preemptions", notes=("counted",), bound=0.0) == "at most 0"
 
 
 def test_an_arm_beyond_every_limit_is_infinite_and_never_a_number() -> None:
