@@ -1,0 +1,65 @@
+"""Every campaign in one table: its name, how often it is run, and the function that runs it once.
+
+A campaign's outcome depends on its name and its number alone, so that any part of the table can be made anywhere, in any order.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+
+from specbench.calibrate import contrasts, engine_clock, faults, sockets, verdicts
+from specbench.calibrate.verdicts import Outcome
+
+# Coverage is also looked at in shorter blocks, where stalls are few in each.
+SHORTER_BLOCKS = (200, 500, 1000)
+FULL_BLOCK = 2000
+
+
+@dataclass(frozen=True, slots=True)
+class Campaign:
+    """`count` runs of `run`, which is given its number; a file holds `part` of them. `real`: over sockets, in real time."""
+
+    name: str
+    count: int
+    run: Callable[[int], Outcome]
+    part: int = 100
+    real: bool = False
+
+
+def covering(scenario: str, steps: int) -> str:
+    """The name of a coverage campaign."""
+    return f"covers-{scenario}-{steps}"
+
+
+def _covering(scenario: str, steps: int, count: int) -> Campaign:
+    return Campaign(covering(scenario, steps), count, partial(contrasts.covers, scenario, steps))
+
+
+CAMPAIGNS: tuple[Campaign, ...] = (
+    Campaign("matrix-aa", 1000, verdicts.matrix_aa, 50),
+    Campaign("matrix-win", 500, verdicts.matrix_win, 50),
+    Campaign("cap-clear", 300, verdicts.cap_clear),
+    Campaign("cap-edge", 300, verdicts.cap_edge),
+    Campaign("itl", 500, verdicts.itl),
+    Campaign("determinism", 20, verdicts.determinism),
+    *(Campaign(f"fault-{name}", 100, run) for name, run in faults.RUNS.items()),
+    Campaign("slower-5", 1000, contrasts.slower_5, 500),
+    Campaign("slower-10", 1000, contrasts.slower_10, 500),
+    Campaign("slower-20", 1000, contrasts.slower_20, 500),
+    Campaign("fewer-10", 1000, contrasts.fewer_10, 500),
+    Campaign("edge-15", 1000, contrasts.edge_15, 500),
+    Campaign("edge-5", 1000, contrasts.edge_5, 500),
+    Campaign("until-aa", 1000, verdicts.until_aa),
+    Campaign("until-twice", 300, verdicts.until_twice),
+    Campaign("until-win", 300, verdicts.until_win),
+    Campaign("need", 200, contrasts.need),
+    Campaign("spread", 400, contrasts.spread),
+    *(_covering(name, FULL_BLOCK, 400 if world[1] == 64 else 1000) for name, world in contrasts.SCENARIOS.items()),
+    *(_covering("stalls-16", steps, 1000) for steps in SHORTER_BLOCKS),
+    Campaign("engine-aa", 1000, engine_clock.engine_aa),
+    Campaign("engine-aa-drafting", 1000, engine_clock.engine_aa_drafting),
+    Campaign("engine-slower", 500, engine_clock.engine_slower),
+    Campaign("engine-faster", 500, engine_clock.engine_faster),
+    Campaign("engine-capped", 500, engine_clock.engine_capped),
+    *(Campaign(f"sockets-{name}", 20, run, 1, real=True) for name, run in sockets.RUNS.items()),
+)

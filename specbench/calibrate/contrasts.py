@@ -1,0 +1,134 @@
+"""Campaigns of one comparison at a time: coverage of intervals, power, the edge of a margin, the pairs that a decision needs.
+
+They run the analysis's own comparison and finding on simulated columns, without a run around them, so that thousands are cheap.
+"""
+
+from functools import partial
+
+from specbench.analysis.columns import columns_of
+from specbench.analysis.compare import compare
+from specbench.analysis.findings import Case, finding, harm_p
+from specbench.analysis.guardrails import DEFAULTS
+from specbench.analysis.metrics import METRICS
+from specbench.analysis.reasons import Setting
+from specbench.calibrate.facts import blocks_of, first_pairs, records_of
+from specbench.calibrate.simulators import BASELINE, Load, Streams, Treatment, World, prompts_of, random_of, simulate
+from specbench.calibrate.verdicts import BINS, PAIRS, SEED, SHIFTING, Outcome, both_arms, load_of
+from specbench.model.asked import ARMS
+from specbench.model.judged import Comparison, Finding, PerArm
+from specbench.model.seen import Cell
+
+ALPHA = 0.05
+GUARDED = tuple(rule for rule in DEFAULTS if rule.role == "guardrail")
+STREAMS = 4
+CELL = Cell(id="c4", concurrency=STREAMS, rate=None, bin=None, sampling=None, required=True, traffic_share=None)
+SETTING = Setting(cell="c4", place="At 4 streams", pairs=PAIRS, alpha=ALPHA)
+
+# Steps of the coverage scenarios are engine steps as they are, 2,000 a block: nothing is scaled.
+COVERED = ("tpot_p50", "tpot_p95", "itl_p95", "pace_p95", "output_tps")
+STEPS = World(step_sd=0.12, step_memory=0.95)
+SCENARIOS: dict[str, tuple[World, int, Treatment]] = {
+    "icc-0": (World(step_sd=0.0, block_sd=0.0, own_sd=0.5), 4, BASELINE),
+    "icc-0.1": (World(step_sd=0.0, block_sd=0.0, own_sd=0.474, request_sd=0.158), 4, BASELINE),
+    "icc-0.3": (World(step_sd=0.0, block_sd=0.0, own_sd=0.418, request_sd=0.274), 4, BASELINE),
+    "icc-0.5": (World(step_sd=0.0, block_sd=0.0, own_sd=0.354, request_sd=0.354), 4, BASELINE),
+    "shared-1": (STEPS, 1, BASELINE),
+    "shared-4": (STEPS, 4, BASELINE),
+    "shared-16": (STEPS, 16, BASELINE),
+    "shared-64": (STEPS, 64, BASELINE),
+    "drift": (World(step_sd=0.12, step_memory=0.95, drift=0.04), 4, BASELINE),
+    "stalls": (World(step_sd=0.12, step_memory=0.95, stall_share=0.03), 4, BASELINE),
+    "stalls-16": (World(step_sd=0.12, step_memory=0.95, stall_share=0.03), 16, BASELINE),
+    "several-tokens": (STEPS, 4, Treatment(alpha=0.65)),
+}
+SLOWER = 1.10  # the true ratio of all times in the coverage scenarios
+
+
+def covers(scenario: str, steps: int, index: int) -> Outcome:
+    """For each metric, whether its interval of nominal 95 % covers the truth: both arms alike, one 10 % slower in all times."""
+    world, streams, kind = SCENARIOS[scenario]
+    load = Load(streams=streams, pairs=PAIRS, steps=steps, answer=(96, 160))
+    name = f"covers-{scenario}-{steps}"
+    prompts = prompts_of(world, load, random_of(SEED, name, index, "prompts"))
+    slower = Treatment(step_ratio=SLOWER, ttft_ratio=SLOWER, alpha=kind.alpha, gamma=kind.gamma)
+    arms = PerArm(
+        simulate(world, load, kind, prompts, random_of(SEED, name, index, "baseline"), speculative=False),
+        simulate(world, load, slower, prompts, random_of(SEED, name, index, "speculative"), speculative=True),
+    )
+    found = comparisons(arms, COVERED)
+    return {metric: _covered(c, 1 / SLOWER if metric == "output_tps" else SLOWER) for metric, c in found.items()}
+
+
+def comparisons(arms: PerArm[Streams], metrics: tuple[str, ...]) -> dict[str, Comparison]:
+    """The analysis's comparison of both arms on each metric."""
+    sides = []
+    for arm in ARMS:
+        blocks = blocks_of(arms.of(arm), CELL, arm)
+        sides.append(columns_of(blocks, records_of(arms.of(arm), CELL, blocks, "all", 0)))
+    return {metric: compare(METRICS[metric], sides[0], sides[1], ALPHA) for metric in metrics}
+
+
+def findings(arms: PerArm[Streams]) -> dict[str, Finding]:
+    """Each default guardrail judged on its own, before Holm."""
+    found = comparisons(arms, tuple(rule.metric for rule in GUARDED))
+    cases = [Case(guardrail=rule, comparison=found[rule.metric], setting=SETTING, in_family=False) for rule in GUARDED]
+    return {case.guardrail.metric: finding(case, harm_p(case), None, ALPHA) for case in cases}
+
+
+def power(name: str, treatment: Treatment, index: int) -> Outcome:
+    """For each default guardrail, whether harm is significant, and whether it passes; on a machine that drifts and stalls."""
+    arms = both_arms(SHIFTING, load_of(STREAMS, BINS["middle"]), treatment, name, index)
+    return {metric: {"harm": _is_harm(f), "pass": f.state == "PASS"} for metric, f in findings(arms).items()}
+
+
+NOISY = World(block_sd=0.08)
+NEED_UP_TO = 60
+NEED_GRID = range(12, NEED_UP_TO + 1, 4)
+
+
+def need(index: int) -> Outcome:
+    """On a noisy machine, how many pairs a pilot of 10 says that the throughput guardrail needs, and where it does pass.
+
+    `passes` holds those numbers of pairs on a grid at which the guardrail passed.
+    """
+    arms = both_arms(NOISY, load_of(STREAMS, BINS["middle"], NEED_UP_TO), BASELINE, "need", index)
+    told: int | None = None
+    passes = []
+    for pairs in (PAIRS, *NEED_GRID):
+        cut = PerArm(first_pairs(arms.baseline, pairs), first_pairs(arms.speculative, pairs))
+        rule = next(rule for rule in GUARDED if rule.metric == "output_tps")
+        comparison = comparisons(cut, ("output_tps",))["output_tps"]
+        case = Case(guardrail=rule, comparison=comparison, setting=SETTING, in_family=False)
+        judged = finding(case, harm_p(case), None, ALPHA)
+        if pairs == PAIRS:
+            told = judged.pairs_needed if judged.state == "INCONCLUSIVE" else None
+        elif judged.state == "PASS":
+            passes.append(pairs)
+    return {"told": told, "passes": passes}
+
+
+def spread(index: int) -> Outcome:
+    """The spread of one pair's log ratio, for each default guardrail, in a cell in which both arms are alike."""
+    arms = both_arms(SHIFTING, load_of(STREAMS, BINS["middle"]), BASELINE, "spread", index)
+    return {
+        metric: found.se_log * found.n_blocks**0.5
+        for metric, found in comparisons(arms, tuple(rule.metric for rule in GUARDED)).items()
+        if found.se_log is not None
+    }
+
+
+def _is_harm(judged: Finding) -> bool:
+    return judged.p_harm is not None and judged.p_harm < ALPHA
+
+
+def _covered(comparison: Comparison, truth: float) -> bool:
+    low, high = comparison.ci_low, comparison.ci_high
+    return low is not None and high is not None and low <= truth <= high
+
+
+slower_5 = partial(power, "slower-5", Treatment(step_ratio=1.05, ttft_ratio=1.05))
+slower_10 = partial(power, "slower-10", Treatment(step_ratio=1.10, ttft_ratio=1.10))
+slower_20 = partial(power, "slower-20", Treatment(step_ratio=1.20, ttft_ratio=1.20))
+fewer_10 = partial(power, "fewer-10", Treatment(step_ratio=1 / 0.9, ttft_ratio=1 / 0.9))
+edge_15 = partial(power, "edge-15", Treatment(step_ratio=1.15, ttft_ratio=1.15))
+edge_5 = partial(power, "edge-5", Treatment(step_ratio=1 / 0.95, ttft_ratio=1 / 0.95))

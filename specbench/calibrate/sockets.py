@@ -1,0 +1,64 @@
+"""Campaigns of real runs: the whole main job, embedded engines and load generator included, over real sockets and in real time.
+
+Each runs in a short profile and leaves no folder behind; what its verdict should have been is `targets.py`'s.
+"""
+
+import tempfile
+from functools import partial
+from pathlib import Path
+
+from specbench.calibrate.verdicts import Outcome, summary_of
+from specbench.run import run
+from specbench.scenario.parse import Overrides, parse_scenario
+
+# Four pairs of blocks of 3 s, as the smoke profile, so that twenty of each effect take no more than half an hour.
+_SCENARIO = """
+name: sockets-{name}
+seed: {seed}
+arms:
+  baseline: {baseline}
+  speculative: {speculative}
+workload:
+  source: {{corpus: python}}
+  bins:
+    - {{name: complete, input_tokens: [32, 64], output_tokens: [32, 48]}}
+  sampling:
+    - {{name: greedy, temperature: 0}}
+matrix:
+  concurrency: {levels}
+  pairs: 4
+  block: {{min_requests: 12, min_s: 3}}
+"""
+_PLAIN = "{engine: embedded}"
+_SLOWER_20 = "{engine: embedded, slow_by: 20%}"
+_SLOWER_33 = "{engine: embedded, slow_by: 33.3%}"  # beside it a plain engine takes 25 % less
+_DRAFTING = "{engine: embedded, speculative: {method: draft_model, num_speculative_tokens: 4}}"
+
+
+class Silent:
+    """A watcher that tells nothing."""
+
+    def say(self, message: str) -> None:
+        """Nothing."""
+
+    def start(self, blocks: int) -> None:
+        """Nothing."""
+
+    def block(self, done: int, description: str) -> None:
+        """Nothing."""
+
+
+def over_sockets(name: str, baseline: str, speculative: str, levels: str, index: int) -> Outcome:
+    """The verdict of one real run of two embedded engines, with the campaign's number for a seed."""
+    text = _SCENARIO.format(name=name, seed=index, baseline=baseline, speculative=speculative, levels=levels)
+    scenario = parse_scenario(text, f"sockets-{name}", Overrides(profile="smoke"))
+    with tempfile.TemporaryDirectory(prefix="specbench-calibrate-") as place:
+        return summary_of(run(scenario, Path(place) / "run", Silent()))
+
+
+RUNS = {
+    "aa": partial(over_sockets, "aa", _PLAIN, _PLAIN, "[4]"),
+    "slower": partial(over_sockets, "slower", _PLAIN, _SLOWER_20, "[4]"),
+    "faster": partial(over_sockets, "faster", _SLOWER_33, _PLAIN, "[4]"),
+    "capped": partial(over_sockets, "capped", _PLAIN, _DRAFTING, "[1, 16]"),
+}

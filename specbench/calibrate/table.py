@@ -1,0 +1,83 @@
+"""The table of targets as Markdown: what was asked, of how many runs, what came out. Written by a command, never by hand.
+
+No number is computed here.
+"""
+
+from collections.abc import Iterable
+
+from specbench.calibrate.simulators import PREFILL_SPAN, TTFT_SD
+from specbench.calibrate.targets import (
+    Outcomes,
+    Row,
+    coverage_rows,
+    engine_rows,
+    looking_rows,
+    other_rows,
+    test_rows,
+    verdict_rows,
+)
+from specbench.calibrate.verdicts import BINS, CLEAN, LEVELS, PAIRS, SCALE, SEED, SHIFTING
+
+_INTRODUCTION = f"""# How often the verdict errs
+
+Made by `specbench calibrate`; do not edit. Runs with known effects go through the analysis that judges real runs, and the table
+says how often it errs. The same code makes the same table (the seed is {SEED}): `specbench calibrate --out DIR`. Shares come with
+their exact interval of 95 %. **Met** and **missed** compare a share with its target; *shown* rows have none.
+
+## The simulated worlds
+
+Their generators are one file, `specbench/calibrate/simulators.py`. Streams ride on the steps of one machine, so that all of them
+slow down together. The log of a step's time has a standard deviation of {CLEAN.step_sd} and a correlation of
+{CLEAN.step_memory} with the step before; each block has a speed of its own, with a standard deviation of
+{100 * CLEAN.block_sd:g} %, drawn anew for each arm. In every second run of the matrix, and in all other whole runs and single
+tests, the machine also drifts by {100 * SHIFTING.drift:g} % from the first block to the last, and
+{100 * SHIFTING.stall_share:g} % of its steps last {SHIFTING.stall_factor:g} times as long. Both arms get the same prompts: their
+prefills take {PREFILL_SPAN[0]:.2f} to {PREFILL_SPAN[1]:.2f} times the usual time, evenly, with a deviation of
+{100 * TTFT_SD:g} % of their own.
+
+**Time is scaled down.** In whole runs and single tests one simulated step of 10 ms stands for {SCALE} engine steps: it varies as
+their mean does, and remembers as much. A block of the standard profile (30 requests and 20 s, 2,000 steps of 10 ms) has 200 such
+steps, or as many as 30 requests take. Answers are scaled alike; TTFT and the floors of guardrails are not. The matrix is
+{len(BINS)} bins × {len(LEVELS)} concurrencies ({", ".join(map(str, LEVELS))}), {PAIRS} pairs. Coverage is not scaled: its blocks
+have 2,000 single steps with a correlation of .95. The number after a scenario's name there is its concurrency, 4 where there is
+none (after `icc` it is the share of a token's variance that its request explains).
+"""
+_READING = """
+## How to read it
+
+- Coverage above 97 % misses its target on the safe side: the interval is wider than it needs to be.
+- Near stalls a percentile of a short block is no steady number. The rows with 200, 500 and 1,000 steps say how coverage changes
+  with the length of a block, and `specbench plan` warns below the length from which it holds.
+- T9 cannot be better than what 10 pairs tell of their own spread: it is known within a quarter, and the need goes with its
+  square.
+- Simulated worlds are not your machine. `specbench calibrate` with the URLs of two equal endpoints measures the noise of yours.
+"""
+
+
+def table_of(found: Outcomes) -> str:
+    """The whole page."""
+    return (
+        _INTRODUCTION
+        + _section("Whole runs", verdict_rows(found))
+        + _section("Single tests, before Holm", test_rows(found))
+        + _section("Coverage of intervals of 95 %", coverage_rows(found))
+        + _section("Several looks (`--until resolved`)", looking_rows(found))
+        + _section("Faults, needs, determinism", other_rows(found))
+        + _section(
+            "Through the embedded engine's own scheduler and roofline, on a simulated clock (one cell, blocks of 200 steps)",
+            engine_rows(found, "engine"),
+        )
+        + _section("Over real sockets, embedded engines, 4 pairs of 3 s", engine_rows(found, "sockets"))
+        + _READING
+    )
+
+
+def _section(title: str, rows: Iterable[Row]) -> str:
+    head = f"\n## {title}\n\n| target | what | asked | runs | found (95 %) | |\n|---|---|---|---|---|---|\n"
+    return head + "".join(
+        f"| {row.id} | {row.claim} | {row.asked} | {row.runs:,} | {row.found} | {_word(row)} |\n" for row in rows
+    )
+
+
+def _word(row: Row) -> str:
+    return f"**{row.state}**" if row.state in ("met", "missed") else row.state

@@ -1,0 +1,252 @@
+"""What the campaigns must show, target by target, and whether they do; each row with its count and its interval.
+
+Nothing is simulated here, and nothing is written: a row is words and a state. The thresholds are the targets, not results.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from statistics import fmean, median
+from typing import Literal
+
+from specbench.calibrate.campaigns import FULL_BLOCK, SHORTER_BLOCKS, covering
+from specbench.calibrate.contrasts import COVERED, GUARDED, NEED_GRID, NEED_UP_TO, SCENARIOS
+from specbench.calibrate.faults import FAULTS
+from specbench.calibrate.verdicts import PAIRS, Outcome
+
+State = Literal["met", "missed", "not built", "not run", "shown"]
+Outcomes = Mapping[str, Sequence[Outcome]]
+Event = Callable[[Outcome], bool]
+DECIDE_COVERAGE = ("itl_p95", "tpot_p50", "tpot_p95")  # the others are shown beside them
+POWER_NEEDED = 0.8
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One target: what was asked, of how many runs, what came out, and whether that meets it."""
+
+    id: str
+    claim: str
+    asked: str
+    runs: int
+    found: str
+    state: State
+
+
+@dataclass(frozen=True, slots=True)
+class Share:
+    """`hits` of `runs`, with the exact interval of 95 % (Clopper and Pearson 1934)."""
+
+    hits: int
+    runs: int
+
+    @property
+    def value(self) -> float:
+        """The share itself."""
+        return self.hits / self.runs
+
+    @property
+    def low(self) -> float:
+        """The lower end."""
+        from scipy.special import betaincinv
+
+        return float(betaincinv(self.hits, self.runs - self.hits + 1, 0.025)) if self.hits else 0.0
+
+    @property
+    def high(self) -> float:
+        """The upper end."""
+        from scipy.special import betaincinv
+
+        return float(betaincinv(self.hits + 1, self.runs - self.hits, 0.975)) if self.hits < self.runs else 1.0
+
+    def __str__(self) -> str:
+        return f"{self.hits} of {self.runs}: {percent(self.value)} ({percent(self.low)} to {percent(self.high)})"
+
+
+def percent(share: float) -> str:
+    """The share in percent, one decimal where it is not whole."""
+    return f"{100 * share:.1f} %".replace(".0 %", " %")
+
+
+def share_of(outcomes: Sequence[Outcome], event: Event) -> Share | None:
+    """How often the event was seen; None where nothing was run."""
+    return Share(sum(1 for outcome in outcomes if event(outcome)), len(outcomes)) if outcomes else None
+
+
+def verdict_is(*words: str) -> Event:
+    """Whether a verdict is one of these words."""
+    return lambda outcome: outcome["verdict"] in words
+
+
+def at_most(id: str, claim: str, share: Share | None, limit: float, upper: float | None = None) -> Row:
+    """A row that is met where the share is at most `limit`, and the upper end of its interval at most `upper` if one is asked."""
+    asked = f"at most {percent(limit)}" + (f", upper end at most {percent(upper)}" if upper is not None else "")
+    if share is None:
+        return Row(id, claim, asked, 0, "", "not run")
+    met = share.value <= limit and (upper is None or share.high <= upper)
+    return Row(id, claim, asked, share.runs, str(share), "met" if met else "missed")
+
+
+def at_least(id: str, claim: str, share: Share | None, limit: float) -> Row:
+    """A row that is met where the share is at least `limit`."""
+    asked = f"at least {percent(limit)}"
+    if share is None:
+        return Row(id, claim, asked, 0, "", "not run")
+    return Row(id, claim, asked, share.runs, str(share), "met" if share.value >= limit else "missed")
+
+
+def shown(id: str, claim: str, share: Share | None) -> Row:
+    """A row without a target."""
+    if share is None:
+        return Row(id, claim, "shown", 0, "", "not run")
+    return Row(id, claim, "shown", share.runs, str(share), "shown")
+
+
+def verdict_rows(found: Outcomes) -> list[Row]:
+    """T1, T2, T5, the cap, ITL and the default guardrails: whole runs through the judge."""
+    aa, win, itl = found["matrix-aa"], found["matrix-win"], found["itl"]
+    clear, edge = found["cap-clear"], found["cap-edge"]
+    clean = [outcome for outcome in aa if outcome["clean"]]
+    rows = [
+        at_most("T1", "A/A over 12 cells ends in ROLLBACK", share_of(aa, verdict_is("ROLLBACK")), 0.05, 0.07),
+        at_most("T2", "A/A over 12 cells ends in PROMOTE or CAPPED", share_of(aa, verdict_is("PROMOTE", "CAPPED")), 0.05),
+        shown("", "A/A over 12 cells ends in HOLD", share_of(aa, verdict_is("HOLD"))),
+        at_most("", "A/A over 12 cells is called INVALID", share_of(aa, verdict_is("INVALID")), 0.02),
+        at_least("T5", "a true win in 12 cells (TPOT −25 %, TTFT +2 %): PROMOTE", share_of(win, verdict_is("PROMOTE")), 0.9),
+        at_most("", "the same win ends in ROLLBACK or INVALID", share_of(win, verdict_is("ROLLBACK", "INVALID")), 0.05),
+        at_least("cap", "wins to 8 streams, +30 % at 16: CAPPED at 8", share_of(clear, _capped_at(8)), 0.9),
+        at_most("cap", "wins to 8 streams, +30 % at 16: enabled at 16", share_of(clear, _enabled_beyond(8)), 0.05),
+        at_least("cap", "wins to 8, at the margin of +10 % at 16: CAPPED at 8", share_of(edge, _capped_at(8)), 0.9),
+        at_most("cap", "wins to 8, at the margin of +10 % at 16: enabled at 16", share_of(edge, _enabled_beyond(8)), 0.06),
+        at_most("ITL", "TPOT ratio at most .6, alpha .5 to .7: ROLLBACK blamed on ITL", share_of(itl, _itl_blamed), 0.0),
+        at_most("ITL", "the same arms end in ROLLBACK at all", share_of(itl, verdict_is("ROLLBACK")), 0.0),
+    ]
+    rows += [at_least("A/A", f"clean A/A: {rule.metric} passes in a cell", _passes(clean, rule.metric), 0.9) for rule in GUARDED]
+    return rows
+
+
+def test_rows(found: Outcomes) -> list[Row]:
+    """T2 at the margin, and T4: single tests before Holm."""
+    tails = ("tpot_p95", "pace_p95", "e2e_p95", "ttft_p95")
+    edges = [("slower-10", name, "+10 %") for name in ("tpot_p95", "pace_p95", "e2e_p95")]
+    edges += [("edge-15", "ttft_p95", "+15 %"), ("edge-5", "output_tps", "−5 %"), ("edge-5", "completed_rps", "−5 %")]
+    rows = [
+        at_most("T2", f"{metric} truly at its margin of {margin} passes", share_of(found[name], _of(metric, "pass")), 0.06)
+        for name, metric, margin in edges
+    ]
+    for name, effect, least in (("slower-5", "+5 %", 0.4), ("slower-10", "+10 %", 0.85), ("slower-20", "+20 %", 0.99)):
+        rows += [
+            at_least("T4", f"{metric} truly {effect}: harm significant", share_of(found[name], _of(metric, "harm")), least)
+            for metric in tails
+        ]
+    rows.append(
+        at_least("T4", "output_tps truly −10 %: harm significant", share_of(found["fewer-10"], _of("output_tps", "harm")), 0.95)
+    )
+    return rows
+
+
+def coverage_rows(found: Outcomes) -> list[Row]:
+    """T3, and from which block length it holds."""
+    rows = [_coverage(found, name, FULL_BLOCK, metric) for name in SCENARIOS for metric in COVERED]
+    rows += [_coverage(found, "stalls-16", steps, metric) for steps in SHORTER_BLOCKS for metric in ("itl_p95", "pace_p95")]
+    return rows
+
+
+def looking_rows(found: Outcomes) -> list[Row]:
+    """T6: several looks."""
+    aa, twice, win = found["until-aa"], found["until-twice"], found["until-win"]
+    rows = [
+        at_most("T6", "A/A, looks at 4, 6, 8, 10 pairs: ROLLBACK at any", share_of(aa, verdict_is("ROLLBACK")), 0.05),
+        at_most("T6", "A/A, the same looks: PROMOTE or CAPPED", share_of(aa, verdict_is("PROMOTE", "CAPPED")), 0.05),
+        at_least("T6", "steps twice as long: stopped by the second look", share_of(twice, _stopped_by_the_second), 0.95),
+    ]
+    for name, outcomes in (("steps twice as long", twice), ("TPOT −25 %", win)):
+        saved = f"{percent(1 - fmean(o['pairs'] for o in outcomes) / PAIRS)} of the pairs" if outcomes else ""
+        rows.append(Row("T6", f"{name}: saved by looking", "shown", len(outcomes), saved, "shown" if outcomes else "not run"))
+    return rows
+
+
+def other_rows(found: Outcomes) -> list[Row]:
+    """T7 to T10."""
+    rows = [
+        at_least("T7", f"fault “{name}”: {wanted}", share_of(found[f"fault-{name}"], _right_state), 0.99)
+        for name, (_, wanted) in FAULTS.items()
+    ]
+    rows.append(Row("T8", "losslessness", "false alarms at most 5 %", 0, "", "not built"))
+    rows += _need_rows(found["need"])
+    hold = share_of(found["matrix-aa"], lambda outcome: outcome["without_detectable"] == 0)
+    rows.append(at_least("T9", "every INCONCLUSIVE guardrail states the detectable effect", hold, 1.0))
+    same = share_of(found["determinism"], lambda outcome: outcome["same_bytes"])
+    rows.append(at_least("T10", "the same facts in another order: the same bytes", same, 1.0))
+    return rows
+
+
+def engine_rows(found: Outcomes, kind: str) -> list[Row]:
+    """The embedded engine: `kind` "engine" on a simulated clock, "sockets" over real ones."""
+    both = [*found[f"{kind}-aa"], *found.get(f"{kind}-aa-drafting", ())]
+    real = kind == "sockets"
+    wrong, right = (0.0, 0.9) if real else (0.05, 0.9)
+    slower, faster, capped = (found[f"{kind}-{name}"] for name in ("slower", "faster", "capped"))
+    return [
+        at_most(kind, "A/A ends in ROLLBACK", share_of(both, verdict_is("ROLLBACK")), wrong),
+        at_most(kind, "A/A ends in PROMOTE or CAPPED", share_of(both, verdict_is("PROMOTE", "CAPPED")), wrong),
+        at_most(kind, "A/A is called INVALID", share_of(both, verdict_is("INVALID")), 0.05),
+        at_least(kind, "steps 20 % longer: ROLLBACK", share_of(slower, verdict_is("ROLLBACK")), right),
+        at_least(kind, "steps 25 % shorter: PROMOTE", share_of(faster, verdict_is("PROMOTE")), right),
+        at_least(kind, "wins at 1 stream, loses at 16: CAPPED at 1", share_of(capped, _capped_at(1)), right),
+    ]
+
+
+def _need_rows(outcomes: Sequence[Outcome]) -> list[Row]:
+    """T9: what a pilot says that it takes, against the number of pairs at which four of five runs pass."""
+    asked = "within 30 % of the realised need in at least half"
+    told = [outcome["told"] for outcome in outcomes if outcome["told"] is not None]
+    if not told:
+        return [Row("T9", "`pairs_needed` of a pilot", asked, len(outcomes), "", "not run")]
+    reached = [
+        pairs for pairs in NEED_GRID if sum(pairs in outcome["passes"] for outcome in outcomes) >= POWER_NEEDED * len(outcomes)
+    ]
+    if not reached:
+        return [Row("T9", "`pairs_needed` of a pilot", asked, len(outcomes), f"no need up to {NEED_UP_TO} pairs", "missed")]
+    near = Share(sum(abs(pairs / reached[0] - 1) <= 0.3 for pairs in told), len(told))
+    found = f"{near}; realised {reached[0]}, median told {median(told):g}"
+    return [Row("T9", "`pairs_needed` of a pilot of 10 pairs", asked, len(told), found, "met" if near.value >= 0.5 else "missed")]
+
+
+def _coverage(found: Outcomes, scenario: str, steps: int, metric: str) -> Row:
+    share = share_of(found[covering(scenario, steps)], lambda outcome: outcome[metric])
+    claim = f"{scenario}, {steps} steps a block: {metric}"
+    decides = metric in DECIDE_COVERAGE and steps == FULL_BLOCK
+    if share is None:
+        return Row("T3", claim, "93 to 97 %", 0, "", "not run")
+    state: State = "met" if 0.93 <= share.value <= 0.97 else "missed"
+    return Row("T3", claim, "93 to 97 %" if decides else "shown", share.runs, str(share), state if decides else "shown")
+
+
+def _passes(outcomes: Sequence[Outcome], metric: str) -> Share | None:
+    states = [outcome["states"].get(metric, {}) for outcome in outcomes]
+    cells = sum(sum(state.values()) for state in states)
+    return Share(sum(state.get("PASS", 0) for state in states), cells) if cells else None
+
+
+def _of(metric: str, what: str) -> Event:
+    return lambda outcome: bool(outcome[metric][what])
+
+
+def _capped_at(level: int) -> Event:
+    return lambda outcome: bool(outcome["verdict"] == "CAPPED" and outcome["cap"] == level)
+
+
+def _enabled_beyond(level: int) -> Event:
+    return lambda outcome: bool(outcome["verdict"] == "PROMOTE" or (outcome["cap"] or 0) > level)
+
+
+def _itl_blamed(outcome: Outcome) -> bool:
+    return bool(outcome["itl_blamed"])
+
+
+def _stopped_by_the_second(outcome: Outcome) -> bool:
+    return outcome["verdict"] == "ROLLBACK" and outcome["looks"] <= 2
+
+
+def _right_state(outcome: Outcome) -> bool:
+    return bool(outcome["verdict"] == outcome["wanted"])
