@@ -10,6 +10,7 @@ from specbench.analysis.standing import Standing, broken, undecided
 from specbench.model.judged import EnableRange, Finding, IntegrityCheck, Reason, VerdictWord
 
 MIN_LAUNCHES = 4
+NAMED_PLACES = 3
 
 
 def refused(refusals: Sequence[str]) -> tuple[Reason, ...]:
@@ -93,10 +94,8 @@ def harm(required: Sequence[Standing], benefit: Finding | None) -> tuple[Reason,
     """Rule 5: a guardrail broke, and no range of the load is left to cap at."""
     failed = [standing for standing in required if standing.state == "FAIL"]
     count = sum(len(broken(standing)) for standing in failed)
-    headline = _reason(
-        "harm",
-        f"Turn speculation off: {count} {'check' if count == 1 else 'checks'} broke in {len(failed)} of {_cells(len(required))}.",
-    )
+    checks = "1 check" if count == 1 else f"{count} checks"
+    headline = _reason("harm", f"Turn speculation off: {checks} broke {_places(failed)}.")
     gain = () if benefit is None or benefit.state == "PASS" else (_of(benefit, "no_gain"),)
     return (headline, *(_of(finding, "harm") for standing in failed for finding in broken(standing)), *gain)
 
@@ -153,7 +152,7 @@ def over_slices(
     else:
         text = f"No slice of the traffic is eligible for speculation; the worst of {len(parts)} says {word}."
     details = [
-        Reason(code=reason.code, cell=reason.cell, metric=reason.metric, message=f"{_name(name)}: {reason.message}")
+        Reason(code=reason.code, cell=reason.cell, metric=reason.metric, message=_of_slice(name, reason))
         for name, _, reasons in parts
         for reason in reasons
     ]
@@ -174,6 +173,18 @@ def _of(finding: Finding, code: str) -> Reason:
 
 def _reason(code: str, message: str) -> Reason:
     return Reason(code=code, cell=None, metric=None, message=message)
+
+
+def _places(standings: Sequence[Standing]) -> str:
+    """The first cells by name, in the middle of a sentence, and how many more there are."""
+    named = [f"{standing.place[0].lower()}{standing.place[1:]}" for standing in standings[:NAMED_PLACES]]
+    more = len(standings) - len(named)
+    return " and ".join([*named, *([f"in {_cells(more)} more"] if more else [])])
+
+
+def _of_slice(name: tuple[str | None, str | None], reason: Reason) -> str:
+    """A sentence of one slice; those of a cell name their slice already."""
+    return reason.message if reason.cell is not None else f"{_name(name)}: {reason.message}"
 
 
 def _cells(count: int) -> str:

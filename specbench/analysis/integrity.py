@@ -63,7 +63,7 @@ def steadiness(drifts: Sequence[Drift], smallest_margin: float, alpha: float) ->
 def _steady(drift: Drift, p: float | None, limit: float, alpha: float) -> IntegrityCheck:
     name = f"steady_{drift.arm}"
     if drift.change is None or p is None:
-        message = f"{drift.place} the {drift.arm} arm ran too few blocks to tell whether it was steady."
+        message = f"{drift.place} the {drift.arm} arm ran too few blocks that are long enough to tell whether it was steady."
         return IntegrityCheck(id=name, cell=drift.cell, ok=None, value=drift.change, limit=limit, message=message)
     moved = p < alpha and abs(drift.change) > limit
     message = (

@@ -70,14 +70,22 @@ def metric_words(metric: str) -> str:
     return _WORDS.get(metric, f"the metric {metric}")
 
 
-def apart(*values: float | None) -> tuple[str, ...]:
-    """Ratios with two decimals, or as many more (up to five) as it takes that different ones look different."""
-    texts: tuple[str, ...] = ()
+def apart(ratio: float | None, limit: float | None) -> tuple[str, str]:
+    """A ratio and its limit with two decimals, or as many more (up to five) as it takes that different ones look different."""
+    texts = ("unknown", "unknown")
     for decimals in range(2, 6):
-        texts = tuple("unknown" if value is None else f"{value:.{decimals}f}" for value in values)
-        if len(set(texts)) == len(set(values)):
+        texts = ("unknown" if ratio is None else f"{ratio:.{decimals}f}", "unknown" if limit is None else f"{limit:.{decimals}f}")
+        if texts[0] != texts[1] or ratio == limit:
             break
     return texts
+
+
+def outward(end: float | None, up: bool) -> str:
+    """The end of an interval with two decimals, rounded away from the point, so that what is said of it stays true."""
+    if end is None:
+        return "unknown"
+    hundredths = math.ceil(end * 100 - 1e-9) if up else math.floor(end * 100 + 1e-9)
+    return f"{hundredths / 100:.2f}"
 
 
 def number(value: float | None) -> str:
@@ -129,7 +137,8 @@ def benefit_reason(finding: Finding, comparison: Comparison, setting: Setting, w
     if undecidable is not None:
         return undecidable
     rises = finding.bound is not None and finding.bound > 1
-    ratio, bound, end = apart(finding.ratio, finding.bound, finding.upper)
+    ratio, bound = apart(finding.ratio, finding.bound)
+    end = outward(finding.upper, up=(finding.state == "FAIL") == rises)
     asked = f"(asked for: {'at least' if rises else 'at most'} {bound} times)"
     seen = f"{subject} is {ratio} times the baseline's {asked}"
     confidence = sure(setting.alpha)
@@ -163,7 +172,8 @@ def _undecidable(subject: str, finding: Finding, comparison: Comparison, withhel
 
 def _relative(subject: str, finding: Finding, comparison: Comparison, setting: Setting) -> str:
     falls = finding.bound is not None and finding.bound < 1
-    ratio, bound, end = apart(finding.ratio, finding.bound, finding.upper)
+    ratio, bound = apart(finding.ratio, finding.bound)
+    end = outward(finding.upper, up=not falls)
     seen = f"{subject} is {ratio} times the baseline's (allowed: {'down' if falls else 'up'} to {bound} times)"
     if finding.state == "PASS":
         small = ", so a small loss is real but within the limit" if "small_regression" in finding.notes else ""

@@ -8,7 +8,7 @@ import pytest
 from specbench.analysis.benefit import benefit
 from specbench.analysis.findings import Case, judge_cases
 from specbench.analysis.metrics import METRICS
-from specbench.analysis.reasons import apart, chance, metric_words, number, percent, place_of
+from specbench.analysis.reasons import apart, chance, metric_words, number, outward, percent, place_of
 from specbench.model.asked import Success
 from specbench.model.judged import PerArm
 from specbench.model.seen import Cell
@@ -36,7 +36,7 @@ def test_a_pass_says_how_far_the_truth_may_lie() -> None:
     """Seen, allowed, sure."""
     assert _said(ratio=0.62) == (
         "At 4 streams the p95 time per output token (19 of 20 requests are faster) is 0.62 times the baseline's"
-        " (allowed: up to 1.10 times); the true figure lies below 0.64 with 95 % confidence."
+        " (allowed: up to 1.10 times); the true figure lies below 0.65 with 95 % confidence."
     )
 
 
@@ -95,9 +95,9 @@ def test_what_cannot_be_judged_says_why(fields: dict[str, Any], words: str) -> N
 @pytest.mark.parametrize(
     ("ratio", "se_log", "words"),
     [
-        (0.60, 0.02, "(asked for: at most 0.95 times); the true figure lies below 0.62 with 95 % confidence."),
+        (0.60, 0.02, "(asked for: at most 0.95 times); the true figure lies below 0.63 with 95 % confidence."),
         (1.00, 0.01, "the true figure is no lower than 0.98 with 95 % confidence, so no such gain is there."),
-        (0.95, 0.05, "but the true figure may still be 1.04 (95 % confidence), so the gain is not shown; about"),
+        (0.95, 0.05, "but the true figure may still be 1.05 (95 % confidence), so the gain is not shown; about"),
     ],
 )
 def test_the_benefit_in_words(ratio: float, se_log: float, words: str) -> None:
@@ -162,9 +162,15 @@ def test_shares_in_per_cent() -> None:
 
 def test_ratios_that_differ_look_different() -> None:
     """0.951 is not 0.95 when 0.95 is the limit."""
-    assert apart(1.53, 1.10, 1.62) == ("1.53", "1.10", "1.62")
-    assert apart(0.9512, 0.95, 0.9) == ("0.951", "0.950", "0.900")
+    assert apart(1.53, 1.10) == ("1.53", "1.10")
+    assert apart(0.9512, 0.95) == ("0.951", "0.950")
     assert apart(1.1, 1.1) == ("1.10", "1.10")
+
+
+def test_the_end_of_an_interval_is_rounded_away_from_the_point() -> None:
+    """'Below 1.04' must hold for 1.0366 and 'above 0.95' for 0.9561."""
+    assert [outward(1.0366, up=True), outward(0.9561, up=False)] == ["1.04", "0.95"]
+    assert [outward(1.04, up=True), outward(0.95, up=False)] == ["1.04", "0.95"]
 
 
 @pytest.mark.parametrize(
