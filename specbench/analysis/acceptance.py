@@ -90,6 +90,7 @@ def acceptance_of(columns: Columns, confidence: float = 0.95) -> AcceptanceSumma
         rounds=int(rounds),
         source=counts.source,
         reason=why,
+        length_by_request=_length_by_request(columns) if counts.source == PER_REQUEST else None,
     )
 
 
@@ -152,6 +153,13 @@ def _stream(columns: Columns) -> Counts:
         reason = "no counts, and every step brought one token: no sign of speculation"
     source = STREAM if reason is None else NOWHERE
     return Counts(source, steps.denominator, None, extra, np.zeros((len(extra), 0)), reason)
+
+
+def _length_by_request(columns: Columns) -> float:
+    """The mean over requests of their own acceptance length: what a user sees, where length is what the engine does."""
+    counts = counts_of(columns, by="request")
+    used = counts.rounds > 0
+    return float(1 + (counts.accepted[used] / counts.rounds[used]).mean())
 
 
 def _length_interval(columns: Columns, counts: Counts, confidence: float) -> tuple[float | None, float | None]:

@@ -36,20 +36,19 @@ def itl(columns: Columns) -> Samples:
 def pace(columns: Columns) -> Samples:
     """Over sliding windows of 8 tokens in a request: the time for the next 8 tokens ÷ 8; censored stamps are used as they are."""
     events = columns.events
-    carrier = np.repeat(np.arange(len(events.tokens)), events.tokens)
-    start, end = carrier[:-PACE_TOKENS], carrier[PACE_TOKENS:]
-    inside = events.inside[start] & events.inside[end] & (events.request[start] == events.request[end])
-    start, end = start[inside], end[inside]
-    spans = events.time_ns[end] - events.time_ns[start]
-    return Samples(spans / (PACE_TOKENS * NS_PER_MS), np.searchsorted(start, _first_event_of_units(columns)))
+    # A request's number where the event is inside the window, else -1: a span is good where both its ends show the same request.
+    owner = np.repeat(np.where(events.inside, events.request, -1), events.tokens)
+    time_ns = np.repeat(events.time_ns, events.tokens)
+    good = np.flatnonzero((owner[PACE_TOKENS:] == owner[:-PACE_TOKENS]) & (owner[PACE_TOKENS:] >= 0))
+    spans = (time_ns[PACE_TOKENS:] - time_ns[:-PACE_TOKENS])[good]
+    first_token = np.concatenate(([0], np.cumsum(events.tokens)))[_first_event_of_units(columns)]
+    return Samples(spans / (PACE_TOKENS * NS_PER_MS), np.searchsorted(good, first_token))
 
 
 def step_time(columns: Columns) -> Totals:
     """Mean time between consecutive engine steps of a request, as the client sees it."""
-    steps, units, n_units = columns.steps, columns.unit_of_requests(), len(columns.pairs)
-    owner = units[steps.request[steps.inside]]
-    gaps_ms = summed(steps.gap_ns[steps.inside], owner, n_units) / NS_PER_MS
-    return Totals(gaps_ms, np.bincount(owner, minlength=n_units).astype(np.float64))
+    units, n_units = columns.unit_of_requests(), len(columns.pairs)
+    return Totals(summed(columns.step_gap_ns, units, n_units) / NS_PER_MS, summed(columns.step_count, units, n_units))
 
 
 def tokens_per_step(columns: Columns) -> Totals:
@@ -57,11 +56,13 @@ def tokens_per_step(columns: Columns) -> Totals:
 
     The first step of a request belongs to its prefill and is left out on both sides.
     """
-    steps, units, n_units = columns.steps, columns.unit_of_requests(), len(columns.pairs)
-    used = steps.inside & columns.counted[steps.request]
-    untold = "the endpoint does not tell how many tokens an event holds" if steps.inside.any() and not used.any() else None
-    owner = units[steps.request[used]]
-    return Totals(summed(steps.tokens[used], owner, n_units), np.bincount(owner, minlength=n_units).astype(np.float64), untold)
+    units, n_units, told = columns.unit_of_requests(), len(columns.pairs), columns.counted
+    unknown = columns.step_count.any() and not columns.step_count[told].any()
+    return Totals(
+        summed(columns.step_tokens[told], units[told], n_units),
+        summed(columns.step_count[told], units[told], n_units),
+        "the endpoint does not tell how many tokens an event holds" if unknown else None,
+    )
 
 
 def _first_event_of_units(columns: Columns) -> Ints:

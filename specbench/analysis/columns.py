@@ -4,12 +4,12 @@ No metric is computed here: this module only lays records out, in the order of t
 """
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
-from typing import get_args
+from dataclasses import dataclass, replace
+from typing import Any, get_args
 
 import numpy as np
 
-from specbench.analysis.events import Bools, Events, Ints, Steps, steps_of
+from specbench.analysis.events import Bools, Events, Ints, Steps, events_of, steps_of
 from specbench.errors import InternalError
 from specbench.model.seen import Block, Outcome, RequestRecord
 
@@ -21,6 +21,10 @@ WITHOUT_LATENCY: frozenset[Outcome] = frozenset({"empty_output", "not_streamed"}
 # Everything else that is not "ok": the answer never came, so that its latency lies beyond every number.
 FAILED: frozenset[Outcome] = frozenset(OUTCOMES) - SET_ASIDE - WITHOUT_LATENCY - {"ok"}
 NOT_TOLD = -1
+PER_REQUEST = (
+    *("block", "bin", "sampling", "start_ns", "outcome", "prompt_tokens", "output_tokens", "counted"),
+    *("rounds", "drafted", "accepted", "per_position", "step_count", "step_tokens", "step_gap_ns"),
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -33,7 +37,8 @@ class Columns:
     Requests, all (n_requests,), in the order of their unit: `block`, `bin`, `sampling` are indices into `blocks`, `bins`,
     `samplings`; `start_ns` is the moment that latency counts from (scheduled in an open loop, else sent); `outcome` is an
     index into OUTCOMES; counts that nobody told are NOT_TOLD. `counted` is False where each event was taken for one token.
-    `per_position` (n_requests, n_positions) is zero where not told. Unit u holds the requests first_request[u] to
+    `per_position` (n_requests, n_positions) is zero where not told. `step_count`, `step_tokens` and `step_gap_ns` sum up the
+    steps of each request that lie inside the window. Unit u holds the requests first_request[u] to
     first_request[u + 1], request i the events first_event[i] to first_event[i + 1].
     """
 
@@ -57,6 +62,9 @@ class Columns:
     drafted: Ints
     accepted: Ints
     per_position: Ints
+    step_count: Ints
+    step_tokens: Ints
+    step_gap_ns: Ints
     first_request: Ints
     first_event: Ints
     events: Events
@@ -104,14 +112,17 @@ def columns_of(blocks: Sequence[Block], records: Sequence[RequestRecord]) -> Col
     counts = _ints(len(record.event_ns) for record in kept)
     block = _ints(place[record.block] for record in kept)
     unit = _ints(pairs.index(each.pair) for each in ordered)
-    events = _events(kept, counts, _ints(opened for opened, _ in windows)[block], _ints(closed for _, closed in windows)[block])
+    opened, closed = _ints(start for start, _ in windows), _ints(end for _, end in windows)
+    events = events_of(kept, opened[block], closed[block])
+    steps = steps_of(events)
+    whole_steps = steps.request[steps.inside]
     return Columns(
         blocks=tuple(ordered),
         pairs=pairs,
         whole=True,
         unit=unit,
-        open_ns=_ints(opened for opened, _ in windows),
-        close_ns=_ints(closed for _, closed in windows),
+        open_ns=opened,
+        close_ns=closed,
         bins=bins,
         samplings=samplings,
         block=block,
@@ -126,42 +137,28 @@ def columns_of(blocks: Sequence[Block], records: Sequence[RequestRecord]) -> Col
         drafted=_told(record.acceptance.drafted if record.acceptance else None for record in kept),
         accepted=_told(record.acceptance.accepted if record.acceptance else None for record in kept),
         per_position=_positions(kept),
+        step_count=np.bincount(whole_steps, minlength=len(kept)),
+        step_tokens=_summed(whole_steps, steps.tokens[steps.inside], len(kept)),
+        step_gap_ns=_summed(whole_steps, steps.gap_ns[steps.inside], len(kept)),
         first_request=_first_request(unit[block], len(pairs)),
         first_event=np.concatenate(([0], np.cumsum(counts))),
         events=events,
-        steps=steps_of(events),
+        steps=steps,
     )
 
 
 def select(columns: Columns, requests: Bools) -> Columns:
     """The same blocks with only these requests, `requests` (n_requests,), and their events."""
     renumbered = np.cumsum(requests) - 1
-    counts = np.diff(columns.first_event)[requests]
-    return Columns(
-        blocks=columns.blocks,
-        pairs=columns.pairs,
+    kept: dict[str, Any] = {name: getattr(columns, name)[requests] for name in PER_REQUEST}
+    return replace(
+        columns,
         whole=False,
-        unit=columns.unit,
-        open_ns=columns.open_ns,
-        close_ns=columns.close_ns,
-        bins=columns.bins,
-        samplings=columns.samplings,
-        block=columns.block[requests],
-        bin=columns.bin[requests],
-        sampling=columns.sampling[requests],
-        start_ns=columns.start_ns[requests],
-        outcome=columns.outcome[requests],
-        prompt_tokens=columns.prompt_tokens[requests],
-        output_tokens=columns.output_tokens[requests],
-        counted=columns.counted[requests],
-        rounds=columns.rounds[requests],
-        drafted=columns.drafted[requests],
-        accepted=columns.accepted[requests],
-        per_position=columns.per_position[requests],
         first_request=_first_request(columns.unit_of_requests()[requests], len(columns.pairs)),
-        first_event=np.concatenate(([0], np.cumsum(counts))),
+        first_event=np.concatenate(([0], np.cumsum(np.diff(columns.first_event)[requests]))),
         events=columns.events.of(requests, renumbered),
         steps=columns.steps.of(requests, renumbered),
+        **kept,
     )
 
 
@@ -187,8 +184,9 @@ def _told(values: Iterable[int | None]) -> Ints:
     return _ints(NOT_TOLD if value is None else value for value in values)
 
 
-def _joined(parts: Sequence[Sequence[int]]) -> Ints:
-    return np.concatenate([np.asarray(part, dtype=np.int64) for part in parts]) if parts else np.zeros(0, dtype=np.int64)
+def _summed(places: Ints, values: Ints, n: int) -> Ints:
+    """The sum of values (n_values,) over their places, (n,). Sums stay far below 2^53, where a double is exact."""
+    return np.bincount(places, weights=values, minlength=n).astype(np.int64)
 
 
 def _coded(names: Sequence[str]) -> tuple[tuple[str, ...], Ints]:
@@ -200,43 +198,6 @@ def _coded(names: Sequence[str]) -> tuple[tuple[str, ...], Ints]:
 
 def _first_request(units: Ints, n_units: int) -> Ints:
     return np.searchsorted(units, np.arange(n_units + 1))
-
-
-def _events(records: Sequence[RequestRecord], counts: Ints, opened: Ints, closed: Ints) -> Events:
-    for record in records:
-        if len(record.event_tokens) != len(record.event_ns):
-            raise InternalError(f"analysis: block {record.block!r} request {record.index}: token counts do not fit its events")
-    request = np.repeat(np.arange(len(records)), counts)
-    time_ns = _joined([record.event_ns for record in records]) + _ints(record.sent_ns for record in records)[request]
-    return Events(
-        request=request,
-        time_ns=time_ns,
-        tokens=_joined([record.event_tokens for record in records]),
-        step=_steps(records),
-        inside=(time_ns >= opened[request]) & (time_ns < closed[request]),
-        censored=_censored(records, counts),
-    )
-
-
-def _steps(records: Sequence[RequestRecord]) -> Ints:
-    sizes: list[Sequence[int]] = []
-    for record in records:
-        if record.step_events is None:
-            sizes.append((1,) * len(record.event_ns))
-        elif sum(record.step_events) == len(record.event_ns):
-            sizes.append(record.step_events)
-        else:
-            raise InternalError(f"analysis: block {record.block!r} request {record.index}: steps do not add up to its events")
-    events_per_step = _joined(sizes)
-    return np.repeat(np.arange(len(events_per_step)), events_per_step)
-
-
-def _censored(records: Sequence[RequestRecord], counts: Ints) -> Bools:
-    flags = np.zeros(int(counts.sum()), dtype=np.bool_)
-    starts = np.cumsum(counts) - counts
-    places = np.repeat(starts, [len(record.censored) for record in records])
-    flags[places + _joined([record.censored for record in records])] = True
-    return flags
 
 
 def _positions(records: Sequence[RequestRecord]) -> Ints:

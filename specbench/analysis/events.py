@@ -3,10 +3,15 @@
 No metric is computed here; which events make one step was decided when the record was made.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import chain
 
 import numpy as np
 import numpy.typing as npt
+
+from specbench.errors import InternalError
+from specbench.model.seen import RequestRecord
 
 Ints = npt.NDArray[np.int64]
 Bools = npt.NDArray[np.bool_]
@@ -61,6 +66,33 @@ class Events:
         )
 
 
+def events_of(records: Sequence[RequestRecord], opened: Ints, closed: Ints) -> Events:
+    """The content events of these records, in their order.
+
+    Args:
+        opened: (n_records,) when the steady window of each record's block opened.
+        closed: (n_records,) when it closed.
+
+    Raises:
+        InternalError: A record whose event columns differ in length.
+    """
+    for record in records:
+        if len(record.event_tokens) != len(record.event_ns):
+            raise InternalError(f"analysis: block {record.block!r} request {record.index}: token counts do not fit its events")
+    counts = np.array([len(record.event_ns) for record in records], dtype=np.int64)
+    sent = np.array([record.sent_ns for record in records], dtype=np.int64)
+    request = np.repeat(np.arange(len(records)), counts)
+    time_ns = _joined([record.event_ns for record in records]) + sent[request]
+    return Events(
+        request=request,
+        time_ns=time_ns,
+        tokens=_joined([record.event_tokens for record in records]),
+        step=_steps(records),
+        inside=(time_ns >= opened[request]) & (time_ns < closed[request]),
+        censored=_censored(records, counts),
+    )
+
+
 def steps_of(events: Events) -> Steps:
     """The steps of these events.
 
@@ -83,3 +115,27 @@ def steps_of(events: Events) -> Steps:
         inside=(inside[1:] & inside[:-1])[follows],
         censored=(censored[1:] | censored[:-1])[follows],
     )
+
+
+def _joined(parts: Sequence[Sequence[int]]) -> Ints:
+    return np.fromiter(chain.from_iterable(parts), dtype=np.int64, count=sum(map(len, parts)))
+
+
+def _steps(records: Sequence[RequestRecord]) -> Ints:
+    """The step number of each event: its own where the record has no steps of several events."""
+    if all(record.step_events is None for record in records):
+        return np.arange(sum(len(record.event_ns) for record in records))
+    for record in records:
+        if record.step_events is not None and sum(record.step_events) != len(record.event_ns):
+            raise InternalError(f"analysis: block {record.block!r} request {record.index}: steps do not add up to its events")
+    sizes = [(1,) * len(record.event_ns) if record.step_events is None else record.step_events for record in records]
+    events_per_step = _joined(sizes)
+    return np.repeat(np.arange(len(events_per_step)), events_per_step)
+
+
+def _censored(records: Sequence[RequestRecord], counts: Ints) -> Bools:
+    flags = np.zeros(int(counts.sum()), dtype=np.bool_)
+    starts = np.cumsum(counts) - counts
+    places = np.repeat(starts, [len(record.censored) for record in records])
+    flags[places + _joined([record.censored for record in records])] = True
+    return flags

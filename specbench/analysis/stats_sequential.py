@@ -4,11 +4,13 @@ Only shares of the planned information come in. Which side stops for what is dec
 """
 
 from collections.abc import Sequence
+from itertools import pairwise
 from math import ceil, sqrt
 
 import numpy as np
 
 from specbench.analysis.events import Floats
+from specbench.errors import InternalError
 
 _GRID = 0.01  # spacing of the integration grid in standard deviations of the final score; bounds are good to 1e-4
 _REACH = 8.0  # standard deviations beyond which a density is 0
@@ -37,11 +39,16 @@ def look_levels(information: Sequence[float], alpha: float = 0.05) -> tuple[floa
     Args:
         information: Share of the planned pairs that each look has, rising, the last at most 1.
 
+    Raises:
+        InternalError: A look has no more information than the one before.
+
     Source: Armitage, McPherson and Rowe 1969; Jennison and Turnbull, Group Sequential Methods, chapters 7 and 19.
     """
     from scipy.special import ndtr
 
     levels: list[float] = []
+    if not all(earlier < later for earlier, later in pairwise((0.0, *information))):
+        raise InternalError(f"analysis: shares of information must rise from look to look, not {tuple(information)}")
     spent, before = 0.0, 0.0
     points, mass = np.zeros(1), np.ones(1)  # the score Z sqrt(t) of the runs still going: all at 0 before the first look
     for share in information:

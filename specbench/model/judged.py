@@ -97,7 +97,10 @@ class IntegrityCheck:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AcceptanceSummary:
-    """Acceptance of one cell or bin with where it came from; `alpha` is for chains only."""
+    """Acceptance of one cell or bin with where it came from; `alpha` is for chains only.
+
+    `length` weighs every verification round alike; `length_by_request`, where requests tell their own counts, every request.
+    """
 
     length: float | None
     length_low: float | None
@@ -110,6 +113,7 @@ class AcceptanceSummary:
     rounds: int | None
     source: str
     reason: str | None
+    length_by_request: float | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

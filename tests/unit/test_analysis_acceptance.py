@@ -44,6 +44,15 @@ def test_counts_of_two_engines_add_before_they_divide() -> None:
     assert summary.per_position == pytest.approx((0.750, 0.325, 0.125))
 
 
+def test_rounds_and_requests_may_weigh_alike_or_not() -> None:
+    """90 rounds of one request keep 1 token each, 10 of another keep 3: 2.2 a round, and 3.0 for the mean of the two."""
+    blocks = [[_request(_counted(90, 360, 90)), _request(_counted(10, 40, 30))]]
+
+    summary = acceptance_of(blocks_of("speculative", blocks))
+
+    assert (summary.length, summary.length_by_request) == (2.2, 3.0)
+
+
 def test_counter_differences_serve_where_requests_tell_nothing() -> None:
     """The engine's counters over each block are summed over blocks."""
     telemetry = Telemetry(acceptance=_counted(50, 200, 110))

@@ -3,7 +3,16 @@
 import numpy as np
 import pytest
 
-from specbench.analysis.columns import FAILED, NOT_TOLD, OUTCOMES, SET_ASIDE, WITHOUT_LATENCY, columns_of, select_bin
+from specbench.analysis.columns import (
+    FAILED,
+    NOT_TOLD,
+    OUTCOMES,
+    PER_REQUEST,
+    SET_ASIDE,
+    WITHOUT_LATENCY,
+    columns_of,
+    select_bin,
+)
 from specbench.errors import InternalError
 from specbench.model.seen import Acceptance
 from tests.support.records import a_block, a_record, one_block
@@ -46,25 +55,6 @@ def test_untold_counts_are_marked_not_zero() -> None:
     assert columns.output_tokens.tolist() == [NOT_TOLD, 1]
     assert columns.accepted.tolist() == [NOT_TOLD, 0]
     assert columns.per_position.tolist() == [[0, 0, 0, 0], [0, 0, 0, 0]]
-
-
-def test_events_of_one_step_share_a_step_number() -> None:
-    """A burst of three events is one step where the record says so; elsewhere every event is its own step."""
-    burst = a_record([10.0, 10.5, 11.0, 20.0], step_events=(3, 1))
-    plain = a_record([5.0, 6.0])
-
-    columns = one_block(burst, plain)
-
-    assert columns.events.step.tolist() == [0, 0, 0, 1, 2, 3]
-    assert columns.steps.gap_ns.tolist() == [9_000_000, 1_000_000]  # from the last event of the burst
-
-
-def test_a_step_without_tokens_passes_its_time_on() -> None:
-    """Text that brought no token costs the next token its time: step gaps still sum to last minus first."""
-    columns = one_block(a_record([10.0, 20.0, 35.0], [1, 0, 2]))
-
-    assert columns.steps.gap_ns.tolist() == [25_000_000]
-    assert columns.steps.tokens.tolist() == [2]
 
 
 def test_a_window_that_never_opened_holds_nothing() -> None:
@@ -111,15 +101,6 @@ def test_records_of_another_block_are_refused() -> None:
         columns_of([a_block(0)], [a_record([1.0], block="baseline-9")])
 
 
-@pytest.mark.parametrize(
-    ("fields", "what"), [({"step_events": (1,)}, "steps do not add up"), ({"tokens": [1]}, "token counts do not fit")]
-)
-def test_columns_of_unequal_length_are_refused(fields: dict[str, list[int]], what: str) -> None:
-    """A record whose event columns disagree is refused by name."""
-    with pytest.raises(InternalError, match=what):
-        one_block(a_record([1.0, 2.0], **fields))  # type: ignore[arg-type]
-
-
 def test_no_records_make_empty_columns() -> None:
     """Blocks without a single request are laid out too."""
     columns = columns_of([a_block(0), a_block(1)], [])
@@ -127,3 +108,16 @@ def test_no_records_make_empty_columns() -> None:
     assert columns.first_request.tolist() == [0, 0, 0]
     assert columns.first_event.tolist() == [0]
     assert columns.events.time_ns.dtype == np.int64
+
+
+def test_every_column_of_requests_is_cut_when_a_bin_is_selected() -> None:
+    """A column that selecting forgot would keep the length of the whole cell."""
+    columns = one_block(*[a_record([1.0, 2.0], bin=name) for name in ("short", "long", "long")])
+
+    long = select_bin(columns, "long", "greedy")
+
+    per_request = {
+        name for name in columns.__slots__ if isinstance(getattr(columns, name), np.ndarray) and len(getattr(columns, name)) == 3
+    }
+    assert per_request == set(PER_REQUEST)
+    assert {len(getattr(long, name)) for name in PER_REQUEST} == {2}

@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from specbench.analysis.stats_sequential import look_levels, spending
+from specbench.errors import InternalError
 
 
 @pytest.mark.parametrize(
@@ -40,6 +41,12 @@ def test_every_level_is_within_alpha_and_together_they_spend_it(looks: set[int])
     assert levels[0] == pytest.approx(spending(0.05, times[0]), rel=1e-6)
     assert all(0 < level <= 0.05 + 1e-6 for level in levels)
     assert sum(levels) >= 0.05 - 1e-6
+
+
+def test_a_look_without_new_data_is_refused() -> None:
+    """Looking twice at the same pairs has no second level."""
+    with pytest.raises(InternalError, match="must rise"):
+        look_levels([0.5, 0.5])
 
 
 @pytest.mark.slow
