@@ -31,6 +31,9 @@ TICK_S = 0.02
 LEAD_NS = ns_of_s(0.5)
 """How long before its moment an open-loop request gets its connection."""
 
+TIMER_NS = ns_of_s(0.001)
+"""The event loop's timers wait in whole milliseconds: the last one before a moment is passed by taking turns."""
+
 HEADERS = {
     "accept": "text/event-stream, application/json",
     "accept-encoding": "identity",
@@ -55,6 +58,8 @@ class Block:
         self._started, self._over = Event(), Event()
         self._start_ns = now_ns()
         self._window = Window(order, self._start_ns)
+        self._held = 0
+        self._exhausted = False
         self._limit_hit = False
 
     def give(self, work: Work | None) -> None:
@@ -100,9 +105,12 @@ class Block:
             with httpx.Client(transport=transport, headers=HEADERS | self.order.headers) as client:
                 self._line_up(number, transport)
                 failures, busy_until_ns = 0, 0
-                while not self._over.is_set() and (work := self._next(transport, busy_until_ns)) is not None:
-                    failed = self._request(client, transport, number, work)
+                while not self._over.is_set() and (work := self._next()) is not None:
+                    self._await_moment(work, transport, busy_until_ns)
+                    failed = not self._over.is_set() and self._request(client, transport, number, work)
                     busy_until_ns = now_ns()
+                    self._held -= 1
+                    self._settle()
                     failures = failures + 1 if failed else 0
                     if failures:
                         self._over.wait(min(FIRST_PAUSE_S * 2 ** min(failures - 1, 8), LONGEST_PAUSE_S))
@@ -124,21 +132,34 @@ class Block:
         if self.order.concurrency is not None:
             self._over.wait(self.order.stagger_s * number / self._streams)
 
-    def _next(self, transport: StampingTransport, busy_until_ns: int) -> Work | None:
-        """The next request for a stream that was busy until then, once its moment has come; None where there is none."""
+    def _next(self) -> Work | None:
+        """The next request of whoever is free; None where there is none."""
         work = self._work.get()
         if work is None:
             self._work.put(None)  # for the other streams
-            if not self._over.is_set():
-                self._window.no_more_work(now_ns())
-        elif work.arrival_ns is not None:
-            due_ns = self._start_ns + work.arrival_ns
-            self._limit_hit = self._limit_hit or busy_until_ns > due_ns
-            self._over.wait(max(0.0, seconds(due_ns - LEAD_NS - now_ns())))
-            with contextlib.suppress(OSError):
-                transport.open(self._url)
-            self._over.wait(max(0.0, seconds(due_ns - now_ns())))
-        return None if self._over.is_set() else work
+            self._exhausted = True
+            self._settle()
+            return None
+        self._held += 1
+        return work
+
+    def _settle(self) -> None:
+        """Once the last request has ended and none is left, the block has done its work."""
+        if self._exhausted and not self._held:
+            self._window.no_more_work(now_ns())
+
+    def _await_moment(self, work: Work, transport: StampingTransport, busy_until_ns: int) -> None:
+        """An open-loop request waits for its moment, over a connection that is open by then."""
+        if work.arrival_ns is None:
+            return
+        due_ns = self._start_ns + work.arrival_ns
+        self._limit_hit = self._limit_hit or busy_until_ns > due_ns
+        self._over.wait(max(0.0, seconds(due_ns - LEAD_NS - now_ns())))
+        with contextlib.suppress(OSError):
+            transport.open(self._url)
+        self._over.wait(max(0.0, seconds(due_ns - TIMER_NS - now_ns())))
+        while now_ns() < due_ns and not self._over.is_set():
+            gevent.sleep(0)
 
     def _request(self, client: httpx.Client, transport: StampingTransport, number: int, work: Work) -> bool:
         """Send one request, read its answer, tell it. Returns whether it failed as far as the socket can see."""
