@@ -11,6 +11,7 @@ from specbench.analysis.cells import level_of
 from specbench.analysis.comparable import unlike_lengths, withheld
 from specbench.analysis.findings import Case, judge_cases
 from specbench.analysis.measured import Measured
+from specbench.analysis.metrics import METRICS
 from specbench.analysis.reasons import AT_P50, Setting, place_of
 from specbench.model.asked import Guardrail, Success
 from specbench.model.judged import Comparison, Finding, PerArm
@@ -43,7 +44,7 @@ def _cases(cell: Measured, manifest: Manifest, alpha: float) -> list[Case]:
     return [
         _case(cell, _in_this_loop(guardrail, cell, manifest), alpha)
         for guardrail in manifest.scenario.guardrails
-        if guardrail.metric not in RUN_WIDE and _applies(guardrail, cell)
+        if guardrail.metric not in RUN_WIDE and applies(guardrail, cell)
     ]
 
 
@@ -54,17 +55,19 @@ def _case(cell: Measured, guardrail: Guardrail, alpha: float) -> Case:
     if metric == "ttft_p95" and guardrail.slo is None and _few_a_block(comparison):
         comparison, notes = _comparison(cell, "ttft_p50"), (AT_P50,)
     decides = guardrail.required and cell.evidence.required
+    withheld_for = _mixed(guardrail, cell) or _partly_told(guardrail, comparison, cell.pairs_used) or _withheld(cell, metric)
     return Case(
         guardrail=replace(guardrail, required=decides),
         comparison=comparison,
         setting=_setting(cell, alpha),
         in_family=decides and guardrail.role in ("guardrail", "safety"),
-        withheld=_mixed(guardrail, cell) or _withheld(cell, metric),
+        withheld=withheld_for,
         notes=notes,
     )
 
 
-def _applies(guardrail: Guardrail, cell: Measured) -> bool:
+def applies(guardrail: Guardrail, cell: Measured) -> bool:
+    """Whether the guardrail is asked of this cell: of its load, and of its bin where the cell has only one."""
     at_level = guardrail.cells is None or level_of(cell.evidence.cell) in guardrail.cells
     bin_name = cell.evidence.cell.bin
     return at_level and (guardrail.bins is None or bin_name is None or bin_name in guardrail.bins)
@@ -75,6 +78,15 @@ def _mixed(guardrail: Guardrail, cell: Measured) -> str | None:
     if guardrail.bins is None or cell.evidence.cell.bin is not None:
         return None
     return "it is asked of single bins, and this cell mixes them; `traffic: separate` gives each its own cells"
+
+
+def _partly_told(guardrail: Guardrail, comparison: Comparison, pairs: int) -> str | None:
+    """What an engine told of some blocks only may be the better part of the truth."""
+    metric = METRICS.get(guardrail.metric)
+    told = [comparison.n.speculative] if guardrail.slo is not None else [comparison.n.baseline, comparison.n.speculative]
+    if metric is None or not metric.engine or not 0 < min(told) < pairs:
+        return None
+    return f"an engine told it of only {min(told)} of {pairs} blocks"
 
 
 def _in_this_loop(guardrail: Guardrail, cell: Measured, manifest: Manifest) -> Guardrail:

@@ -16,6 +16,7 @@ from specbench.model.judged import Comparison, Finding, FindingState
 # A spread of exactly 0 in these is an artefact of measuring, never certainty; counts and lengths are judged by their values.
 TIMING_AND_RATE_UNITS = frozenset({"ms", "s", "tokens/s", "requests/s"})
 COUNT_UNITS = frozenset({"requests", "events"})
+PAIRS_KEPT = 0.8  # of a cell's pairs must have a figure in both arms for a pass
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -99,7 +100,7 @@ def finding(case: Case, p_harm: float | None, p_adjusted: float | None, alpha: f
     elif guardrail.slo is not None:
         judged = _absolute(draft, comparison, inference, alpha)
     else:
-        judged = _relative(draft, comparison, inference, limit, alpha)
+        judged = _relative(draft, case, inference, limit, alpha)
     return replace(judged, reason=finding_reason(judged, comparison, case.setting, case.withheld))
 
 
@@ -145,10 +146,11 @@ def _by_value(draft: Finding, case: Case) -> Finding:
     return replace(draft, state="PASS" if within else "FAIL", bound=allowed, upper=after, notes=(*draft.notes, "counted"))
 
 
-def _relative(draft: Finding, comparison: Comparison, inference: Inference | None, limit: float | None, alpha: float) -> Finding:
+def _relative(draft: Finding, case: Case, inference: Inference | None, limit: float | None, alpha: float) -> Finding:
     """The draft judged against the baseline."""
     if inference is None or limit is None:
         return draft
+    comparison, pairs = case.comparison, case.setting.pairs
     theta, reach = inference.theta, inference.reach(alpha)
     judged = replace(
         draft,
@@ -157,7 +159,11 @@ def _relative(draft: Finding, comparison: Comparison, inference: Inference | Non
         detectable=inference.margin_at(detectable_effect(inference.se, inference.df, alpha)),
     )
     # What should stay equal must not have moved past the limit to its other side either.
-    if theta + reach < limit and (draft.direction != "equal" or reach - theta < limit):
+    within = theta + reach < limit and (draft.direction != "equal" or reach - theta < limit)
+    if within and comparison.n_blocks < PAIRS_KEPT * pairs:
+        # The pairs without a figure may be the bad ones: what is left can prove harm, but not that there is none.
+        return replace(judged, state="INCONCLUSIVE", notes=(*draft.notes, "pairs_missing"))
+    if within:
         small = ("small_regression",) if draft.p_harm is not None and draft.p_harm < alpha else ()
         return replace(judged, state="PASS", notes=(*draft.notes, *small))
     p = _deciding_p(draft)

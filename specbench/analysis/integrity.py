@@ -51,11 +51,11 @@ def steadiness(drifts: Sequence[Drift], smallest_margin: float, alpha: float) ->
     Judged over all blocks of an arm in a cell together; the tests of all cells are one family (Holm), so that a large matrix is
     not called unsteady by chance.
     """
-    told = [drift for drift in drifts if drift.p is not None]
-    adjusted = dict(zip((id(drift) for drift in told), holm([drift.p for drift in told if drift.p is not None]), strict=True))
+    adjusted = iter(holm([drift.p for drift in drifts if drift.p is not None]))
     checks: dict[str, tuple[IntegrityCheck, ...]] = {}
     for drift in drifts:
-        check = _steady(drift, adjusted.get(id(drift)), smallest_margin / 2, alpha)
+        p = None if drift.p is None else next(adjusted)
+        check = _steady(drift, p, smallest_margin / 2, alpha)
         checks[drift.cell] = (*checks.get(drift.cell, ()), check)
     return checks
 

@@ -5,7 +5,7 @@ Composition only: no statistic, no rule and no sentence is made here. The same e
 
 from collections.abc import Sequence
 
-from specbench.analysis.casework import RUN_WIDE, benefit_of, run_findings
+from specbench.analysis.casework import RUN_WIDE, applies, benefit_of, run_findings
 from specbench.analysis.cells import CellEvidence, cells_of, level_of
 from specbench.analysis.integrity import cell_checks, run_checks, steadiness
 from specbench.analysis.measured import Measured, measure
@@ -138,16 +138,15 @@ def _standing(result: CellResult, cell: Measured, benefit: Finding | None) -> St
 
 
 def _safety(evidence: Evidence, cells: Sequence[Measured], alpha: float) -> tuple[Finding, ...]:
-    """The run-wide findings, over the required cells."""
-    required = [cell for cell in cells if cell.evidence.required]
-    excess = excess_of([c.errors.baseline for c in required], [c.errors.speculative for c in required], alpha)
+    """The run-wide findings, over the required cells that each guardrail is asked of."""
     found = []
     for guardrail in evidence.manifest.scenario.guardrails:
+        asked = [cell for cell in cells if cell.evidence.required and applies(guardrail, cell)]
         if guardrail.metric == "error_rate":
+            excess = excess_of([cell.errors.baseline for cell in asked], [cell.errors.speculative for cell in asked], alpha)
             found.append(error_finding(guardrail, excess, alpha))
         elif guardrail.metric in RUN_WIDE:
-            blocks = [cell.evidence.blocks for cell in required]
-            found.append(count_finding(guardrail, told_by(blocks, guardrail.metric)))
+            found.append(count_finding(guardrail, told_by([cell.evidence.blocks for cell in asked], guardrail.metric)))
     return tuple(found)
 
 

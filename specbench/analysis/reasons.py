@@ -178,6 +178,8 @@ def _relative(subject: str, finding: Finding, comparison: Comparison, setting: S
     if finding.state == "PASS":
         small = ", so a small loss is real but within the limit" if "small_regression" in finding.notes else ""
         return f"{seen}; the true figure lies {'above' if falls else 'below'} {end} with {sure(setting.alpha)}{small}."
+    if "pairs_missing" in finding.notes:
+        return f"{seen}, but only {comparison.n_blocks} of {setting.pairs} pairs of blocks have a figure in both arms."
     p = finding.p_harm if finding.p_harm_adjusted is None else finding.p_harm_adjusted
     if finding.state == "FAIL" and p is not None:
         counted = "" if finding.p_harm_adjusted is None else ", all checks of this run counted"

@@ -4,13 +4,13 @@ Judged over all required cells at once, since failures are rare and a cell alone
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from specbench.analysis.reasons import chance, metric_words, number, percent, sure
 from specbench.analysis.samples import Totals
-from specbench.analysis.stats_rates import RateDifference, rate_difference
+from specbench.analysis.stats_rates import RateDifference, rate_difference, share_upper_bound
 from specbench.model.asked import ArmName, Guardrail
 from specbench.model.judged import Finding, FindingState, PerArm
 from specbench.model.seen import Block
@@ -41,13 +41,15 @@ def excess_of(baseline: Sequence[Totals], speculative: Sequence[Totals], alpha: 
 
 
 def error_finding(guardrail: Guardrail, excess: Excess, alpha: float) -> Finding:
-    """The share of failed requests against the baseline's, and against `slo` where one is set.
+    """The share of failed requests against the baseline's, or against an absolute limit where the guardrail has one.
 
     PASS: no larger share than the baseline, or the excess's upper bound below the margin (0.5 points unless said otherwise).
     FAIL: a significant excess. Else INCONCLUSIVE. A baseline that fails more than speculation says nothing against it.
     """
-    margin = DEFAULT_EXCESS if guardrail.margin is None else guardrail.margin
     rates = excess.rates
+    if guardrail.slo is not None and rates is not None:
+        return _error_slo(guardrail, guardrail.slo, excess, rates, alpha)
+    margin = DEFAULT_EXCESS if guardrail.margin is None else guardrail.margin
     state: FindingState
     if rates is None:
         state = "NODATA"
@@ -58,8 +60,24 @@ def error_finding(guardrail: Guardrail, excess: Excess, alpha: float) -> Finding
     return _finding(guardrail, state, margin, rates, _error_reason(excess, state, margin, alpha))
 
 
+def _error_slo(guardrail: Guardrail, slo: float, excess: Excess, rates: RateDifference, alpha: float) -> Finding:
+    """The speculative arm's own share against its limit: exact bounds on counts shrunk to what bursts leave them worth."""
+    failed, requests = excess.failed.speculative / rates.design_effect, excess.requests.speculative / rates.design_effect
+    high, kept = share_upper_bound(failed, requests, alpha), share_upper_bound(requests - failed, requests, alpha)
+    state: FindingState = "INCONCLUSIVE"
+    if high is not None and high <= slo:
+        state = "PASS"
+    elif kept is not None and 1 - kept > slo:
+        state = "FAIL"
+    seen = f"Over the run {_of(excess, 'speculative')} requests failed with speculation (allowed: {percent(slo)})"
+    bound = f"the true share lies {'above' if state == 'FAIL' else 'below'}"
+    end = None if kept is None or high is None else 1 - kept if state == "FAIL" else high
+    sentence = f"{seen}; {bound} {percent(end or 0.0)} with {sure(alpha)}."
+    return replace(_finding(guardrail, state, None, None, sentence), slo=slo, bound=slo, upper=end)
+
+
 def count_finding(guardrail: Guardrail, told: PerArm[int | None]) -> Finding:
-    """How often something went wrong in the engines (memory ran out, a restart): none more than the baseline may pass.
+    """How often something went wrong in the engines (memory ran out, a restart): no more than in the baseline, or than `slo`.
 
     Told by one arm only: NODATA. Told by neither: NODATA, and not required, as no engine is obliged to tell.
     """
@@ -73,8 +91,10 @@ def count_finding(guardrail: Guardrail, told: PerArm[int | None]) -> Finding:
         silent = "baseline's engine" if before is None else "speculative engine"
         state, reason = "NODATA", f"The {silent} does not tell {words}, so the arms cannot be compared in it."
     else:
-        state = "FAIL" if after > before else "PASS"
-        reason = f"Over the run {words} was {after} with speculation and {before} without (allowed: no more than without)."
+        allowed = before if guardrail.slo is None else guardrail.slo
+        state = "FAIL" if after > allowed else "PASS"
+        limit = "no more than without" if guardrail.slo is None else f"at most {number(guardrail.slo)}"
+        reason = f"Over the run {words} was {after} with speculation and {before} without (allowed: {limit})."
     return _finding(guardrail, state, None, None, reason, required=required)
 
 

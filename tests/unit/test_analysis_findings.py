@@ -221,6 +221,16 @@ def test_the_sign_flip_test_is_heard_where_it_can_speak() -> None:
     assert silent.notes == ("harm",)
 
 
+def test_pairs_without_a_figure_keep_a_pass_back_and_no_harm() -> None:
+    """Six of ten pairs have a figure: the four others may be the bad ones, which cannot excuse what the six show."""
+    good, bad = _judged(a_comparison(ratio=0.6, pairs=6)), _judged(a_comparison(ratio=1.6, pairs=6))
+
+    assert (good.state, good.notes) == ("INCONCLUSIVE", ("pairs_missing",))
+    assert "only 6 of 10 pairs of blocks have a figure in both arms" in good.reason
+    assert bad.state == "FAIL"
+    assert _judged(a_comparison(ratio=0.6, pairs=8)).state == "PASS"
+
+
 def _absences(metric: str) -> list[Comparison]:
     """Every way in which a comparison of this metric can lack what a test needs."""
     choices: dict[str, list[Any]] = {

@@ -327,6 +327,29 @@ def test_a_guardrail_for_a_bin_is_not_dropped_in_mixed_traffic() -> None:
     assert [len([f for f in cell.findings if f.role == "guardrail"]) for cell in alone.cells] == [1, 1, 0, 0]
 
 
+def test_a_gauge_that_was_told_of_some_blocks_only_passes_nothing() -> None:
+    """KV use within its limit in the seven blocks that tell it: the three others may be the full ones."""
+    scenario = with_guardrails(a_scenario([4]), a_guardrail("kv_peak", None, slo=0.95))
+
+    def telling(silent_from: int) -> Callable[[Block, object], Telemetry]:
+        return lambda block, _: Telemetry(kv_usage_peak=0.5 if block.pair < silent_from else None)
+
+    states = {n: _finding(_judged(WINS, scenario, telling=telling(n)), "c4", "kv_peak").state for n in (10, 7, 0)}
+
+    assert states == {10: "PASS", 7: "INCONCLUSIVE", 0: "NODATA"}
+
+
+def test_safety_may_be_asked_of_some_cells_only() -> None:
+    """Failures at 16 streams do not count against a limit for 1 stream; they do by default."""
+    effects = {"c1": WINS, "c4": WINS, "c16": Effect(fails=0.03)}
+    low = a_guardrail("error_rate", 0.005, role="safety", cells=(1.0,))
+
+    found = {f.metric: f.state for f in _judged(effects, with_guardrails(a_scenario(), low)).run_findings}
+
+    assert found["error_rate"] == "PASS"
+    assert _judged(effects).verdict == "ROLLBACK"
+
+
 def test_an_optional_cell_that_fails_stops_nothing() -> None:
     """It is shown as advice."""
     scenario = a_scenario()

@@ -74,6 +74,27 @@ def test_without_requests_there_is_nothing_to_compare(before: int, after: int) -
     assert error_finding(ERRORS, excess_of([], [], 0.05), 0.05).state == "NODATA"
 
 
+@pytest.mark.parametrize(
+    ("failed", "state"),
+    [([0] * 10, "PASS"), ([1] * 4 + [0] * 6, "PASS"), ([1] * 8 + [0] * 2, "INCONCLUSIVE"), ([3] * 10, "FAIL")],
+)
+def test_an_absolute_limit_on_failures(failed: Sequence[float], state: FindingState) -> None:
+    """At most 1 % of a thousand requests, whatever the baseline does: 0.3 % and 0.9 % at the worst, 1.4 %, and surely more."""
+    rule = a_guardrail("error_rate", None, slo=0.01, role="safety")
+
+    found = error_finding(rule, excess_of([_cell([9] * 10, 100)], [_cell(failed, 100)], 0.05), 0.05)
+
+    assert (found.state, found.slo) == (state, 0.01)
+    assert "(allowed: 1 %)" in found.reason
+
+
+def test_an_absolute_limit_on_restarts() -> None:
+    """One restart may be planned."""
+    rule = a_guardrail("restarts", None, slo=1.0, role="safety")
+
+    assert [count_finding(rule, PerArm(0, count)).state for count in (0, 1, 2)] == ["PASS", "PASS", "FAIL"]
+
+
 @given(
     baseline=st.lists(st.integers(0, 30), min_size=4, max_size=4),
     rate=st.integers(0, 15),
