@@ -1,65 +1,22 @@
 """How much of what was drafted was kept: acceptance of one arm in one cell or bin, and where each number comes from.
 
-Theory that predicts these numbers is in `theory.py`. Source for the words: design of the vLLM counters, and arXiv 2302.01318
-for alpha.
+Theory that predicts these numbers is in `theory.py`; what engines call their counters is known to `telemetry/` alone.
 """
 
-from dataclasses import dataclass
 from math import sqrt
 
 import numpy as np
 
-from specbench.analysis.cadence import tokens_per_step
-from specbench.analysis.columns import NOT_TOLD, Columns
+from specbench.analysis.columns import Columns
+from specbench.analysis.counts import PER_REQUEST, Counts, counts_of
 from specbench.analysis.events import Floats
-from specbench.analysis.samples import Totals, summed
+from specbench.analysis.samples import Totals
 from specbench.analysis.stats_paired import t_quantile
 from specbench.model.judged import AcceptanceSummary
 
-# Drafts of uneven length leave open how many rounds were accepted whole; alpha is given while that moves it by no more than
-# this.
-ALPHA_TOLERANCE = 0.04
+ALPHA_TOLERANCE = 0.04  # alpha is given while what drafts of uneven length leave open moves it by no more than this
+POSITIONS_TOLERANCE = 0.005  # counts per position add up to the accepted tokens, but for a scrape that fell between two
 MIN_CLUSTERS = 4
-
-PER_REQUEST = "per-request counts"
-COUNTERS = "counter differences"
-STREAM = "tokens per step"
-NOWHERE = "none"
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Counts:
-    """Speculation as counted, one row per cluster (a unit, or a request where units are few), all (n_clusters,).
-
-    `per_position` (n_clusters, n_positions) has no column where positions were not told. For `source` STREAM, `rounds` are
-    decode steps, `accepted` the tokens beyond one a step, and nothing is known of `drafted`.
-    """
-
-    source: str
-    rounds: Floats
-    drafted: Floats | None
-    accepted: Floats
-    per_position: Floats
-    reason: str | None
-
-
-def counts_of(columns: Columns, by: str = "unit") -> Counts:
-    """The best counts at hand: per request, else the engine's counter differences, else tokens per step of the stream.
-
-    Args:
-        by: "unit" for one row per unit; "request" for one row per request, where requests tell their own.
-    """
-    told = (columns.rounds != NOT_TOLD) & (columns.accepted != NOT_TOLD) & columns.is_outcome({"ok"}) & columns.started_inside()
-    if told.any() and columns.rounds[told].sum() > 0:
-        units = columns.unit_of_requests()[told] if by == "unit" else np.arange(int(told.sum()))
-        n_rows = len(columns.pairs) if by == "unit" else int(told.sum())
-        positions = [summed(column[told], units, n_rows) for column in columns.per_position.T]
-        drafted = summed(columns.drafted[told], units, n_rows) if (columns.drafted[told] != NOT_TOLD).all() else None
-        rounds = summed(columns.rounds[told], units, n_rows)
-        accepted = summed(columns.accepted[told], units, n_rows)
-        return Counts(PER_REQUEST, rounds, drafted, accepted, np.array(positions).reshape(len(positions), n_rows).T, None)
-    counters = _counters(columns)
-    return counters if counters is not None else _stream(columns)
 
 
 def acceptance_of(columns: Columns, confidence: float = 0.95) -> AcceptanceSummary:
@@ -77,7 +34,9 @@ def acceptance_of(columns: Columns, confidence: float = 0.95) -> AcceptanceSumma
     drafted = None if counts.drafted is None else float(counts.drafted.sum())
     positions = counts.per_position.sum(axis=0)
     full, why = _whole_rounds(float(rounds), drafted, float(accepted), positions)
-    before = np.concatenate(([rounds], positions[:-1]))
+    if not _adds_up(positions, float(accepted)):
+        positions = positions[:0]
+    before = np.concatenate(([rounds], positions))[:-1]
     return AcceptanceSummary(
         length=float(1 + accepted / rounds),
         length_low=low,
@@ -95,13 +54,19 @@ def acceptance_of(columns: Columns, confidence: float = 0.95) -> AcceptanceSumma
 
 
 def acceptance_length(columns: Columns) -> Totals:
-    """1 + accepted ÷ verification rounds per unit; no value in an arm that shows no sign of speculation."""
+    """1 + accepted ÷ verification rounds per unit; no value in an arm that shows no sign of speculation.
+
+    Source: the bonus token counts, as vLLM's `vllm/v1/spec_decode/metrics.py` has it.
+    """
     counts = counts_of(columns)
     return Totals(counts.rounds + counts.accepted, counts.rounds, counts.reason)
 
 
 def alpha(columns: Columns) -> Totals:
-    """Accepted ÷ (accepted + rounds that ended in a rejection) per unit; chains whose whole rounds can be told only."""
+    """Accepted ÷ (accepted + rounds that ended in a rejection) per unit; for chains whose whole rounds can be told only.
+
+    Source: the per-token acceptance probability of Leviathan et al. 2022, arXiv 2211.17192, section 3, as a censored count.
+    """
     counts = counts_of(columns)
     n_units = len(counts.rounds)
     rejected, reasons = np.zeros(n_units), [counts.reason]
@@ -115,46 +80,6 @@ def alpha(columns: Columns) -> Totals:
     return Totals(counts.accepted, denominator, None if denominator.any() else next((why for why in reasons if why), None))
 
 
-def _counters(columns: Columns) -> Counts | None:
-    if not columns.whole:
-        return None
-    told = [
-        (unit, block.telemetry.acceptance)
-        for unit, block in zip(columns.unit, columns.blocks, strict=True)
-        if block.telemetry and block.telemetry.acceptance and not block.telemetry.reset
-    ]
-    kept = [(unit, a) for unit, a in told if a.rounds is not None and a.accepted is not None]
-    if not any(a.rounds for _, a in kept):
-        return None
-    n_units = len(columns.pairs)
-    units = np.array([unit for unit, _ in kept], dtype=np.int64)
-    width = max(len(a.per_position or ()) for _, a in kept)
-    rows = [(a.per_position or ()) + (0,) * (width - len(a.per_position or ())) for _, a in kept]
-    positions = np.array([summed(np.array(column, dtype=np.float64), units, n_units) for column in zip(*rows, strict=True)])
-    return Counts(
-        COUNTERS,
-        summed(np.array([a.rounds for _, a in kept], dtype=np.float64), units, n_units),
-        None
-        if any(a.drafted is None for _, a in kept)
-        else summed(np.array([a.drafted for _, a in kept], dtype=np.float64), units, n_units),
-        summed(np.array([a.accepted for _, a in kept], dtype=np.float64), units, n_units),
-        positions.reshape(width, n_units).T,
-        None,
-    )
-
-
-def _stream(columns: Columns) -> Counts:
-    steps = tokens_per_step(columns)
-    extra = steps.numerator - steps.denominator
-    reason = steps.reason
-    if reason is None and not steps.denominator.any():
-        reason = "no step after the first one was seen"
-    elif reason is None and not extra.any():
-        reason = "no counts, and every step brought one token: no sign of speculation"
-    source = STREAM if reason is None else NOWHERE
-    return Counts(source, steps.denominator, None, extra, np.zeros((len(extra), 0)), reason)
-
-
 def _length_by_request(columns: Columns) -> float:
     """The mean over requests of their own acceptance length: what a user sees, where length is what the engine does."""
     counts = counts_of(columns, by="request")
@@ -166,7 +91,9 @@ def _length_interval(columns: Columns, counts: Counts, confidence: float) -> tup
     """Interval of 1 + accepted ÷ rounds by the ratio estimator, over units where there are enough, else over requests.
 
     se = sqrt(sum (a_i - r d_i)^2 ÷ (n (n - 1))) ÷ mean d: tokens of a draft depend on each other, so that no binomial interval
-    holds. Source: Cochran, Sampling Techniques, 3rd ed., section 6.4.
+    holds.
+
+    Source: Cochran, Sampling Techniques, 3rd ed., section 6.4.
     """
     if int((counts.rounds > 0).sum()) < MIN_CLUSTERS and counts.source == PER_REQUEST:
         counts = counts_of(columns, by="request")
@@ -190,6 +117,8 @@ def _whole_rounds(rounds: float, drafted: float | None, accepted: float, positio
     """
     if not len(positions):
         return None, "alpha needs counts per position, which were not told"
+    if not _adds_up(positions, accepted):
+        return None, "alpha is not known: counts per position do not add up to the accepted tokens"
     if rounds <= 0 or drafted is None:
         return None, "alpha needs counts of rounds and drafted tokens"
     missing = rounds * len(positions) - drafted
@@ -200,6 +129,10 @@ def _whole_rounds(rounds: float, drafted: float | None, accepted: float, positio
     if accepted and accepted / (accepted + rounds - most) - accepted / (accepted + rounds - least) > ALPHA_TOLERANCE:
         return None, "alpha is not known: drafts differ in length"
     return (least + most) / 2, None
+
+
+def _adds_up(positions: Floats, accepted: float) -> bool:
+    return abs(float(positions.sum()) - accepted) <= POSITIONS_TOLERANCE * accepted
 
 
 def _nothing(source: str, reason: str) -> AcceptanceSummary:

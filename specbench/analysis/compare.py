@@ -1,5 +1,4 @@
-"""Both arms on one metric: their values, the ratio, and an interval that the correlation of tokens and requests does not
-shrink.
+"""Both arms on one metric: their values, the ratio, and an interval that correlated tokens and requests do not shrink.
 
 The unit of inference is the pair of blocks. What a ratio means for a guardrail is decided in `findings.py`.
 """
@@ -87,14 +86,13 @@ def _comparison(metric: Metric, baseline: Arm, speculative: Arm, alpha: float) -
     log = None if alone else contrast.log
     constant = log is not None and log.se == 0.0 and metric.is_measured
     interval = None if log is None or constant else log.bounds(1 - alpha)
-    sizes = PerArm(_n(baseline), _n(speculative))
     return Comparison(
         metric=metric.id,
         unit=metric.unit,
         definition=metric.definition,
         direction=metric.direction,
         value=PerArm(_finite(contrast.value.baseline, absent.baseline), _finite(contrast.value.speculative, absent.speculative)),
-        n=sizes,
+        n=PerArm(_n(metric, baseline), _n(metric, speculative)),
         ratio=None if log is None else exp(log.mean),
         ci_low=None if interval is None else exp(interval[0]),
         ci_high=None if interval is None else exp(interval[1]),
@@ -156,7 +154,10 @@ def _beyond(value: float | None, absent: str | None) -> bool:
     return absent is None and value == inf
 
 
-def _n(arm: Arm) -> int:
+def _n(metric: Metric, arm: Arm) -> int:
+    """How many samples stand behind a value: times, requests or steps; for a rate, whose denominator is a time, its blocks."""
+    if metric.kind == "rate":
+        return len(arm.told())
     sizes = arm.data.counts() if isinstance(arm.data, Samples) else arm.data.denominator
     return int(sizes.sum())
 
@@ -170,7 +171,7 @@ def _low_n(metric: Metric, baseline: Arm, speculative: Arm) -> bool:
         assert isinstance(arm.data, Samples)
         sizes = arm.data.counts()
         held = int(sizes.sum()) if metric.method == "pooled" else int(sizes[sizes > 0].min(initial=needed))
-        if held < needed:
+        if 0 < held < needed:
             return True
     return False
 

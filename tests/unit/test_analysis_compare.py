@@ -205,6 +205,24 @@ def test_a_p95_of_fewer_than_twenty_is_marked(requests: int, low: bool) -> None:
     assert compare(METRICS["tpot_p95"], baseline, speculative).low_n is low
 
 
+def test_too_few_is_told_apart_from_none() -> None:
+    """A metric without any sample has no data; it does not have little of it."""
+    nothing = blocks_of("speculative", [[], [], []])
+
+    found = compare(METRICS["tpot_p95"], nothing, nothing)
+
+    assert (found.low_n, found.reason) == (False, "both arms: nothing was measured inside the steady window")
+
+
+def test_the_number_behind_a_value_counts_what_was_sampled() -> None:
+    """Requests for latencies and shares, gaps for gaps, steps for steps, blocks for rates."""
+    arm = _random_arm("baseline", 1, pairs=3, requests=4)
+    found = _by_id(cell_comparisons(arm, arm))
+
+    names = ("ttft_p50", "error_rate", "output_length", "chunk_gap_p50", "step_time", "output_tps", "completed_rps")
+    assert [found[name].n.baseline for name in names] == [12, 12, 12, 132, 132, 3, 3]
+
+
 def test_a_p99_needs_a_hundred_in_its_smallest_block() -> None:
     """Per-block percentiles are as good as their smallest block: 11 gaps a request, 9 requests are 99 gaps."""
     few, enough = _random_arm("baseline", 1, requests=9), _random_arm("speculative", 1, requests=10)
