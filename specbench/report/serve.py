@@ -20,6 +20,7 @@ from specbench.errors import DataError, UnreachableError
 from specbench.model.judged import Result
 from specbench.report import render, view
 from specbench.report.result_file import read_result
+from specbench.store import REPORT
 
 NOT_YET = 409  # Flagger: anything but 200 to 202 is a no
 NO_RESULT = 503
@@ -47,7 +48,7 @@ def app(run: Path, allow_capped: bool = False) -> Starlette:
     routes: dict[str, tuple[str, Callable[[Result], Response]]] = {
         "/verdict": ("GET", lambda result: JSONResponse(verdict(result, may_go(result)))),
         "/result.json": ("GET", lambda result: Response(render(result, "json"), media_type="application/json")),
-        "/report": ("GET", lambda result: Response(render(result, "html"), media_type="text/html; charset=utf-8")),
+        "/report": ("GET", lambda result: Response(_page(run, result), media_type="text/html; charset=utf-8")),
         "/badge.json": ("GET", lambda result: Response(render(result, "badge"), media_type="application/json")),
         "/metrics": ("GET", lambda result: Response(render(result, "prometheus"), headers={"content-type": TEXT})),
         "/flagger/confirm": ("POST", flagger(may_go)),
@@ -71,6 +72,12 @@ def verdict(result: Result, promote: bool) -> dict[str, Any]:
         "rate_range": asdict(result.rate_range) if result.rate_range is not None else None,
         "run": result.run.id,
     }
+
+
+def _page(run: Path, result: Result) -> str | bytes:
+    """The page that the run left behind, so that serving draws nothing; drawn anew where it is gone."""
+    file = run / REPORT
+    return file.read_bytes() if file.is_file() else render(result, "html")
 
 
 def _line(result: Result) -> str:

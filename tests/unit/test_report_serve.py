@@ -112,6 +112,8 @@ def test_the_whole_result_and_its_forms_can_be_fetched(tmp_path: Path) -> None:
     client = _client(tmp_path, "CAPPED")
     assert client.get("/result.json").content == result_json(capped())
     assert client.get("/report").text.startswith("<!doctype html>")
+    (tmp_path / "report.html").write_text("the page of the run")
+    assert client.get("/report").text == "the page of the run"
     assert client.get("/badge.json").json()["message"] == "capped at 4 streams"
     metrics = client.get("/metrics")
     assert metrics.headers["content-type"].startswith("text/plain; version=0.0.4")
