@@ -1,4 +1,4 @@
-"""Three ways to set two arms against each other on one metric: pair by pair, pooled with a jackknife, by their values alone.
+"""Three ways to set two arms against each other on one metric: pair by pair, pooled over blocks, by their values alone.
 
 Which metric takes which way is a column of `metrics.py`; a `Comparison` is made of the outcome in `compare.py`.
 """
@@ -20,6 +20,7 @@ from specbench.model.judged import PerArm
 NO_PAIR = "no pair has a value in both arms"
 AT_ZERO = "a value of 0 has no ratio"
 BEYOND = "so many requests failed that this percentile lies beyond every measured time"
+BEYOND_IN_A_BLOCK = "in a block so many requests failed that this percentile lies beyond every measured time"
 ON_THE_EDGE = "so many requests failed that this percentile may lie beyond every measured time"
 
 
@@ -41,11 +42,6 @@ class Arm:
     def units(self, pairs: Sequence[int]) -> list[int]:
         """The units of these pairs, in their order."""
         return [self.pairs.index(pair) for pair in pairs]
-
-    def n(self, pairs: Sequence[int]) -> int:
-        """How many samples, or how large a denominator, stand behind these pairs."""
-        sizes = self.data.counts() if isinstance(self.data, Samples) else self.data.denominator
-        return int(sizes[self.units(pairs)].sum())
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,9 +76,7 @@ def by_pairs(metric: Metric, baseline: Arm, speculative: Arm, confidence: float)
     if any((side <= 0).any() for side in sides):
         return Contrast(value, bound, None, len(pairs), (), method, AT_ZERO)
     if not all(np.isfinite(side).all() for side in sides):
-        return Contrast(
-            value, bound, None, len(pairs), (), method, "in a block more requests failed than this percentile leaves room for"
-        )
+        return Contrast(value, bound, None, len(pairs), (), method, BEYOND_IN_A_BLOCK)
     differences = np.log(sides[1]) - np.log(sides[0])
     return Contrast(value, bound, mean_with_t(differences), len(pairs), tuple(differences.tolist()), method, None)
 

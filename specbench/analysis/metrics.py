@@ -13,8 +13,8 @@ from specbench.analysis.samples import Samples, Totals
 from specbench.model.judged import Direction
 
 Kind = Literal["request", "token", "block", "rate"]
-# pairs: one statistic per block, log ratios pair by pair with t. pooled: one percentile over the blocks of an arm, its log
-# ratio with a jackknife over pairs. share, count: one ratio, one sum over all blocks of an arm, judged by their values.
+# pairs: one statistic per block, log ratios pair by pair with t. pooled: one percentile over the blocks of an arm, the error
+# of its log ratio from pairs. share, count: one ratio, one sum over all blocks of an arm, judged by their values.
 Method = Literal["pairs", "pooled", "share", "count"]
 Source = Callable[[Columns], Samples | Totals]
 
