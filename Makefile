@@ -1,11 +1,20 @@
 # `make demo` runs the main job, `make test` passes the tests; both need Python 3.11 to 3.13 with venv, git and make.
-.PHONY: demo test check format bench install dev clean
+.PHONY: demo demo-real e2e-vllm test check format bench install dev real clean
 bin := .venv/bin
 
 demo: install
 	$(bin)/specbench run scenarios/code.yaml --profile smoke
 
-test: dev
+# A real llama.cpp and a real small model on this CPU: about 20 s to install (35 MB and 93 MB), five minutes to run.
+demo-real: real
+	$(bin)/specbench run scenarios/real/llamacpp-ngram.yaml --profile smoke
+
+# A real vLLM on this CPU: ten minutes and 5 GB to install, ten to run; no part of `make test`.
+e2e-vllm: real
+	tools/real/vllm
+	$(bin)/python tools/real/vllm_check.py
+
+test: dev real
 	$(bin)/python -m pytest -q
 
 check: dev
@@ -28,5 +37,8 @@ install:
 dev:
 	@tools/venv dev
 
+real:
+	@tools/real/llamacpp
+
 clean:
-	rm -rf .venv .mypy_cache .ruff_cache .pytest_cache .hypothesis
+	rm -rf .venv .real .mypy_cache .ruff_cache .pytest_cache .hypothesis

@@ -1,0 +1,212 @@
+"""A real llama.cpp, started by launch blocks, from scenario to verdict. Only facts that hold on a noisy machine are asserted.
+
+`make test` installs what this needs; without it these tests fail, and say so.
+"""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.support.leftovers import NAME, a_mark, left_after, marked
+
+pytestmark = pytest.mark.slow
+SMALL = [
+    *("--profile", "smoke", "--set", "matrix.pairs=2", "--set", "matrix.block={min_requests: 4, min_s: 0.5, max_s: 30}"),
+    *("--set", "workload.bins=[{name: all, input_tokens: [24, 48], output_tokens: [24, 40]}]"),
+]
+LIMIT_S = 120
+
+
+@pytest.fixture(scope="session", autouse=True)
+def models() -> None:
+    """The wheel can be loaded, and the small models are there."""
+    done = subprocess.run(["tools/real/models", sys.executable], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, f"the models could not be made: {done.stdout + done.stderr}"
+    loaded = subprocess.run([sys.executable, "-c", "import xllamacpp"], capture_output=True, text=True, check=False)
+    assert loaded.returncode == 0, f"xllamacpp is missing; `make dev` installs it: {loaded.stderr}"
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """A run of a scenario in scenarios/real: its folder, its mark, how it ended and what it said."""
+
+    folder: Path
+    mark: str
+    code: int
+    said: str
+
+    @property
+    def result(self) -> dict[str, Any]:
+        """The parsed result.json."""
+        return dict(json.loads((self.folder / "result.json").read_text()))
+
+    def lines(self, name: str) -> list[dict[str, Any]]:
+        """The parsed lines of a file of facts."""
+        return [json.loads(line) for line in (self.folder / name).read_text().splitlines()]
+
+
+def run(scenario: str, folder: Path, *words: str, during: Callable[[subprocess.Popen[str], Run], None] | None = None) -> Run:
+    """The finished command, its engines marked; `during` may interfere while it runs."""
+    mark = a_mark()
+    marks = [word for arm in ("baseline", "speculative") for word in ("--set", f"arms.{arm}.launch.env={{{NAME}: '{mark}'}}")]
+    command = [sys.executable, "-m", "specbench", "run", f"scenarios/real/{scenario}.yaml", *SMALL, *marks, *words]
+    with subprocess.Popen(
+        [*command, "--out", str(folder)], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
+    ) as started:
+        try:
+            if during is not None:
+                during(started, Run(folder, mark, 0, ""))
+            said, _ = started.communicate(timeout=LIMIT_S)
+        finally:
+            started.kill()
+    return Run(folder, mark, started.returncode, said)
+
+
+def first_answer_of(folder: Path, arm: str, process: subprocess.Popen[str]) -> None:
+    """Returns when this arm has answered under load: it is in the middle of a block then."""
+    requests = folder / "requests.jsonl"
+    deadline = time.monotonic() + LIMIT_S
+    while process.poll() is None and time.monotonic() < deadline:
+        if requests.exists() and f'/{arm}"' in requests.read_text():
+            return
+        time.sleep(0.05)
+    pytest.fail(f"the {arm} arm never answered: {process.communicate(timeout=LIMIT_S)[0]}")
+
+
+def check_counts(done: Run) -> None:
+    """The client's tokens and acceptance are the engine's own, block by block.
+
+    A block ends with a request in flight, which the client leaves out and the engine counts as far as it got: so the engine may
+    have a little more, never less.
+    """
+    records = done.lines("requests.jsonl")
+    blocks = done.lines("blocks.jsonl")
+    for block in blocks:
+        answered = [r for r in records if r["block"] == block["id"] and r["outcome"] == "ok"]
+        cut = [r for r in records if r["block"] == block["id"] and r["outcome"] == "cut"]
+        assert len(answered) >= 4
+        assert all(r["output_tokens"] == sum(r["event_tokens"]) for r in answered)
+        room = sum(r["max_tokens"] for r in cut)
+        counted, told = block["telemetry"], [r["acceptance"] for r in answered if r["acceptance"] is not None]
+        assert 0 <= counted["generated_tokens"] - sum(r["output_tokens"] for r in answered) <= room
+        assert 0 <= counted["acceptance"]["accepted"] - sum(a["accepted"] for a in told) <= room
+        assert counted["acceptance"]["drafted"] >= sum(a["drafted"] for a in told)
+        if not cut:
+            assert counted["acceptance"]["drafted"] == sum(a["drafted"] for a in told)
+        if block["arm"] == "baseline":
+            assert counted["acceptance"]["drafted"] == 0
+    drafted = sum(b["telemetry"]["acceptance"]["drafted"] for b in blocks if b["arm"] == "speculative")
+    assert drafted > 0
+
+
+@pytest.mark.parametrize("scenario", ["llamacpp-ngram", "llamacpp-draft"])
+def test_a_real_pair_is_measured_as_its_engine_counts(tmp_path: Path, scenario: str) -> None:
+    """Both arms complete, token and acceptance counts agree with the engine's, the verdict has reasons, nothing is left."""
+    done = run(scenario, tmp_path / "run", "--set", "matrix.concurrency=[1]")
+
+    assert done.code in (0, 30), done.said
+    result = done.result
+    assert result["reasons"]
+    assert not result["run"]["partial"]
+    assert [cell["pairs_used"] for cell in result["cells"]] == [2]
+    counts = result["cells"][0]["counts"]
+    assert counts["baseline"]["failed"] == counts["speculative"]["failed"] == 0
+    assert counts["baseline"]["token_sources"]["engine_counts"] >= counts["baseline"]["ok"]
+    assert result["endpoints"]["speculative"]["facts"]["speculation"] == "on"
+    assert result["endpoints"]["baseline"]["facts"]["speculation"] == "off"
+    check_counts(done)
+    assert left_after(done.mark, 5) == {}
+
+
+def test_restart_starts_each_engine_for_its_pair_and_does_not_promote_on_two_starts(tmp_path: Path) -> None:
+    """One engine at a time, launches counted; two starts an arm are too few for PROMOTE, and the report says what it costs."""
+    most = 0
+
+    def count(process: subprocess.Popen[str], so_far: Run) -> None:
+        nonlocal most
+        while process.poll() is None:
+            servers = [command for command in marked(so_far.mark).values() if "specbench.keeper" not in command]
+            most = max(most, len(servers))
+            time.sleep(0.1)
+
+    words = ("--set", "matrix.schedule=restart", "--set", "matrix.concurrency=[1]")
+    done = run("llamacpp-ngram", tmp_path / "run", *words, during=count)
+
+    assert done.code in (0, 30), done.said
+    assert most == 1
+    assert sorted((b["arm"], b["launch"]) for b in done.lines("blocks.jsonl")) == [
+        ("baseline", 0),
+        ("baseline", 1),
+        ("speculative", 0),
+        ("speculative", 1),
+    ]
+    assert done.result["verdict"] not in ("PROMOTE", "CAPPED")
+    assert any("schedule: restart" in note for note in done.result["notes"])
+    assert left_after(done.mark, 5) == {}
+
+
+def test_simultaneous_loads_both_arms_in_the_same_window(tmp_path: Path) -> None:
+    """The windows of a pair overlap; the report says what that costs."""
+    words = ("--set", "matrix.schedule=simultaneous", "--set", "matrix.concurrency=[1]")
+    done = run("llamacpp-ngram", tmp_path / "run", *words)
+
+    assert done.code in (0, 30), done.said
+    blocks = {(b["pair"], b["arm"]): b for b in done.lines("blocks.jsonl")}
+    for pair in (0, 1):
+        one, other = blocks[pair, "baseline"], blocks[pair, "speculative"]
+        assert one["window_open_ns"] < other["window_close_ns"]
+        assert other["window_open_ns"] < one["window_close_ns"]
+    assert any("schedule: simultaneous" in note for note in done.result["notes"])
+    assert left_after(done.mark, 5) == {}
+
+
+@pytest.mark.parametrize(("arm", "verdict", "code"), [("speculative", "ROLLBACK", 20), ("baseline", "INVALID", 30)])
+def test_an_engine_killed_in_the_middle_of_a_block_is_judged_by_which_it_was(
+    tmp_path: Path, arm: str, verdict: str, code: int
+) -> None:
+    """Failures are counted as such, the last log lines shown, nothing measured is lost, no process is left."""
+
+    def kill(process: subprocess.Popen[str], so_far: Run) -> None:
+        first_answer_of(so_far.folder, arm, process)
+        servers = {pid: command for pid, command in marked(so_far.mark).items() if "specbench.keeper" not in command}
+        victims = [pid for pid, command in servers.items() if ("--spec-type" in command) == (arm == "speculative")]
+        assert len(servers) == 2
+        os.kill(victims[0], signal.SIGKILL)
+
+    words = ("--set", "matrix.concurrency=[4]", "--set", "matrix.block={min_requests: 60, min_s: 5, max_s: 60}", "--gate")
+    done = run("llamacpp-ngram", tmp_path / "run", *words, during=kill)
+
+    assert (done.code, done.result["verdict"]) == (code, verdict), done.said
+    assert f"arms.{arm}: the engine was ended by SIGKILL" in done.said
+    assert "serving .real/models/draft.gguf" in done.said
+    died = done.lines("blocks.jsonl")[-1]
+    assert (died["arm"], died["died"]) == (arm, "was ended by SIGKILL")
+    outcomes = [r["outcome"] for r in done.lines("requests.jsonl") if r["block"] == died["id"]]
+    assert "ok" in outcomes
+    assert {"connect_failed", "disconnected"} & set(outcomes)
+    assert done.result["cells"][0]["counts"][arm]["failed"] >= 20
+    assert left_after(done.mark, 5) == {}
+
+
+@pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGKILL, -9)])
+def test_no_engine_outlives_a_run_that_was_stopped(tmp_path: Path, number: signal.Signals, code: int) -> None:
+    """By Ctrl-C, or killed outright in the middle of a block."""
+
+    def stop(process: subprocess.Popen[str], so_far: Run) -> None:
+        first_answer_of(so_far.folder, "baseline", process)
+        assert len(marked(so_far.mark)) == 4
+        process.send_signal(number)
+
+    done = run("llamacpp-ngram", tmp_path / "run", "--set", "matrix.concurrency=[1]", during=stop)
+
+    assert done.code == code, done.said
+    assert left_after(done.mark, 15) == {}
