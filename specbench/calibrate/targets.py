@@ -245,7 +245,7 @@ def _itl_blamed(outcome: Outcome) -> bool:
 
 
 def _stopped_by_the_second(outcome: Outcome) -> bool:
-    return outcome["verdict"] == "ROLLBACK" and outcome["looks"] <= 2
+    return bool(outcome["verdict"] == "ROLLBACK" and outcome["looks"] <= 2)
 
 
 def _right_state(outcome: Outcome) -> bool:

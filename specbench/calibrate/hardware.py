@@ -1,0 +1,68 @@
+"""The noise floor of the user's own hardware: an A/A run over two endpoints that should be alike, and what it makes unreachable.
+
+Only what is asked of the run and what its result says in words; the run itself is `run.py`'s, the arithmetic `power.py`'s.
+"""
+
+from dataclasses import replace
+from pathlib import Path
+
+from specbench.model.asked import Scenario
+from specbench.model.judged import Result
+from specbench.power import power_of
+from specbench.progress import Watcher
+from specbench.run import run
+from specbench.scenario.parse import Overrides, parse_scenario
+from specbench.spreads import noise
+
+_NAME = "calibrate"
+_EQUAL_ARMS = """
+name: calibrate
+arms:
+  baseline: {engine: openai}
+  speculative: {engine: openai}
+workload:
+  source: {corpus: python}
+  bins:
+    - {name: middle, input_tokens: [64, 256], output_tokens: [64, 128]}
+  sampling:
+    - {name: greedy, temperature: 0}
+matrix:
+  concurrency: [1, 4, 16]
+"""
+
+
+def equal_arms(overrides: Overrides) -> Scenario:
+    """A scenario for an A/A of the two URLs in `overrides`, where the user has none of their own."""
+    return parse_scenario(_EQUAL_ARMS, _NAME, overrides)
+
+
+def measure_noise(scenario: Scenario, folder: Path, watcher: Watcher) -> Result:
+    """The result of the scenario with speculation left out of both arms: whatever differs is noise, or the two places.
+
+    `folder` is a run folder like any other, from which `plan` can take its spreads.
+    """
+    plain = replace(
+        scenario,
+        name=f"{scenario.name}-aa",
+        baseline=replace(scenario.baseline, speculative=None),
+        speculative=replace(scenario.speculative, speculative=None),
+    )
+    return run(plain, folder, watcher)
+
+
+def describe_noise(scenario: Scenario, result: Result) -> str:
+    """What the A/A found, in lines: the smallest margin that each guardrail can have, and where equal arms were not equal."""
+    found = noise(result)
+    lines = [
+        f"A/A of {result.endpoints.baseline.url} and {result.endpoints.speculative.url}: {result.verdict}",
+        "  cell                     metric         noise floor  asked",
+    ]
+    for power in power_of(scenario, found):
+        asked = "" if power.allowed is None else f"{100 * power.allowed:.1f} %{' : within the noise' if power.is_lost else ''}"
+        lines.append(f"  {power.cell:24} {power.metric:14} {100 * power.floor:>9.1f} %  {asked}")
+    lines += [
+        f"  the endpoints differ at {cell} in {metric} by {100 * offset:.1f} % though neither speculates"
+        for (cell, metric), offset in found.offsets.items()
+        if metric in {power.metric for power in power_of(scenario, found)}
+    ]
+    return "\n".join(lines)

@@ -1,0 +1,121 @@
+"""How much the log ratio of one pair scatters, by cell and metric: from an earlier run, from a pilot, or from a stated prior.
+
+What a plan can see with such a spread is `power.py`'s.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from math import log, sqrt
+
+from specbench.analysis.judge import judge
+from specbench.model.judged import Comparison, Result
+from specbench.model.seen import Block, Cell, Evidence, RequestRecord
+
+LEAST_PAIRS = 3  # of an earlier run: fewer tell next to nothing of their spread
+SLICES = 4  # of a pilot's only pair, each taken for a small pair
+# A stated prior, from the calibration's own worlds (docs/calibration.md): each block has a speed of its own, and within blocks of
+# 20 s the log ratio of a pair scatters so much, by metric. Scatter within blocks falls with the root of their length.
+BLOCK_SD = 0.02
+PRIOR_BLOCK_S = 20.0
+PRIOR_WITHIN = {"tpot_p50": 0.030, "tpot_p95": 0.08, "pace_p95": 0.07, "ttft_p95": 0.10, "e2e_p95": 0.05}
+PRIOR_WITHIN_OTHER = 0.02
+PRIOR = "a stated prior, as no run was given (blocks differ by 2 %; docs/calibration.md)"
+
+Key = tuple[str, str]
+
+
+@dataclass(frozen=True, slots=True)
+class Spreads:
+    """The spread (standard deviation) of one pair's log ratio by (cell, metric), and in words where it comes from.
+
+    `values` are the baseline's own, in the metric's unit, as far as known; `offsets` how far two arms that should be alike were
+    apart, on the log scale, where that was more than chance.
+    """
+
+    of: Mapping[Key, float]
+    source: str
+    values: Mapping[Key, float] = field(default_factory=dict)
+    offsets: Mapping[Key, float] = field(default_factory=dict)
+
+
+def prior(cells: Sequence[Cell], metrics: Sequence[str], block_s: float) -> Spreads:
+    """Spreads from the stated prior, scaled to blocks of this length in seconds."""
+    scale = PRIOR_BLOCK_S / block_s
+    known = {
+        (cell.id, metric): sqrt(2 * BLOCK_SD**2 + scale * PRIOR_WITHIN.get(metric, PRIOR_WITHIN_OTHER) ** 2)
+        for cell in cells
+        for metric in metrics
+    }
+    return Spreads(known, PRIOR)
+
+
+def earlier(result: Result) -> Spreads:
+    """Spreads as an earlier run found them; empty for cells of fewer than 3 pairs."""
+    told = _comparisons(result)
+    known = {key: spread for key, comparison in told.items() if (spread := _spread(comparison)) is not None}
+    values = {key: value for key in known if (value := told[key].value.baseline) is not None}
+    return Spreads(known, f"the pairs of run {result.run.id}", values)
+
+
+def noise(result: Result) -> Spreads:
+    """The noise floor that an A/A run found: its spreads, and where the two endpoints differ although they should not."""
+    found, told = earlier(result), _comparisons(result)
+    offsets = {key: abs(log(told[key].ratio or 1.0)) for key in found.of if _differs(told[key])}
+    return replace(found, source=f"the A/A run {result.run.id}", offsets=offsets)
+
+
+def pilot(evidence: Evidence) -> Spreads:
+    """Spreads from a run of a single pair or two: each block is cut in four, whose scatter stands for that within a block.
+
+    spread² = spread of the quarters² ÷ 4 + 2 · (2 %)², as one pair cannot tell how blocks differ: that part is the prior's.
+    """
+    quarters = earlier(judge(_quartered(evidence), ""))
+    known = {key: sqrt(spread**2 / SLICES + 2 * BLOCK_SD**2) for key, spread in quarters.of.items()}
+    source = f"the pilot {evidence.manifest.run_id}, blocks cut in four, and blocks that differ by 2 %"
+    return Spreads(known, source, quarters.values)
+
+
+def _comparisons(result: Result) -> dict[Key, Comparison]:
+    return {(cell.id, comparison.metric): comparison for cell in result.cells for comparison in cell.metrics}
+
+
+def _differs(comparison: Comparison) -> bool:
+    """Whether the interval excludes equality."""
+    low, high = comparison.ci_low, comparison.ci_high
+    return low is not None and high is not None and not low <= 1.0 <= high
+
+
+def _spread(comparison: Comparison) -> float | None:
+    if comparison.se_log is None or comparison.n_blocks < LEAST_PAIRS or comparison.constant:
+        return None
+    return comparison.se_log * sqrt(comparison.n_blocks)
+
+
+def _quartered(evidence: Evidence) -> Evidence:
+    """The same run with each block's window cut in four, as pairs of their own; a request belongs to the quarter it began in."""
+    blocks: list[Block] = []
+    quarters: dict[str, list[Block]] = {}
+    for block in evidence.blocks:
+        if block.window_open_ns is None or block.window_close_ns is None:
+            continue
+        length = (block.window_close_ns - block.window_open_ns) // SLICES
+        cut = [
+            replace(
+                block,
+                id=f"{block.id}/{place}",
+                pair=SLICES * block.pair + place,
+                window_open_ns=block.window_open_ns + place * length,
+                window_close_ns=block.window_open_ns + (place + 1) * length,
+            )
+            for place in range(SLICES)
+        ]
+        quarters[block.id] = cut
+        blocks.extend(cut)
+    records = tuple(_placed(record, quarters[record.block]) for record in evidence.records if record.block in quarters)
+    return replace(evidence, blocks=tuple(blocks), records=records)
+
+
+def _placed(record: RequestRecord, quarters: Sequence[Block]) -> RequestRecord:
+    began = record.sent_ns if record.scheduled_ns is None else record.scheduled_ns
+    later = [block for block in quarters if (block.window_open_ns or 0) <= began]
+    return replace(record, block=(later[-1] if later else quarters[0]).id)
