@@ -92,7 +92,8 @@ class RequestRecord:
 
     `event_ns`, `event_tokens`: one entry per content event. `step_events`: how many consecutive content events each
     engine step holds, None where every event is a step. `censored`: indices of content events whose time is only an upper
-    bound, as a later step's event was read with them under the same stamp.
+    bound, as a later step's event was read with them under the same stamp. `burst_ns`: up to which gap events were taken for
+    one step, None where the engine's rule is that an event is a step.
     """
 
     block: str
@@ -125,6 +126,7 @@ class RequestRecord:
     looping: bool
     acceptance: Acceptance | None
     flags: tuple[str, ...]
+    burst_ns: int | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

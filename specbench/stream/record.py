@@ -88,6 +88,7 @@ def record_and_text(capture: Capture, asked: Asked, rule: StreamRule) -> tuple[R
         looping=looping(text),
         acceptance=_acceptance(answer, rule),
         flags=tuple(sorted(flags)),
+        burst_ns=None if rule.event_is_step else rule.burst_ns,
     ), text
 
 
