@@ -141,6 +141,22 @@ class Distribution:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Timeline:
+    """One block over time, for drawing: from its first request to the end of its steady window, in slots of equal length.
+
+    `tokens_per_s` are tokens that arrived, `in_flight` the requests sent and not yet ended, on average over each slot.
+    """
+
+    arm: ArmName
+    block: str
+    pair: int
+    slot_s: float
+    window_open_s: float
+    tokens_per_s: tuple[float, ...]
+    in_flight: tuple[float, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class BinResult:
     """The same metrics for the requests of one bin and sampling inside a mixed cell; shown, not judged."""
 
@@ -200,6 +216,7 @@ class CellResult:
     distributions: tuple[Distribution, ...]
     theory: dict[str, float | None] = field(default_factory=dict)
     engine_truth: PerArm[dict[str, float]] | None = None
+    timelines: tuple[Timeline, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

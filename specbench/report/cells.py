@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from specbench.model.judged import AcceptanceSummary, CellResult, Comparison, Distribution, Factors
+from specbench.model.judged import AcceptanceSummary, CellResult, Comparison, Distribution, Factors, Timeline
 from specbench.report import names, rows, wording
 from specbench.report.quantiles import QuantileTable, quantile_tables
 from specbench.report.truth import TruthRow, truth_rows
@@ -70,6 +70,7 @@ class CellView:
     truth: tuple[TruthRow, ...]
     distributions: tuple[Distribution, ...]
     quantiles: tuple[QuantileTable, ...]
+    timelines: tuple[Timeline, ...]
 
 
 def cell_view(cell: CellResult, index: int) -> CellView:
@@ -108,6 +109,7 @@ def cell_view(cell: CellResult, index: int) -> CellView:
         truth=truth_rows(cell),
         distributions=cell.distributions,
         quantiles=quantile_tables(cell.distributions),
+        timelines=cell.timelines,
     )
 
 

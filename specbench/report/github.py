@@ -7,7 +7,7 @@ Source: workflow commands and limits in GitHub's documentation of Actions.
 from typing import Literal
 
 from specbench.model.judged import CellResult, Result
-from specbench.report import names, parts, view, wording
+from specbench.report import parts, view, wording
 
 SHOWN = 9
 Level = Literal["error", "warning", "notice"]
@@ -17,8 +17,8 @@ LEVELS: dict[str, Level] = {"PROMOTE": "notice", "CAPPED": "warning", "HOLD": "w
 def annotations(result: Result) -> str:
     """The verdict and each cell that did not pass, as workflow commands; at most ten lines."""
     level = LEVELS[result.verdict]
-    first = result.reasons[0].message if result.reasons else names.VERDICTS[result.verdict].meaning
-    lines = [_command(level, f"specbench {result.verdict}", f"{view.headline(result)}. {first}")]
+    first = result.reasons[0].message if result.reasons else view.headline(result)
+    lines = [_command(level, f"specbench {result.verdict}", first)]
     lines += [_cell(cell, level) for cell in result.cells if cell.required and cell.state not in ("PASS", "ADVISORY")]
     more = len(lines) - SHOWN
     if more > 0:

@@ -29,6 +29,7 @@ def html(result: Result) -> str:
         style=Markup((PAGE / "page.css").read_text(encoding="utf-8")),  # our own file, no data in it
         load_charts=[_load_charts(group, index) for index, group in enumerate(view.curves)],
         distribution_charts={cell.anchor: _distribution_charts(cell) for cell in view.cells},
+        timeline_charts={cell.anchor: _timeline_charts(cell) for cell in view.cells},
     )
 
 
@@ -45,3 +46,12 @@ def _distribution_charts(cell: CellView) -> list[Markup]:
         by_metric.setdefault(one.metric, []).append(one)
     shown = [by_metric[metric] for metric in DRAWN_DISTRIBUTIONS if any(one.values for one in by_metric.get(metric, ()))]
     return [Markup(plots.ecdf_chart(found, f"{cell.anchor}-{number}")) for number, found in enumerate(shown)]
+
+
+def _timeline_charts(cell: CellView) -> list[Markup]:
+    if not cell.timelines:
+        return []
+    return [
+        Markup(plots.timeline_chart(cell.timelines, "tokens_per_s", f"{cell.anchor}-tokens")),
+        Markup(plots.timeline_chart(cell.timelines, "in_flight", f"{cell.anchor}-flight")),
+    ]

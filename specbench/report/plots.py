@@ -2,12 +2,14 @@
 
 from collections.abc import Sequence
 from math import log10
+from statistics import fmean
+from typing import Literal
 
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter, NullLocator
 
-from specbench.model.judged import Distribution
+from specbench.model.judged import Distribution, Timeline
 from specbench.report import names, wording
 from specbench.report.curves import Curve, Point
 from specbench.report.quantiles import by_probability
@@ -16,6 +18,7 @@ from specbench.report.svg import BASELINE, INK, LIMIT, MUTED, PANEL, SPECULATIVE
 SIZE = (5.0, 3.1)  # inches of 72 points: readable on a phone at full width, and three abreast on a desk
 FRAME = (0.125, 0.165, 0.845, 0.735)
 DRAWN_SHARES = (0.005, 0.999)  # a single odd value beyond these would squeeze the rest of a curve
+TIMELINE_TITLES = {"tokens_per_s": "Tokens per second", "in_flight": "Requests in flight"}
 TICKS_APART = 0.09  # of a decade: closer labels on a logarithmic axis would overlap
 ARMS = (("baseline", BASELINE, "o", (0, (5, 2))), ("speculative", SPECULATIVE, "s", "-"))
 
@@ -81,6 +84,22 @@ def ecdf_chart(found: Sequence[Distribution], name: str) -> str:
         _plain_logarithmic(axes)
         axes.set_title(f"{metric}: share at or below, by {unit}", loc="left", fontsize=10.5, color=INK)
         return svg(figure, _ecdf_words(found))
+
+
+def timeline_chart(found: Sequence[Timeline], quantity: Literal["tokens_per_s", "in_flight"], name: str) -> str:
+    """One block per arm over time, a tick where its steady window opens."""
+    with drawing(name):
+        figure, axes = _frame("seconds since the block's first request")
+        for arm, colour, _, dashes in ARMS:
+            for one in (one for one in found if one.arm == arm):
+                values = getattr(one, quantity)
+                middles = [(index + 0.5) * one.slot_s for index in range(len(values))]
+                axes.plot(middles, values, color=colour, linestyle=dashes, linewidth=1.4)
+                axes.plot([one.window_open_s], [0], color=colour, marker="^", markersize=8, linestyle="none", clip_on=False)
+        axes.set_ylim(bottom=0)
+        axes.set_xlim(left=0)
+        axes.set_title(TIMELINE_TITLES[quantity], loc="left", fontsize=10.5, color=INK)
+        return svg(figure, _timeline_words(found, quantity))
 
 
 def _frame(axis: str) -> tuple[Figure, Axes]:
@@ -154,3 +173,11 @@ def _ecdf_words(found: Sequence[Distribution]) -> str:
         quantiles = " and ".join(f"p{share * 100:g} {wording.quantity(at.get(share), one.unit)}" for share in (0.5, 0.95))
         said.append(f"{one.arm}: {quantiles}")
     return f"Cumulative distribution of {names.metric(found[0].metric)}. {'; '.join(said)}."
+
+
+def _timeline_words(found: Sequence[Timeline], quantity: str) -> str:
+    said = []
+    for one in found:
+        values = getattr(one, quantity)
+        said.append(f"{one.arm}: {wording.number(fmean(values))} on average, {wording.number(max(values))} at most")
+    return f"Line chart over time of one block per arm: {TIMELINE_TITLES[quantity].lower()}. {'; '.join(said)}."

@@ -82,8 +82,7 @@ def _page(run: Path, result: Result) -> str | bytes:
 
 def _line(result: Result) -> str:
     """The verdict in one line: Flagger puts the body of a refusal into the canary's events."""
-    first = result.reasons[0].message if result.reasons else ""
-    return f"{result.verdict}: {view.headline(result)}. {first}".strip()
+    return f"{result.verdict}: {result.reasons[0].message if result.reasons else view.headline(result)}"
 
 
 def _refused(_: Request, error: Exception) -> Response:

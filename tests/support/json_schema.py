@@ -42,7 +42,7 @@ def _check(value: Any, rule: dict[str, Any], root: dict[str, Any], path: str) ->
 
 
 def _out_of_range(value: float, rule: dict[str, Any]) -> bool:
-    return value < rule.get("minimum", value) or value > rule.get("maximum", value)
+    return bool(value < rule.get("minimum", value) or value > rule.get("maximum", value))
 
 
 def _inside(value: Any, rule: dict[str, Any], root: dict[str, Any], path: str) -> list[str]:

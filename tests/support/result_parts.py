@@ -3,7 +3,7 @@
 from dataclasses import replace
 from math import exp, log
 
-from specbench.model.asked import ArmName, Role
+from specbench.model.asked import ARMS, ArmName, Role
 from specbench.model.judged import (
     AcceptanceSummary,
     ArmCounts,
@@ -19,6 +19,7 @@ from specbench.model.judged import (
     FindingState,
     IntegrityCheck,
     PerArm,
+    Timeline,
 )
 
 PROBABILITIES = (0.0, 0.01, 0.05, *(step / 40 for step in range(4, 38)), 0.95, 0.99, 0.999, 1.0)
@@ -260,6 +261,18 @@ def a_cell(
         ),
         distributions=distributions(tpot),
         theory={"alpha": 0.81, "expected_tokens": 3.4, "speedup": 2.3},
+        timelines=tuple(
+            Timeline(
+                arm=arm,
+                block=f"c{concurrency}-{arm}",
+                pair=2,
+                slot_s=0.25,
+                window_open_s=1.0,
+                tokens_per_s=tuple(height * (1 + 0.1 * (slot % 5)) for slot in range(20)),
+                in_flight=(float(concurrency),) * 20,
+            )
+            for arm, height in zip(ARMS, (80.0, 80.0 / tpot), strict=True)
+        ),
         engine_truth=PerArm({"steps": 9000.0, "overrun_steps": 12.0}, {"steps": 3100.0, "overrun_steps": 9.0}),
     )
 

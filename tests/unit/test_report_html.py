@@ -120,6 +120,13 @@ def test_overruns_of_the_engine_and_differences_of_the_arms_are_shown(pages: dic
     assert 'model specbench-ngram BaNaNa "x" & <b> differs' in pages["hostile"].text
 
 
+def test_what_held_speculation_back_is_named_with_its_cell(pages: dict[str, Page]) -> None:
+    """The explanation stands beside the factors, and leads to the cell."""
+    said = "A step costs more than it brings 16 streams : A step brought 3.20 tokens where 4.19 were needed to break even."
+    assert said in pages["CAPPED"].text
+    assert "What held speculation back" not in pages["PROMOTE"].text
+
+
 def test_the_same_result_gives_the_same_page() -> None:
     """No date, no random id: a page is a function of its result."""
     assert html(capped()) == html(capped())
