@@ -77,7 +77,7 @@ def store(path: Path, trained: Trained) -> None:
 def load(path: Path) -> Trained | None:
     """What `store` wrote; None where there is no such file or it is not what `store` writes."""
     try:
-        with np.load(path, allow_pickle=False) as arrays:
+        with path.open("rb") as file, np.load(file, allow_pickle=False) as arrays:
             spelled = arrays["words"].tobytes()
             ends = np.cumsum(arrays["word_lengths"]).tolist()
             words = tuple(spelled[start:end] for start, end in zip([0, *ends], ends, strict=False))

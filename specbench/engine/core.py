@@ -9,15 +9,15 @@ from collections.abc import Sequence as Tokens
 from dataclasses import dataclass, field
 
 from specbench.engine.answers import Answer, Growth
-from specbench.engine.distribution import Distribution, draw, probability
+from specbench.engine.decoding import next_tokens
+from specbench.engine.distribution import probability
 from specbench.engine.kv import BLOCK_TOKENS, BlockPool
 from specbench.engine.options import EngineOptions, Speculation, tree_nodes
-from specbench.engine.proposers import propose_by_heads, propose_by_lookup, propose_by_model, propose_tree
 from specbench.engine.requests import Generation
 from specbench.engine.scheduler import Batch, Limits, Sequence, Share, leave, remember_blocks, schedule
 from specbench.engine.steptime import Machine, Part, step_s
 from specbench.engine.training import Models
-from specbench.engine.verify import Drafted, Round, size_of, verify_chain, verify_tree
+from specbench.engine.verify import Round
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,36 +148,12 @@ class Engine:
 
     def _next_tokens(self, share: Share) -> tuple[Round, int]:
         sequence = share.sequence
-        shaping = sequence.request.shaping
-
-        def score(text: Tokens[int]) -> Distribution:
-            return self.models.target.next_token(text, shaping)
-
-        if not share.decodes:
-            return Round((draw(score(sequence.tokens), sequence.rng.random()),), 0), 0
-        self.counts.decodes += 1
-        if not sequence.speculate or self.speculation is None:
-            return verify_chain(sequence.tokens, (), score, sequence.rng), 0
-        if self.speculation.tree is not None:
-            tree = propose_tree(sequence.tokens, self.models.heads, self.speculation.tree)
-            made, drafted = verify_tree(sequence.tokens, tree, score, sequence.rng), size_of(tree)
-        else:
-            drafts = self._drafts(sequence, self.speculation)
-            made, drafted = verify_chain(sequence.tokens, drafts, score, sequence.rng), len(drafts)
+        speculation = self.speculation if share.decodes and sequence.speculate else None
+        made, drafted = next_tokens(self.models, speculation, sequence.tokens, sequence.request.shaping, sequence.rng)
+        self.counts.decodes += share.decodes
         if drafted:
             self._count_round(sequence, drafted, made.accepted)
         return made, drafted
-
-    def _drafts(self, sequence: Sequence, speculation: Speculation) -> list[Drafted]:
-        count, shaping = speculation.num_speculative_tokens, sequence.request.shaping
-        rng = sequence.rng if speculation.draft_sampling == "sampled" else None
-        match speculation.method:
-            case "draft_model":
-                return propose_by_model(sequence.tokens, count, self.models.draft, shaping, rng)
-            case "heads":
-                return propose_by_heads(sequence.tokens, self.models.heads, shaping, rng)
-            case "ngram":
-                return propose_by_lookup(sequence.tokens, count, speculation.prompt_lookup_min, speculation.prompt_lookup_max)
 
     def _count_round(self, sequence: Sequence, drafted: int, accepted: int) -> None:
         sequence.drafted_by_round.append(drafted)

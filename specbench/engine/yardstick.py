@@ -1,0 +1,233 @@
+"""A loopback endpoint that knows what it sent and when: the yardstick for the client. Decides nothing about the client.
+
+One thread. Every stream follows a fixed schedule (first chunk after `ttft_ms`, then one each `interval_us`, so many tokens in
+each), and the monotonic time of every write is kept. It speaks both OpenAI routes, and tells on `/truth` what it did.
+
+    python -m specbench.engine.yardstick --interval-us 10000 --tokens-per-chunk 4 [--tls CERTIFICATE KEY] [--while-input-lasts]
+"""
+
+import argparse
+import heapq
+import json
+import select
+import socket
+import ssl
+import time
+from dataclasses import dataclass
+
+from specbench.engine.sent import Sent
+
+NS_PER_MS = 1_000_000
+POLL_NS = 1_200_000  # epoll waits in whole milliseconds: the last stretch before a write is slept instead
+WORDS = (
+    " the",
+    " model",
+    " keeps",
+    " each",
+    " token",
+    " it",
+    " would",
+    " have",
+    " drawn",
+    " anyway",
+    ",",
+    " or",
+    " draws",
+    " anew",
+)
+HEAD = b"HTTP/1.1 200 OK\r\nContent-Type: text/event-stream; charset=utf-8\r\nTransfer-Encoding: chunked\r\n\r\n"
+
+
+@dataclass(frozen=True, slots=True)
+class Schedule:
+    """When chunks are due and how many tokens each holds."""
+
+    ttft_ms: float = 50.0
+    interval_us: float = 10_000.0
+    tokens_per_chunk: int = 1
+
+
+@dataclass(slots=True, eq=False)
+class Connection:
+    """One client connection and the answer under way on it."""
+
+    sock: socket.socket
+    received: bytes = b""
+    left: int = 0
+    given: int = 0
+    chunks: int = 0
+    chat: bool = True
+    asked_ns: int = 0
+    last_ns: int = 0
+
+
+class Endpoint:
+    """The endpoint's one loop."""
+
+    def __init__(
+        self, listener: socket.socket, schedule: Schedule, tls: ssl.SSLContext | None = None, leash: int | None = None
+    ) -> None:
+        self._listener = listener
+        self._schedule = schedule
+        self._tls = tls
+        self._sent = Sent()
+        self._due: list[tuple[int, int, Connection]] = []
+        self._turn = 0
+        self._open: dict[int, Connection] = {}
+        self._poll = select.epoll()
+        self._poll.register(listener, select.EPOLLIN)
+        self._leash = leash
+        if leash is not None:
+            self._poll.register(leash, select.EPOLLIN)
+
+    def serve(self) -> None:
+        """Serve until the leash, an open descriptor on which nothing is ever said, is let go; without one until killed."""
+        while True:
+            for descriptor, _ in self._poll.poll(self._patience_s()):
+                if descriptor == self._leash:
+                    return
+                if descriptor == self._listener.fileno():
+                    self._accept()
+                else:
+                    self._receive(self._open[descriptor])
+            self._write_what_is_due()
+
+    def _patience_s(self) -> float:
+        """How long to wait for requests; a due chunk that is near is waited for asleep."""
+        if not self._due:
+            return -1
+        left_ns = self._due[0][0] - time.monotonic_ns()
+        if left_ns > POLL_NS:
+            return (left_ns - POLL_NS) / 1e9
+        if left_ns > 0:
+            time.sleep(left_ns / 1e9)
+        return 0
+
+    def _accept(self) -> None:
+        sock, _ = self._listener.accept()
+        sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        if self._tls is not None:
+            sock = self._tls.wrap_socket(sock, server_side=True)
+        self._open[sock.fileno()] = Connection(sock)
+        self._poll.register(sock, select.EPOLLIN)
+
+    def _receive(self, connection: Connection) -> None:
+        try:
+            data = connection.sock.recv(1 << 18)
+        except OSError:
+            data = b""
+        if not data:
+            self._poll.unregister(connection.sock)
+            del self._open[connection.sock.fileno()]
+            connection.sock.close()
+            connection.left = 0
+            return
+        connection.received += data
+        head, blank, body = connection.received.partition(b"\r\n\r\n")
+        length = int(head.lower().partition(b"content-length:")[2].split(b"\r\n")[0] or b"0")
+        if blank and len(body) >= length:
+            connection.received = body[length:]
+            self._answer(connection, head.split(b" ", 2)[1].decode(), body[:length])
+
+    def _answer(self, connection: Connection, path: str, body: bytes) -> None:
+        if path.endswith("completions"):
+            connection.left = max(1, int(json.loads(body).get("max_tokens", 128)))
+            connection.chat = "chat" in path
+            connection.given = connection.chunks = 0
+            connection.asked_ns = time.monotonic_ns()
+            self._sent.first_ns = self._sent.first_ns or connection.asked_ns
+            connection.sock.sendall(HEAD)
+            self._schedule_next(connection, connection.asked_ns + round(self._schedule.ttft_ms * NS_PER_MS))
+        elif path == "/truth":
+            self._reply(connection, "application/json", json.dumps(self._sent.told()))
+        elif path == "/metrics":
+            self._reply(connection, "text/plain; version=0.0.4", self._sent.metrics())
+        else:
+            models = {"object": "list", "data": [{"id": "truth", "object": "model", "owned_by": "truth"}]}
+            self._reply(connection, "application/json", json.dumps(models))
+
+    def _reply(self, connection: Connection, kind: str, text: str) -> None:
+        head = f"HTTP/1.1 200 OK\r\nContent-Type: {kind}\r\nContent-Length: {len(text)}\r\n\r\n"
+        connection.sock.sendall((head + text).encode())
+
+    def _schedule_next(self, connection: Connection, due_ns: int) -> None:
+        self._turn += 1
+        heapq.heappush(self._due, (due_ns, self._turn, connection))
+
+    def _write_what_is_due(self) -> None:
+        now_ns = time.monotonic_ns()
+        while self._due and self._due[0][0] <= now_ns:
+            due_ns, _, connection = heapq.heappop(self._due)
+            if connection.left:
+                self._write_chunk(connection, due_ns)
+
+    def _write_chunk(self, connection: Connection, due_ns: int) -> None:
+        sent, count = self._sent, min(self._schedule.tokens_per_chunk, connection.left)
+        text = "".join(WORDS[(connection.given + place) % len(WORDS)] for place in range(count))
+        connection.left -= count
+        connection.given += count
+        event = _event(connection.chat, text, "length" if not connection.left else None)
+        now_ns = time.monotonic_ns()
+        try:
+            connection.sock.sendall(event)
+        except OSError:
+            connection.left = 0
+            return
+        if connection.chunks:
+            sent.gap_ms.append((now_ns - connection.last_ns) / NS_PER_MS)
+        else:
+            sent.ttft_ms.append((now_ns - connection.asked_ns) / NS_PER_MS)
+        connection.chunks += 1
+        connection.last_ns = sent.last_ns = now_ns
+        sent.tokens += count
+        if self._schedule.tokens_per_chunk > 1:
+            sent.rounds += 1
+            sent.drafted += self._schedule.tokens_per_chunk + 1
+            sent.accepted += count - 1
+        if connection.left:
+            self._schedule_next(connection, due_ns + round(self._schedule.interval_us * 1000))
+        else:
+            sent.requests += 1
+            sent.e2e_ms.append((now_ns - connection.asked_ns) / NS_PER_MS)
+            usage = {"prompt_tokens": 10, "completion_tokens": connection.given, "total_tokens": 10 + connection.given}
+            last = json.dumps({"choices": [], "usage": usage}).encode()
+            connection.sock.sendall(_chunk(b"data: " + last + b"\n\n") + _chunk(b"data: [DONE]\n\n") + b"0\r\n\r\n")
+
+
+def _event(chat: bool, text: str, finish: str | None) -> bytes:
+    """One chunk as vLLM writes it; put together by hand, as a JSON encoder would take longer than the write."""
+    said = f'"delta":{{"content":"{text}"}}' if chat else f'"text":"{text}"'
+    reason = f'"{finish}"' if finish else "null"
+    body = (
+        f'data: {{"id":"chatcmpl-truth","object":"chat.completion.chunk","created":1700000000,"model":"truth",'
+        f'"choices":[{{"index":0,{said},"logprobs":null,"finish_reason":{reason}}}]}}\n\n'
+    )
+    return _chunk(body.encode())
+
+
+def _chunk(data: bytes) -> bytes:
+    return b"%x\r\n%s\r\n" % (len(data), data)
+
+
+def main() -> None:
+    """Serve on a free port, named on the first line of standard output."""
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser.add_argument("--port", type=int, default=0)
+    parser.add_argument("--ttft-ms", type=float, default=50.0)
+    parser.add_argument("--interval-us", type=float, default=10_000.0)
+    parser.add_argument("--tokens-per-chunk", type=int, default=1)
+    parser.add_argument("--tls", nargs=2, metavar=("CERTIFICATE", "KEY"))
+    parser.add_argument("--while-input-lasts", action="store_true", help="end when standard input, a pipe, is closed")
+    asked = parser.parse_args()
+    context = None
+    if asked.tls:
+        context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+        context.load_cert_chain(*asked.tls)
+    listener = socket.create_server(("127.0.0.1", asked.port), backlog=4096)
+    print(f"{'https' if asked.tls else 'http'}://127.0.0.1:{listener.getsockname()[1]}", flush=True)
+    leash = 0 if asked.while_input_lasts else None
+    Endpoint(listener, Schedule(asked.ttft_ms, asked.interval_us, asked.tokens_per_chunk), context, leash).serve()
+
+
+if __name__ == "__main__":
+    main()
