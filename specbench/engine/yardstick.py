@@ -9,7 +9,7 @@ each), and the monotonic time of every write is kept. It speaks both OpenAI rout
 import argparse
 import heapq
 import json
-import select
+import selectors
 import socket
 import ssl
 import time
@@ -18,7 +18,7 @@ from dataclasses import dataclass
 from specbench.engine.sent import Sent
 
 NS_PER_MS = 1_000_000
-POLL_NS = 1_200_000  # epoll waits in whole milliseconds: the last stretch before a write is slept instead
+POLL_NS = 1_200_000  # selectors wait in whole milliseconds: the last stretch before a write is slept instead
 WORDS = (
     " the",
     " model",
@@ -74,28 +74,28 @@ class Endpoint:
         self._due: list[tuple[int, int, Connection]] = []
         self._turn = 0
         self._open: dict[int, Connection] = {}
-        self._poll = select.epoll()
-        self._poll.register(listener, select.EPOLLIN)
+        self._poll = selectors.DefaultSelector()
+        self._poll.register(listener, selectors.EVENT_READ)
         self._leash = leash
         if leash is not None:
-            self._poll.register(leash, select.EPOLLIN)
+            self._poll.register(leash, selectors.EVENT_READ)
 
     def serve(self) -> None:
         """Serve until the leash, an open descriptor on which nothing is ever said, is let go; without one until killed."""
         while True:
-            for descriptor, _ in self._poll.poll(self._patience_s()):
-                if descriptor == self._leash:
+            for key, _ in self._poll.select(self._patience_s()):
+                if key.fd == self._leash:
                     return
-                if descriptor == self._listener.fileno():
+                if key.fd == self._listener.fileno():
                     self._accept()
                 else:
-                    self._receive(self._open[descriptor])
+                    self._receive(self._open[key.fd])
             self._write_what_is_due()
 
-    def _patience_s(self) -> float:
-        """How long to wait for requests; a due chunk that is near is waited for asleep."""
+    def _patience_s(self) -> float | None:
+        """How long to wait for requests, None without end; a due chunk that is near is waited for asleep."""
         if not self._due:
-            return -1
+            return None
         left_ns = self._due[0][0] - time.monotonic_ns()
         if left_ns > POLL_NS:
             return (left_ns - POLL_NS) / 1e9
@@ -109,7 +109,7 @@ class Endpoint:
         if self._tls is not None:
             sock = self._tls.wrap_socket(sock, server_side=True)
         self._open[sock.fileno()] = Connection(sock)
-        self._poll.register(sock, select.EPOLLIN)
+        self._poll.register(sock, selectors.EVENT_READ)
 
     def _receive(self, connection: Connection) -> None:
         try:
@@ -224,7 +224,7 @@ def main() -> None:
         context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
         context.load_cert_chain(*asked.tls)
     listener = socket.create_server(("127.0.0.1", asked.port), backlog=4096)
-    print(f"{'https' if asked.tls else 'http'}://127.0.0.1:{listener.getsockname()[1]}", flush=True)
+    print(f"{'https' if asked.tls else 'http'}://127.0.0.1:{listener.getsockname()[1]}", flush=True)  # noqa: T201 - whoever started it reads this
     leash = 0 if asked.while_input_lasts else None
     Endpoint(listener, Schedule(asked.ttft_ms, asked.interval_us, asked.tokens_per_chunk), context, leash).serve()
 

@@ -9,7 +9,7 @@ from contextlib import contextmanager
 @contextmanager
 def truth_endpoint(*options: str) -> Iterator[str]:
     """Its URL, while the context is open."""
-    command = [sys.executable, "-m", "benchmarks.truth", *options]
+    command = [sys.executable, "-m", "specbench.engine.yardstick", *options]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
         assert process.stdout is not None
         try:
