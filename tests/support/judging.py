@@ -1,6 +1,5 @@
 """Literal comparisons, findings and standings for tests of the rules. No test and no assertion lives here."""
 
-from dataclasses import replace
 from typing import Any
 
 from specbench.analysis.reasons import Setting
@@ -107,8 +106,3 @@ def a_standing(state: CellState = "PASS", level: float = 4.0, **fields: Any) -> 
         "running_mean": level,
     }
     return Standing(state=state, **{**known, **fields})
-
-
-def in_cell(standing: Standing, **fields: Any) -> Standing:
-    """The standing with these fields replaced."""
-    return replace(standing, **fields)

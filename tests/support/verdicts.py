@@ -1,4 +1,4 @@
-"""Ten runs that end in ten different verdicts, and the sentences that each of them says: `python -m tests.support.verdicts`."""
+"""Runs that end in eleven different verdicts, and the sentences that each of them says: `python -m tests.support.verdicts`."""
 
 import textwrap
 from collections.abc import Callable

@@ -7,12 +7,14 @@ import pytest
 
 from specbench.analysis.benefit import benefit
 from specbench.analysis.findings import Case, judge_cases
+from specbench.analysis.judge import judge
 from specbench.analysis.metrics import METRICS
 from specbench.analysis.reasons import apart, chance, metric_words, number, outward, percent, place_of
 from specbench.model.asked import Success
 from specbench.model.judged import PerArm
 from specbench.model.seen import Cell
 from tests.support.judging import AT_4, a_comparison, a_guardrail
+from tests.support.verdicts import RUNS
 
 # Words that a sentence may not use, as it would have to explain them.
 TERMS = re.compile(
@@ -116,6 +118,19 @@ def test_no_sentence_uses_a_term_that_it_would_have_to_explain() -> None:
                 assert not TERMS.search(sentence), sentence
                 assert "  " not in sentence
                 assert sentence.startswith("At 4 streams the ")
+
+
+@pytest.mark.parametrize("name", list(RUNS))
+def test_runs_end_in_the_verdict_they_are_named_after(name: str) -> None:
+    """Eleven runs, every sentence of which a person can read: a whole sentence, without terms, without a gap."""
+    result = judge(RUNS[name](), "0")
+
+    assert result.verdict == name.partition(":")[0]
+    for reason in result.reasons:
+        assert reason.message.endswith("."), reason.message
+        assert reason.message[0].isupper() or ":" in reason.message, reason.message
+        assert not TERMS.search(reason.message), reason.message
+        assert not any(gap in reason.message for gap in ("None", "unknown", "  ", "nan")), reason.message
 
 
 def test_every_metric_has_words() -> None:
