@@ -12,7 +12,8 @@ from specbench.analysis.comparable import unlike_lengths, withheld
 from specbench.analysis.findings import Case, judge_cases
 from specbench.analysis.measured import Measured
 from specbench.analysis.metrics import METRICS
-from specbench.analysis.reasons import AT_P50, Setting, place_of
+from specbench.analysis.reasons import AT_P50, Setting
+from specbench.analysis.words import place_of
 from specbench.model.asked import Guardrail, Success
 from specbench.model.judged import Comparison, Finding, PerArm
 from specbench.model.seen import Manifest

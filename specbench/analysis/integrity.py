@@ -18,8 +18,8 @@ from specbench.analysis.integrity_generator import (
     sends_in_time,
 )
 from specbench.analysis.integrity_work import Drift, nothing_excessive, pairs_present, same_prompts
-from specbench.analysis.reasons import number
 from specbench.analysis.until import planned_pairs
+from specbench.analysis.words import number
 from specbench.model.judged import IntegrityCheck, PerArm
 from specbench.model.seen import Evidence
 

@@ -4,7 +4,7 @@ What an engine does not tell is no fault of the run: such a check answers None, 
 """
 
 from specbench.analysis.cells import CellEvidence
-from specbench.analysis.reasons import percent, place_of
+from specbench.analysis.words import percent, place_of
 from specbench.model.asked import ARMS, ArmName
 from specbench.model.judged import IntegrityCheck, PerArm
 from specbench.model.seen import Block, Manifest, RequestRecord

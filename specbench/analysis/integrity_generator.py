@@ -7,7 +7,7 @@ from collections.abc import Callable
 from statistics import median
 
 from specbench.analysis.cells import CellEvidence
-from specbench.analysis.reasons import number, percent, place_of
+from specbench.analysis.words import number, percent, place_of
 from specbench.model.asked import ARMS, ArmName
 from specbench.model.judged import IntegrityCheck, PerArm
 from specbench.model.seen import Block, GeneratorHealth

@@ -11,13 +11,13 @@ from specbench.analysis.integrity import cell_checks, run_checks, steadiness
 from specbench.analysis.measured import Measured, measure
 from specbench.analysis.notes import run_notes
 from specbench.analysis.place import enough_launches, place_controlled
-from specbench.analysis.reasons import place_of
 from specbench.analysis.safety import count_finding, error_finding, excess_of, told_by
 from specbench.analysis.standing import Conditions, Standing, state_of
 from specbench.analysis.summary import config_of, endpoint_of, run_info
 from specbench.analysis.theory import theory_of
 from specbench.analysis.until import alpha_now
 from specbench.analysis.verdict import verdict_of
+from specbench.analysis.words import place_of
 from specbench.errors import ExitCode
 from specbench.model.asked import Scenario
 from specbench.model.judged import Axes, CellResult, Finding, IntegrityCheck, PerArm, Result

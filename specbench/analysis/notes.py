@@ -8,9 +8,9 @@ from collections.abc import Sequence
 
 from specbench.analysis.harm import holm
 from specbench.analysis.measured import Measured
-from specbench.analysis.reasons import metric_words, number, percent, place_of
 from specbench.analysis.stats_paired import Estimate
 from specbench.analysis.theory import gain_ends
+from specbench.analysis.words import metric_words, number, percent, place_of
 from specbench.model.seen import Evidence
 
 ALPHA_FALL = 0.1

@@ -8,9 +8,9 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from specbench.analysis.reasons import chance, metric_words, number, percent, sure
 from specbench.analysis.samples import Totals
 from specbench.analysis.stats_rates import RateDifference, rate_difference, share_upper_bound
+from specbench.analysis.words import chance, metric_words, number, percent, sure
 from specbench.model.asked import ArmName, Guardrail
 from specbench.model.judged import Finding, FindingState, PerArm
 from specbench.model.seen import Block
