@@ -49,14 +49,11 @@ class CellView:
     id: str
     anchor: str
     label: str
-    load: str
-    slice: str
     state: str
     glyph: str
     required: bool
     primary: bool
     pairs: str
-    running: str
     metrics: tuple[rows.MetricRow, ...]
     untold: tuple[Fact, ...]
     findings: tuple[rows.FindingRow, ...]
@@ -78,19 +75,17 @@ def cell_view(cell: CellResult, index: int) -> CellView:
     load, part = wording.load(cell.axes), wording.slice_name(cell.axes)
     compared = {found.metric: found for found in cell.metrics}
     order = tuple(names.ROLES)
-    running = cell.axes.running_mean
+    mean = cell.axes.running_mean
+    running = rows.Pair("running at the server, on average", wording.number(mean.baseline), wording.number(mean.speculative))
     return CellView(
         id=cell.id,
         anchor=f"cell-{index + 1}",
         label=f"{load} · {part}" if part else load,
-        load=load,
-        slice=part,
         state=cell.state,
         glyph=names.GLYPHS[cell.state],
         required=cell.required,
         primary=cell.primary,
         pairs=f"{cell.pairs_used} of {cell.pairs_planned} pairs",
-        running=f"{wording.number(running.baseline)} / {wording.number(running.speculative)}",
         metrics=tuple(rows.metric_row(found) for found in cell.metrics if _told(found)),
         untold=_untold(cell),
         findings=tuple(
@@ -98,7 +93,7 @@ def cell_view(cell: CellResult, index: int) -> CellView:
             for found in sorted(cell.findings, key=lambda one: order.index(one.role))
         ),
         checks=tuple(rows.check_row(found) for found in cell.integrity),
-        counts=rows.count_rows(cell.counts),
+        counts=(*rows.count_rows(cell.counts), running),
         bins=tuple(rows.bin_row(found) for found in cell.bins),
         acceptance=_acceptance(cell.acceptance),
         positions=_positions(cell.acceptance),

@@ -48,7 +48,8 @@ def cell_cost(cell: CellResult, labels: dict[str, str]) -> CellCost:
     found = parts.comparison(cell, "output_tps")
     tps = found.value if found is not None else None
     values = {arm: _per_million(price[arm], tps.of(arm) if tps is not None else None) for arm in price}
-    factor = (price["speculative"] or 1.0) / (price["baseline"] or 1.0) if price["speculative"] and price["baseline"] else 1.0
+    base, spec = price["baseline"], price["speculative"]
+    factor = spec / base if base is not None and spec is not None else 1.0
     ratio = factor / found.ratio if found is not None and found.ratio else None
     return CellCost(load=wording.load(cell.axes), ratio=ratio, baseline=values["baseline"], speculative=values["speculative"])
 
@@ -63,9 +64,8 @@ def cost(result: Result) -> tuple[str, str]:
         return "Cannot be said", "The measurement carries no judgement of any cost."
     enabled = parts.enabled(result)
     cells = enabled or result.cells
-    known = sorted(
-        (found.ratio, found) for found in (cell_cost(cell, result.run.labels) for cell in cells) if found.ratio is not None
-    )
+    told = [cell_cost(cell, result.run.labels) for cell in cells]
+    known = sorted(((found.ratio, found) for found in told if found.ratio is not None), key=lambda pair: pair[0])
     if not known:
         return "Not measured", "No throughput was measured, so no cost can be told."
     (low, cheapest), (high, dearest) = known[0], known[-1]

@@ -31,7 +31,6 @@ class Curve:
     metric: str
     label: str
     unit: str
-    lower_is_better: bool
     slice: str
     axis: str
     points: tuple[Point, ...]
@@ -93,7 +92,6 @@ def _curve(known: list[_Place], by: str, part: str) -> Curve:
         metric=first.metric,
         label=names.metric(first.metric),
         unit=first.unit,
-        lower_is_better=first.direction == "lower",
         slice=part,
         axis="requests/s offered" if by == "rate" else "concurrent streams",
         points=points,

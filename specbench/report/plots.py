@@ -19,7 +19,9 @@ SIZE = (5.0, 3.1)  # inches of 72 points: readable on a phone at full width, and
 FRAME = (0.125, 0.165, 0.845, 0.735)
 DRAWN_SHARES = (0.005, 0.999)  # a single odd value beyond these would squeeze the rest of a curve
 TIMELINE_TITLES = {"tokens_per_s": "Tokens per second", "in_flight": "Requests in flight"}
-TICKS_APART = 0.09  # of a decade: closer labels on a logarithmic axis would overlap
+TICKS_APART = 0.09  # of the axis: closer labels would overlap
+# Ticks within a decade, by how many decades a logarithmic axis spans at least.
+TICKS = ((3.0, (1.0,)), (1.6, (1.0, 3.0)), (0.7, (1.0, 2.0, 5.0)), (0.0, (1.0, 1.5, 2.0, 3.0, 4.0, 6.0, 8.0)))
 ARMS = (("baseline", BASELINE, "o", (0, (5, 2))), ("speculative", SPECULATIVE, "s", "-"))
 
 
@@ -128,15 +130,7 @@ def _plain_logarithmic(axes: Axes) -> None:
     """Plain numbers on a logarithmic axis, more of them where it spans little."""
     low, high = axes.get_xlim()
     decades = log10(high) - log10(low)
-    steps = (
-        (1.0,)
-        if decades > 3
-        else (1.0, 3.0)
-        if decades > 1.6
-        else (1.0, 2.0, 5.0)
-        if decades > 0.7
-        else (1.0, 1.5, 2.0, 3.0, 4.0, 6.0, 8.0)
-    )
+    steps = next(ticks for least, ticks in TICKS if decades >= least)
     axes.xaxis.set_major_locator(LogLocator(subs=steps, numticks=30))
     axes.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
     axes.xaxis.set_minor_formatter(NullFormatter())

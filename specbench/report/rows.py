@@ -11,7 +11,6 @@ class MetricRow:
     """One metric of both arms; `effect` is a colour class and holds only where the interval excludes 1."""
 
     label: str
-    unit: str
     baseline: str
     speculative: str
     ratio: str
@@ -71,6 +70,16 @@ class BinRow:
 
 
 COUNTED = "counted"  # the note of a finding that compares counts of events, which have no ratio where one is 0
+COUNTS = {
+    "requests": "requests",
+    "ok": "ok",
+    "failed": "failed",
+    "cut": "cut at the block's end",
+    "tokens": "tokens",
+    "chunks": "chunks",
+    "censored_chunks": "chunks without a time of their own",
+}
+COUNT_GROUPS = {"by_outcome": "outcome", "finish_reasons": "finish", "stamp_sources": "stamps by", "token_sources": "tokens by"}
 BIN_METRICS = ("tpot_p50", "itl_p50", "ttft_p50", "e2e_p50")
 
 
@@ -78,7 +87,6 @@ def metric_row(found: Comparison) -> MetricRow:
     """The comparison as a row; what cannot be had is 'n/a' with its reason as the note."""
     return MetricRow(
         label=names.metric(found.metric),
-        unit=found.unit,
         baseline=_value(found, found.value.baseline, found.unbounded.baseline),
         speculative=_value(found, found.value.speculative, found.unbounded.speculative),
         ratio=ratio(found),
@@ -172,20 +180,13 @@ def check_row(found: IntegrityCheck) -> CheckRow:
 
 def count_rows(counts: PerArm[ArmCounts]) -> tuple[Pair, ...]:
     """How the requests of both arms ended and what they carried."""
-    plain = ("requests", "ok", "failed", "cut", "tokens", "chunks", "censored_chunks")
-    labels = {"cut": "cut at the block's end", "censored_chunks": "chunks without a time of their own"}
-    rows = [
-        Pair(labels.get(name, name), *(wording.count(getattr(counts.of(arm), name)) for arm in ("baseline", "speculative")))
-        for name in plain
-    ]
-    for group in ("by_outcome", "finish_reasons", "stamp_sources", "token_sources"):
-        arms = getattr(counts.baseline, group), getattr(counts.speculative, group)
-        title = {"by_outcome": "outcome", "finish_reasons": "finish", "stamp_sources": "stamps by", "token_sources": "tokens by"}[
-            group
-        ]
+    arms = counts.baseline, counts.speculative
+    rows = [Pair(label, *(wording.count(getattr(arm, name)) for arm in arms)) for name, label in COUNTS.items()]
+    for group, title in COUNT_GROUPS.items():
+        told: list[dict[str, int]] = [getattr(arm, group) for arm in arms]
         rows += [
-            Pair(f"{title}: {name.replace('_', ' ')}", *(wording.count(arm.get(name, 0)) for arm in arms))
-            for name in sorted({*arms[0], *arms[1]})
+            Pair(f"{title}: {name.replace('_', ' ')}", *(wording.count(one.get(name, 0)) for one in told))
+            for name in sorted({*told[0], *told[1]})
         ]
     return tuple(rows)
 

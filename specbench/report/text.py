@@ -11,6 +11,7 @@ from specbench.report.rows import limit, ratio
 WIDTH = 80
 SIDE_METRICS = ("pace_p95", "ttft_p95", "output_tps")
 SHORT = {"output_tps": "TPS"}
+NO_REASON = "no reason was given"
 
 
 def text(result: Result) -> str:
@@ -81,9 +82,9 @@ def _absences(result: Result, metrics: Sequence[str]) -> list[str]:
     for cell in result.cells:
         for found in (parts.comparison(cell, metric) for metric in metrics):
             if found is not None and found.ratio is None:
-                said.setdefault(f"{names.metric(found.metric)}: {found.reason}", []).append(wording.load(cell.axes))
+                said.setdefault(f"{names.metric(found.metric)}: {found.reason or NO_REASON}", []).append(wording.load(cell.axes))
         if cell.acceptance.length is None:
-            said.setdefault(f"acceptance: {cell.acceptance.reason}", []).append(wording.load(cell.axes))
+            said.setdefault(f"acceptance: {cell.acceptance.reason or NO_REASON}", []).append(wording.load(cell.axes))
     return [
         line
         for reason, loads in said.items()

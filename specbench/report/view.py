@@ -4,6 +4,7 @@ Every output for people is made from this value or from the rows that it is made
 """
 
 from dataclasses import dataclass
+from shlex import quote
 
 from specbench.model.judged import Result
 from specbench.report import costs, names, parts, rows, wording
@@ -16,6 +17,7 @@ from specbench.report.heat import HeatMap, heat_map
 from specbench.report.truth import overruns
 
 FIRST_REASONS = 3  # what a tired reader takes in; the others wait behind one key
+PARTIAL = "This run is partial: it ended before its plan did, and only what was measured is judged."
 VIRTUAL = "Times are virtual: the embedded engine charges each step the time that a modelled accelerator would take."
 
 
@@ -23,7 +25,6 @@ VIRTUAL = "Times are virtual: the embedded engine charges each step the time tha
 class ReasonView:
     """One sentence of the verdict and the anchor of the cell that it is about ('' for none)."""
 
-    code: str
     message: str
     anchor: str
     place: str
@@ -58,7 +59,6 @@ class ReportView:
     verdict: str
     tone: str
     headline: str
-    meaning: str
     exit_code: int
     tool: str
     facts: tuple[Fact, ...]
@@ -93,7 +93,6 @@ def view_of(result: Result) -> ReportView:
         verdict=result.verdict,
         tone=name.tone,
         headline=headline(result),
-        meaning=name.meaning,
         exit_code=result.exit_code,
         tool=f"{result.tool_name} {result.tool_version}",
         facts=_facts(result),
@@ -135,9 +134,7 @@ def headline(result: Result) -> str:
 
 def notices(result: Result) -> tuple[str, ...]:
     """What a reader must know before any number: a partial run, virtual times, and the notes of the analysis."""
-    said = (
-        ["This run is partial: it ended before its plan did, and only what was measured is judged."] if result.run.partial else []
-    )
+    said = [PARTIAL] if result.run.partial else []
     said += [VIRTUAL] if "embedded" in (result.endpoints.baseline.engine, result.endpoints.speculative.engine) else []
     return tuple(dict.fromkeys((*said, *result.notes)))
 
@@ -162,7 +159,6 @@ def _facts(result: Result) -> tuple[Fact, ...]:
 def _reasons(result: Result, cells: dict[str, CellView]) -> tuple[ReasonView, ...]:
     return tuple(
         ReasonView(
-            code=reason.code,
             message=reason.message,
             anchor=cells[reason.cell].anchor if reason.cell in cells else "",
             place=cells[reason.cell].label if reason.cell in cells else reason.cell or "",
@@ -194,9 +190,9 @@ def _prices(result: Result) -> tuple[rows.Pair, ...]:
 
 
 def _reproduce(result: Result) -> tuple[str, ...]:
-    scenario = result.run.scenario or f"{result.run.name}.yaml"
+    scenario = quote(result.run.scenario or f"{result.run.name}.yaml")
     return (
-        f"specbench run {scenario} --profile {result.run.profile} --set seed={result.run.seed}",
-        f"specbench analyze reports/{result.run.id}",
-        f"specbench gate reports/{result.run.id}",
+        f"specbench run {scenario} --profile {quote(result.run.profile)} --set seed={result.run.seed}",
+        "specbench analyze RUN   # this run's folder: its facts judged again",
+        "specbench gate RUN",
     )

@@ -131,3 +131,10 @@ def test_a_broken_measurement_answers_nothing_though_it_has_figures() -> None:
         "Mend the measurement",
         "Cannot be said",
     ]
+
+
+def test_cells_that_cost_the_same_are_no_trouble() -> None:
+    """Two loads with the very same ratio are named once as a span."""
+    result = capped()
+    twins = replace(result, cells=(result.cells[0], replace(result.cells[1], metrics=result.cells[0].metrics)))
+    assert cost(twins)[0] == "55 % less a token"

@@ -7,27 +7,27 @@ from pathlib import Path
 import pytest
 
 from specbench.errors import DataError
+from specbench.model.judged import Result
 from specbench.report import FORMATS, render, result_json, write_report
 from tests.support.results import capped, every_verdict, hostile, sliced
 
 RESULTS = [*every_verdict().values(), sliced(), hostile()]
 
 
-@pytest.mark.parametrize("name", FORMATS)
+@pytest.mark.parametrize("name", [name for name in FORMATS if name != "html"])
 @pytest.mark.parametrize("result", RESULTS, ids=lambda found: f"{found.verdict}-{len(found.cells)}-{len(found.slices)}")
-def test_each_format_renders_each_result_the_same_twice(name: str, result: object) -> None:
-    """Every verdict, with and without cells or slices, has every form; the same value gives the same bytes."""
-    first = render(result, name)  # type: ignore[arg-type]
+def test_each_format_renders_each_result_the_same_twice(name: str, result: Result) -> None:
+    """Every verdict, with and without cells or slices, has every form; the page has tests of its own."""
+    first = render(result, name)
     assert first
-    assert first == render(result, name)  # type: ignore[arg-type]
+    assert first == render(result, name)
 
 
-@pytest.mark.parametrize("name", ["text", "json", "markdown", "annotations", "outputs", "badge", "junit"])
-def test_formats_for_machines_and_logs_stay_light(name: str) -> None:
+def test_formats_for_machines_and_logs_stay_light() -> None:
     """None of them imports matplotlib, pandas, Jinja, numpy or scipy, which would slow a gate down."""
     code = (
         "import sys; from specbench.report import render; from tests.support.results import capped; "
-        f"render(capped(), {name!r}); "
+        "[render(capped(), name) for name in ('text', 'json', 'markdown', 'annotations', 'outputs', 'badge', 'junit')]; "
         "print([heavy for heavy in ('matplotlib', 'pandas', 'jinja2', 'numpy', 'scipy', 'locust') if heavy in sys.modules])"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)

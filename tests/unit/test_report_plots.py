@@ -18,7 +18,6 @@ def _curve(*points: Point) -> Curve:
         metric="tpot_p50",
         label="TPOT p50",
         unit="ms",
-        lower_is_better=True,
         slice="",
         axis="concurrent streams",
         points=points,
