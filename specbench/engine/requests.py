@@ -82,18 +82,21 @@ def generation_of(body: Mapping[str, Any], route: Route, terms: Terms) -> Genera
             raise RequestError(f"{name}={body[name]!r} is not supported by this engine", name)
     prompt = prompt_of(body, terms.vocabulary)
     usage = body.get("stream_options") or {}
+    if not isinstance(usage, dict):
+        raise RequestError(f"stream_options must be an object, got {usage!r}", "stream_options")
+    include_usage = _flag(usage, "include_usage", False)
     return Generation(
         route=route,
         prompt=prompt,
-        limits=Limits(_max_tokens(body, route, len(prompt), terms), _stop(body), bool(body.get("ignore_eos", False))),
+        limits=Limits(_max_tokens(body, route, len(prompt), terms), _stop(body), _flag(body, "ignore_eos", False)),
         shaping=_shaping(body),
         seed=_whole(body, "seed", None),
-        speculative=bool(body.get("speculative", True)),
+        speculative=_flag(body, "speculative", True),
         logprobs=_logprobs(body, route),
-        stream=bool(body.get("stream", False)),
-        include_usage=bool(usage.get("include_usage", False)),
-        running_usage=bool(usage.get("include_usage", False) and usage.get("continuous_usage_stats", False)),
-        token_ids=bool(body.get("return_token_ids", False)),
+        stream=_flag(body, "stream", False),
+        include_usage=include_usage,
+        running_usage=include_usage and _flag(usage, "continuous_usage_stats", False),
+        token_ids=_flag(body, "return_token_ids", False),
     )
 
 
@@ -175,12 +178,21 @@ def _stop(body: Mapping[str, Any]) -> tuple[str, ...]:
 
 def _logprobs(body: Mapping[str, Any], route: Route) -> int | None:
     if route == "chat":
-        wanted = (_whole(body, "top_logprobs", 0) or 0) if body.get("logprobs") else None
+        wanted = (_whole(body, "top_logprobs", 0) or 0) if _flag(body, "logprobs", False) else None
     else:
         wanted = _whole(body, "logprobs", None)
     if wanted is not None and not 0 <= wanted <= MOST_LOGPROBS:
         raise RequestError(f"at most {MOST_LOGPROBS} log probabilities a token, got {wanted}.", "logprobs")
     return wanted
+
+
+def _flag(body: Mapping[str, Any], name: str, default: bool) -> bool:
+    value = body.get(name)
+    if value is None:
+        return default
+    if not isinstance(value, bool):
+        raise RequestError(f"{name} must be true or false, got {value!r}", name)
+    return value
 
 
 def _number(body: Mapping[str, Any], name: str, default: float) -> float:

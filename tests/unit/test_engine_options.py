@@ -1,0 +1,93 @@
+"""Options are checked before anything is started, in one line that names the key."""
+
+from typing import Any
+
+import pytest
+
+from specbench.engine.options import EngineOptions, Speculation, options_of, speculation_of, tree_nodes
+from specbench.errors import ScenarioError
+
+
+def test_nothing_asked_is_the_default() -> None:
+    """A loopback engine without speculation on any free port."""
+    assert options_of({}) == EngineOptions()
+    assert (EngineOptions().host, EngineOptions().port, EngineOptions().speculative) == ("127.0.0.1", 0, None)
+
+
+def test_everything_can_be_asked() -> None:
+    """Each key reaches its field."""
+    asked: dict[str, Any] = {
+        "host": "::1",
+        "port": 8000,
+        "model": "m",
+        "corpus": "prose",
+        "speculative": {"method": "ngram", "num_speculative_tokens": 3, "prompt_lookup_min": 1, "prompt_lookup_max": 2},
+        "slow_by": 0.3,
+        "kv_capacity_tokens": 4096,
+        "max_model_len": 2048,
+        "max_num_seqs": 4,
+        "max_num_batched_tokens": 512,
+        "prefix_caching": False,
+        "seed": 5,
+        "exit_with_parent": True,
+        "faults": {"error_share": 0.5, "exit_after_requests": 3},
+    }
+    options = options_of(asked)
+
+    assert {name: getattr(options, name) for name in asked if name not in ("speculative", "faults")} == {
+        name: value for name, value in asked.items() if name not in ("speculative", "faults")
+    }
+    assert options.speculative == Speculation(
+        method="ngram", num_speculative_tokens=3, draft_sampling="greedy", prompt_lookup_min=1, prompt_lookup_max=2
+    )
+    assert dict(options.faults) == asked["faults"]
+
+
+@pytest.mark.parametrize(
+    ("mapping", "key"),
+    [
+        ({"prot": 1}, "prot"),
+        ({"port": "80"}, "port"),
+        ({"port": 70000}, "port"),
+        ({"port": True}, "port"),
+        ({"model": ""}, "model"),
+        ({"corpus": "latin"}, "corpus"),
+        ({"slow_by": -0.1}, "slow_by"),
+        ({"slow_by": "30%"}, "slow_by"),
+        ({"prefix_caching": "no"}, "prefix_caching"),
+        ({"kv_capacity_tokens": 1000}, "kv_capacity_tokens"),
+        ({"faults": {"flood": 1}}, "faults.flood"),
+        ({"faults": ["error_share"]}, "faults"),
+        ({"speculative": "ngram"}, "speculative"),
+        ({"speculative": {"method": "eagle"}}, "speculative.method"),
+        ({"speculative": {"gamma": 4}}, "speculative.gamma"),
+        ({"speculative": {"num_speculative_tokens": 9}}, "speculative.num_speculative_tokens"),
+        ({"speculative": {"draft_sampling": "nucleus"}}, "speculative.draft_sampling"),
+        ({"speculative": {"method": "ngram", "draft_sampling": "sampled"}}, "speculative.draft_sampling"),
+        ({"speculative": {"prompt_lookup_max": 4}}, "speculative.prompt_lookup_max"),
+        ({"speculative": {"method": "ngram", "prompt_lookup_min": 5}}, "speculative.prompt_lookup_min"),
+        ({"speculative": {"method": "heads", "num_speculative_tokens": 3, "tree": [2, 2]}}, "speculative.tree"),
+        ({"speculative": {"method": "heads", "num_speculative_tokens": 3, "tree": [8, 8, 8]}}, "speculative.tree"),
+        ({"speculative": {"method": "heads", "num_speculative_tokens": 1, "tree": [0]}}, "speculative.tree"),
+        ({"speculative": {"method": "heads", "num_speculative_tokens": 1, "tree": 3}}, "speculative.tree"),
+    ],
+    ids=str,
+)
+def test_what_is_wrong_is_named(mapping: dict[str, Any], key: str) -> None:
+    """One line that begins with the key."""
+    with pytest.raises(ScenarioError) as caught:
+        options_of(mapping)
+
+    assert str(caught.value).startswith(f"{key}:")
+    assert "\n" not in str(caught.value)
+
+
+def test_a_tree_is_of_best_guesses() -> None:
+    """Heads that draft a tree do not draw."""
+    assert speculation_of({"method": "heads", "num_speculative_tokens": 2, "tree": [3, 2]}).draft_sampling == "greedy"
+    assert speculation_of({"method": "heads", "num_speculative_tokens": 2}).draft_sampling == "sampled"
+
+
+def test_a_tree_has_all_its_paths() -> None:
+    """3 + 3 * 2 + 3 * 2 * 1."""
+    assert tree_nodes((3, 2, 1)) == 15

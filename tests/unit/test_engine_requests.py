@@ -1,0 +1,135 @@
+"""Requests are read as OpenAI's and vLLM's clients write them, and refused where the engine could not keep its word."""
+
+from typing import Any
+
+import pytest
+
+from specbench.engine.answers import Limits
+from specbench.engine.distribution import Shaping
+from specbench.engine.requests import NOT_BUILT, RequestError, Route, Terms, generation_of, prompt_of
+from specbench.engine.tokens import decode, encode
+from tests.support.engines import small_models
+
+VOCABULARY = small_models().vocabulary
+TERMS = Terms("small", VOCABULARY, 64)
+PROMPT = "def f(x):"
+PROMPT_TOKENS = len(encode(VOCABULARY, PROMPT))
+
+
+def asked(route: Route = "completions", **body: Any) -> Any:
+    """The request of that body."""
+    if "prompt" not in body and "messages" not in body:
+        body["prompt"] = PROMPT
+    return generation_of(body, route, TERMS)
+
+
+def refusal(route: Route = "completions", **body: Any) -> RequestError:
+    """Why that body is refused."""
+    with pytest.raises(RequestError) as caught:
+        asked(route, **body)
+    return caught.value
+
+
+@pytest.mark.parametrize(
+    ("body", "field", "expected"),
+    [
+        ({}, "limits", Limits(16)),
+        ({"max_tokens": 5, "stop": "\n", "ignore_eos": True}, "limits", Limits(5, ("\n",), True)),
+        ({"stop": ["a", "b"]}, "limits", Limits(16, ("a", "b"))),
+        ({"max_tokens": 5, "max_completion_tokens": 7}, "limits", Limits(7)),
+        ({}, "shaping", Shaping()),
+        ({"temperature": 0, "top_p": 0.5, "top_k": 3}, "shaping", Shaping(0.0)),
+        ({"temperature": 0.8, "top_p": 0.95, "top_k": -1}, "shaping", Shaping(0.8, 0.95)),
+        ({"top_k": 40}, "shaping", Shaping(1.0, 1.0, 40)),
+        ({"seed": 7}, "seed", 7),
+        ({"logprobs": 3}, "logprobs", 3),
+        ({"speculative": False}, "speculative", False),
+        ({"stream": True, "stream_options": {"continuous_usage_stats": True}}, "running_usage", False),
+        ({"stream": True, "stream_options": {"include_usage": True, "continuous_usage_stats": True}}, "running_usage", True),
+        ({"return_token_ids": True}, "token_ids", True),
+        ({"model": "small", "n": 1, "min_p": 0, "user": "me", "presence_penalty": 0.0}, "stream", False),
+    ],
+)
+def test_settings_are_read(body: dict[str, Any], field: str, expected: object) -> None:
+    """Defaults are vLLM's; settings that change nothing and settings nobody knows are let through."""
+    assert getattr(asked(**body), field) == expected
+
+
+def test_a_chat_may_use_the_whole_context() -> None:
+    """Without a limit a chat's answer may fill the context; with logprobs it brings no alternatives unless asked."""
+    request = asked("chat", messages=[{"role": "user", "content": PROMPT}], logprobs=True)
+
+    assert request.limits == Limits(64 - PROMPT_TOKENS)
+    assert request.logprobs == 0
+    assert asked("chat", messages=[{"role": "user", "content": PROMPT}], top_logprobs=2).logprobs is None
+
+
+def test_a_chat_is_its_texts() -> None:
+    """Messages are joined by an empty line; a list of parts is the text of its parts."""
+    messages = [{"role": "system", "content": "one"}, {"role": "user", "content": [{"type": "text", "text": "two"}]}]
+
+    assert decode(VOCABULARY, prompt_of({"messages": messages}, VOCABULARY)) == "one\n\ntwo"
+
+
+@pytest.mark.parametrize("prompt", ["ab", ["ab"], [97, 98], [[97, 98]]], ids=str)
+def test_a_prompt_is_a_text_or_tokens(prompt: object) -> None:
+    """Alone or as a list of one."""
+    assert prompt_of({"prompt": prompt}, VOCABULARY) == tuple(b"ab")
+
+
+@pytest.mark.parametrize(
+    ("body", "param"),
+    [
+        ({"max_tokens": 0}, "max_tokens"),
+        ({"max_tokens": "5"}, "max_tokens"),
+        ({"max_tokens": True}, "max_tokens"),
+        ({"max_tokens": 64}, "max_tokens"),
+        ({"temperature": -1}, "temperature"),
+        ({"temperature": "hot"}, "temperature"),
+        ({"top_p": 0}, "top_p"),
+        ({"top_p": 1.5}, "top_p"),
+        ({"top_k": -2}, "top_k"),
+        ({"stop": [""]}, "stop"),
+        ({"stop": 3}, "stop"),
+        ({"logprobs": 21}, "logprobs"),
+        ({"prompt": ""}, "prompt"),
+        ({"prompt": None}, "prompt"),
+        ({"prompt": ["a", "b"]}, "prompt"),
+        ({"prompt": [99999]}, "prompt"),
+        ({"prompt": [1.5]}, "prompt"),
+        ({"messages": []}, "messages"),
+        ({"messages": [{"role": "user"}]}, "messages"),
+        ({"stream_options": "yes"}, "stream_options"),
+        ({"stream": "yes"}, "stream"),
+    ],
+    ids=str,
+)
+def test_what_is_wrong_is_named(body: dict[str, Any], param: str) -> None:
+    """Status 400, and the parameter at fault."""
+    error = refusal(**body)
+
+    assert (error.status, error.param) == (400, param)
+
+
+@pytest.mark.parametrize("name", NOT_BUILT)
+def test_what_is_not_built_is_refused(name: str) -> None:
+    """A setting that would change the answer and does not work is an error, not a silent default."""
+    body: dict[str, Any] = {name: 2}
+
+    assert refusal(**body).param == name
+
+
+def test_another_model_is_not_found() -> None:
+    """Status 404, as vLLM."""
+    error = refusal(model="gpt")
+
+    assert (error.status, error.kind, error.param) == (404, "NotFoundError", "model")
+    assert "gpt" in error.message
+
+
+def test_a_long_prompt_is_refused() -> None:
+    """A prompt that leaves no room for an answer is an error that names both lengths."""
+    error = refusal(prompt=[97] * 64)
+
+    assert (error.status, error.param) == (400, "input_tokens")
+    assert "64" in error.message
