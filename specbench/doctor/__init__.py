@@ -1,0 +1,40 @@
+"""Is this machine's client true, and is this endpoint's stream fit to be measured? A straight script over the parts.
+
+Nothing is decided here: `ladder.py` holds the client to an endpoint that knows what it sent, `symptoms.py` reads answers.
+"""
+
+from collections.abc import Callable, Mapping
+
+from specbench.doctor.diagnosis import Diagnosis, as_text
+from specbench.doctor.ladder import climbed
+from specbench.doctor.machine import machine_diagnosis, machine_facts
+from specbench.doctor.stream import endpoint_diagnosis
+
+
+def doctor(
+    url: str | None,
+    *,
+    model: str | None = None,
+    engine: str | None = None,
+    headers: Mapping[str, str] | None = None,
+    say: Callable[[str], None] = lambda line: None,
+) -> Diagnosis:
+    """What is to be said of this machine, or with a URL of the endpoint there; takes about half a minute, or four answers.
+
+    Args:
+        model: the model to ask for; None where the endpoint serves only one.
+        engine: the engine's name; None where the endpoint's own answers are to tell.
+        headers: what requests carry beside the client's own, a key for example.
+        say: told in a line now and then how far it is.
+
+    Raises:
+        ScenarioError: there is no engine of that name.
+        UnreachableError: nothing answers at the URL, or the endpoint that knows what it sent did not come up.
+        RefusedError: the endpoint serves several models and none was named.
+    """
+    if url is None:
+        return machine_diagnosis(climbed(say), machine_facts())
+    return endpoint_diagnosis(url, model, engine, dict(headers or {}))
+
+
+__all__ = ["Diagnosis", "as_text", "doctor"]

@@ -1,0 +1,97 @@
+"""Asks an endpoint a few questions, one after another, through the very client that measures, and reads how it answers.
+
+What the answers say of the stream is decided in `symptoms.py`.
+"""
+
+from collections.abc import Iterator
+
+import msgspec
+
+from specbench.arms import base_url
+from specbench.doctor.diagnosis import Diagnosis
+from specbench.doctor.heard import Heard, heard
+from specbench.doctor.symptoms import symptoms_of
+from specbench.errors import RefusedError, ScenarioError, UnreachableError
+from specbench.load.client import LoadChild
+from specbench.load.orders import BlockOrder, Work
+from specbench.model.seen import Capture
+from specbench.prompts.body import ROUTES
+from specbench.telemetry import ENGINES
+from specbench.telemetry.endpoint import ask, recognise
+from specbench.telemetry.engine import Engine
+from specbench.telemetry.fetch import proxy_of
+
+MODELS = "/v1/models"
+BLOCK = "doctor"
+REQUESTS = 4
+MAX_TOKENS = 96
+LONGEST_S = 600.0
+QUESTION = "Write a Python class for a bounded queue with docstrings and type hints, then explain each method in a sentence."
+
+
+def endpoint_diagnosis(url: str, model: str | None, engine_name: str | None, headers: dict[str, str]) -> Diagnosis:
+    """Whether the stream of the endpoint at `url` is fit to be measured.
+
+    Raises: ScenarioError, UnreachableError, RefusedError, as `doctor` says.
+    """
+    if engine_name is not None and engine_name not in ENGINES:
+        raise ScenarioError(f"--engine {engine_name}: not known; one of {', '.join(ENGINES)}")
+    at = base_url(url)
+    engine = ENGINES[engine_name] if engine_name is not None else recognise(at, headers) or ENGINES["openai"]
+    asked = model if model is not None else _only_model(at, headers)
+    answers = tuple(heard(capture, engine.stream) for capture in _captures(at, asked, headers, engine))
+    facts = (("engine", engine.name), ("model", asked), ("answers", str(len(answers))), ("proxy", proxy_of(at) or "none"))
+    return Diagnosis(subject=at, symptoms=symptoms_of(answers, engine.stream, at), facts=(*facts, *_figures(answers)))
+
+
+def _only_model(url: str, headers: dict[str, str]) -> str:
+    answer = ask(url, headers, [MODELS])[MODELS]
+    if answer.problem is not None:
+        raise UnreachableError(f"{url} does not answer ({answer.problem}); is it up, and is this its address?")
+    told = answer.json()
+    listed = told.get("data") if isinstance(told, dict) else None
+    models = [str(one["id"]) for one in listed or () if isinstance(one, dict) and "id" in one]
+    if len(models) != 1:
+        raise RefusedError(f"{url} lists {len(models)} models at {MODELS} (HTTP {answer.status}); name one with --model")
+    return models[0]
+
+
+def _captures(url: str, model: str, headers: dict[str, str], engine: Engine) -> list[Capture]:
+    """One stream, one answer after another: what merges events here is not the client's load."""
+    order = BlockOrder(
+        block=BLOCK,
+        url=url,
+        path=ROUTES["chat"],
+        headers=headers,
+        concurrency=1,
+        min_requests=REQUESTS,
+        min_s=0.0,
+        max_s=LONGEST_S,
+        ramp_s=0.0,
+        drain_s=0.0,
+        stagger_s=0.0,
+    )
+    with LoadChild() as child:
+        return [message for message in child.run_block(order, _works(model, engine)) if isinstance(message, Capture)]
+
+
+def _works(model: str, engine: Engine) -> Iterator[Work]:
+    extras = engine.request_extras("chat", True)
+    for index in range(REQUESTS):
+        body = {
+            "model": model,
+            "messages": [{"role": "user", "content": f"({index}) {QUESTION}"}],
+            "max_tokens": MAX_TOKENS,
+            "temperature": 0,
+            "stream": True,
+        }
+        yield Work(index=index, body=msgspec.json.encode({**body, **extras}))
+
+
+def _figures(answers: tuple[Heard, ...]) -> Iterator[tuple[str, str]]:
+    """Tokens per event, and where that is known from."""
+    good = [one.record for one in answers if one.ok and one.record.event_tokens]
+    events = sum(len(record.event_tokens) for record in good)
+    if events:
+        sources = sorted({str(record.token_source) for record in good})
+        yield "tokens an event", f"{sum(map(sum, (record.event_tokens for record in good))) / events:.2f} ({', '.join(sources)})"

@@ -1,0 +1,152 @@
+"""What the answers of an endpoint say of its stream, each symptom in one sentence with what to do. Pure: no socket, no clock."""
+
+from collections.abc import Callable, Iterator, Sequence
+from statistics import median
+
+from specbench.doctor.bursts import FEWEST_EVENTS, burst_symptom
+from specbench.doctor.counting import tokens_per_event, usage_missing
+from specbench.doctor.diagnosis import Symptom
+from specbench.doctor.failures import failure_symptoms
+from specbench.doctor.heard import Heard
+from specbench.model.seen import StreamRule
+from specbench.stream.sse import events_of
+from specbench.telemetry.fetch import is_loopback
+from specbench.units import ms, ns_of_ms
+
+SLOW_LOOPBACK_NS = ns_of_ms(50)
+
+
+def symptoms_of(answers: Sequence[Heard], rule: StreamRule, url: str) -> tuple[Symptom, ...]:
+    """Everything that is to be said of the stream at `url`, failures first; a stream without symptoms is a true one."""
+    good = [one for one in answers if one.ok]
+    found = list(failure_symptoms(answers))
+    for look in _LOOKS if good else ():
+        symptom = look(good)
+        if symptom is not None:
+            found.append(symptom)
+    if good and (burst := burst_symptom(good, rule)) is not None:
+        found.append(burst)
+    return (*found, *_connections(answers, url))
+
+
+def _compressed(good: Sequence[Heard]) -> Symptom | None:
+    packed = [one for one in good if "compressed_stream" in one.record.flags]
+    if not packed:
+        return None
+    return Symptom(
+        "compressed",
+        "unfit",
+        f"the stream is packed ({packed[0].capture.headers.get('content-encoding')}) although it was asked for unpacked: tokens "
+        "wait until enough of them can be packed.",
+        "Turn compression of text/event-stream off at the server or the proxy.",
+    )
+
+
+def _too_short(good: Sequence[Heard]) -> Symptom | None:
+    if max(len(one.record.event_ns) for one in good) >= FEWEST_EVENTS or _whole_in_one(good) is not None:
+        return None
+    return Symptom(
+        "too_short",
+        "caution",
+        f"no answer had {FEWEST_EVENTS} events, too few to tell how they are passed on.",
+        "Let the model give longer answers and run the doctor again.",
+    )
+
+
+def _whole_in_one(good: Sequence[Heard]) -> Symptom | None:
+    tokens = median(one.record.output_tokens or 0 for one in good)
+    if any(len(one.record.event_ns) > 1 for one in good) or tokens < FEWEST_EVENTS:
+        return None
+    return Symptom(
+        "one_event",
+        "unfit",
+        f"{tokens:g} tokens came as one event: the answer was made first and then sent as if it were a stream.",
+        "Have the server or gateway pass tokens on as they are made.",
+    )
+
+
+def _role_first(good: Sequence[Heard]) -> Symptom | None:
+    leads = [lead for one in good if (lead := _lead_ns(one)) is not None]
+    if len(leads) * 2 <= len(good):
+        return None
+    return Symptom(
+        "role_first",
+        "note",
+        f"the first event only names the role, {ms(median(leads)):.1f} ms before the first token; it is not counted as one.",
+    )
+
+
+def _lead_ns(one: Heard) -> int | None:
+    """How long before the first token an event without any came first; None where the first event has a token."""
+    body = b"".join(frame.data for frame in one.capture.frames)
+    events = events_of(body)
+    if "content-encoding" in one.capture.headers or not events or events[0].end >= one.answer.ends[0]:
+        return None
+    reached = 0
+    for frame in one.capture.frames:
+        reached += len(frame.data)
+        if reached >= events[0].end:
+            return one.record.event_ns[0] - (frame.stamp_ns - one.capture.sent_ns)
+    return None
+
+
+def _unclean(good: Sequence[Heard]) -> Symptom | None:
+    odd = sorted({flag for one in good for flag in one.record.flags} & {"unterminated", "unclean_end", "no_finish_reason"})
+    if not odd:
+        return None
+    return Symptom("unclean_end", "note", f"answers are whole but do not end as they should ({', '.join(odd)}).")
+
+
+def _stamps(good: Sequence[Heard]) -> Symptom | None:
+    if all(one.record.stamp_source == "kernel" for one in good):
+        return None
+    return Symptom(
+        "no_kernel_stamps",
+        "caution",
+        "arrival is stamped on reading, not by the kernel, so every delay of the client is in its figures.",
+        "Measure from Linux outside a sandbox where you can.",
+    )
+
+
+def _client_late(good: Sequence[Heard]) -> Symptom | None:
+    late, groups = sum(one.late for one in good), sum(len(one.groups) for one in good)
+    if late <= 0.05 * (late + groups):
+        return None
+    return Symptom(
+        "client_late",
+        "caution",
+        f"{late} times this machine read late and may itself have merged events; they are left out here.",
+        "Stop other programs on this machine and run the doctor again.",
+    )
+
+
+def _connections(answers: Sequence[Heard], url: str) -> Iterator[Symptom]:
+    opened = [one.capture.connect_ns for one in answers if one.capture.connect_ns is not None]
+    host = url.split("://", 1)[-1].split("/", 1)[0].rsplit(":", 1)[0].strip("[]")
+    if opened and is_loopback(host) and min(opened) > SLOW_LOOPBACK_NS:
+        yield Symptom(
+            "slow_connect",
+            "caution",
+            f"opening a connection to this very machine takes {ms(min(opened)):.0f} ms (not part of any figure).",
+            "Name the address (127.0.0.1 or [::1]) instead of localhost: one of the two may lead nowhere.",
+        )
+    good = [one for one in answers if one.ok]
+    if len(good) > 1 and not any(one.capture.reused for one in good):
+        yield Symptom(
+            "not_kept_alive",
+            "note",
+            "the endpoint closes the connection after every answer; opening the next is no part of any figure.",
+        )
+
+
+_LOOKS: tuple[Callable[[Sequence[Heard]], Symptom | None], ...] = (
+    _compressed,
+    _too_short,
+    _whole_in_one,
+    _role_first,
+    usage_missing,
+    tokens_per_event,
+    _unclean,
+    _stamps,
+    _client_late,
+)
