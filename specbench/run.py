@@ -26,7 +26,8 @@ from specbench.plan import cells_of, certainty_of, trials_of
 from specbench.preflight import served_model, token_unit, try_arm
 from specbench.progress import Watcher
 from specbench.prompts.corpora import documents
-from specbench.prompts.draw import Drawing
+from specbench.prompts.dataset import dataset_notes, read_dataset
+from specbench.prompts.draw import Drawing, rows_by_bin
 from specbench.schedule import Course, named, run_trials
 from specbench.store import FORMAT_VERSION, Ending, RunWriter
 from specbench.telemetry import ENGINES
@@ -89,7 +90,7 @@ def _measure(scenario: Scenario, folder: Path, watcher: Watcher, looking: Lookin
         visit = stack.enter_context(visits(scenario, lambda name: _log(folder, name)))
         child = stack.enter_context(LoadChild())
         prepared = _prepared(scenario, visit, child, watcher)
-        writer = stack.enter_context(closing(RunWriter(folder, _manifest(scenario, folder, prepared.endpoints))))
+        writer = stack.enter_context(closing(RunWriter(folder, _manifest(scenario, folder, prepared))))
         _take_in_logs(folder)
         if prepared.drawing is None:
             writer.finish(Ending(_now(), (prepared.refusal or "",)))
@@ -159,11 +160,29 @@ def _fairness_notes(scenario: Scenario, endpoints: Sequence[Endpoint]) -> tuple[
 
 
 def _drawing(scenario: Scenario, ready: Ready) -> Drawing:
-    texts = documents(scenario.workload.corpus or "")
-    return Drawing(documents=texts, unit=token_unit(ready, texts), workload=scenario.workload, seed=scenario.seed)
+    """What prompts are drawn from.
+
+    Raises:
+        DataError: the dataset cannot be read, or has no prompt for one of the bins.
+    """
+    workload = scenario.workload
+    if workload.dataset is None:
+        texts = documents(workload.corpus or "")
+        return Drawing(documents=texts, unit=token_unit(ready, texts), workload=workload, seed=scenario.seed)
+    path = Path(scenario.path).parent / workload.dataset
+    dataset = read_dataset(path)
+    unit = token_unit(ready, [row.text for row in dataset.rows])
+    rows = rows_by_bin(dataset.rows, workload.bins, unit)
+    for band in workload.bins:
+        if not rows[band.name]:
+            low, high = band.input_tokens
+            raise DataError(f"{path}: none of its {len(dataset.rows)} prompts has the {low} to {high} tokens of bin {band.name}")
+    notes = dataset_notes(dataset)
+    return Drawing(documents=(), unit=unit, workload=workload, seed=scenario.seed, rows=rows, notes=notes)
 
 
-def _manifest(scenario: Scenario, folder: Path, endpoints: tuple[Endpoint, ...]) -> Manifest:
+def _manifest(scenario: Scenario, folder: Path, prepared: Prepared) -> Manifest:
+    prompt_notes = prepared.drawing.notes if prepared.drawing is not None else ()
     return Manifest(
         format_version=FORMAT_VERSION,
         run_id=folder.name,
@@ -173,8 +192,8 @@ def _manifest(scenario: Scenario, folder: Path, endpoints: tuple[Endpoint, ...])
         started=_now(),
         scenario=scenario,
         cells=cells_of(scenario),
-        endpoints=endpoints,
-        notes=(*certainty_of(scenario), *_fairness_notes(scenario, endpoints)),
+        endpoints=prepared.endpoints,
+        notes=(*certainty_of(scenario), *_fairness_notes(scenario, prepared.endpoints), *prompt_notes),
     )
 
 

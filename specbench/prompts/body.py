@@ -19,9 +19,10 @@ def body_of(prompt: Prompt, workload: Workload, model: str, extras: dict[str, An
     """
     body: dict[str, Any] = {"model": model, "stream": True, "max_tokens": prompt.max_tokens}
     if workload.route == "chat":
-        body["messages"] = [{"role": "user", "content": prompt.text}]
+        system = [{"role": "system", "content": prompt.system}] if prompt.system else []
+        body["messages"] = [*system, {"role": "user", "content": prompt.text}]
     else:
-        body["prompt"] = prompt.text
+        body["prompt"] = f"{prompt.system}\n\n{prompt.text}" if prompt.system else prompt.text
     sampling = prompt.sampling
     body["temperature"] = sampling.temperature
     optional = {"top_p": sampling.top_p, "top_k": sampling.top_k, "seed": sampling.seed}

@@ -6,10 +6,11 @@ however many requests each of them manages to take.
 
 import hashlib
 import random
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 
 from specbench.model.asked import Band, Sampling, Workload
+from specbench.prompts.dataset import Row
 from specbench.prompts.pieces import Tokens, cut
 
 
@@ -22,16 +23,22 @@ class Prompt:
     bin: str
     sampling: Sampling
     max_tokens: int
+    system: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Drawing:
-    """What prompts are drawn from: the documents, how to measure them, and the workload's bins and samplings."""
+    """What prompts are drawn from: documents to cut, or (`rows`) whole prompts by bin; how to measure them; and the workload.
+
+    `notes` are what a reader of the verdict should know of the prompts.
+    """
 
     documents: Sequence[str]
     unit: Tokens
     workload: Workload
     seed: int
+    rows: Mapping[str, Sequence[Row]] = field(default_factory=dict)
+    notes: tuple[str, ...] = ()
 
 
 def prompt(drawing: Drawing, place: str, only_bin: str | None, only_sampling: str | None, index: int) -> Prompt:
@@ -40,14 +47,35 @@ def prompt(drawing: Drawing, place: str, only_bin: str | None, only_sampling: st
     bins = [b for b in drawing.workload.bins if only_bin in (None, b.name)]
     samplings = [s for s in drawing.workload.sampling if only_sampling in (None, s.name)]
     chosen = rng.choices(bins, [b.weight for b in bins])[0]
-    sampling = samplings[index % len(samplings)]
+    row = _row(drawing, chosen, place, index) if drawing.rows else Row(_text(drawing, chosen, rng))
     return Prompt(
         index=index,
-        text=_text(drawing, chosen, rng),
+        text=row.text,
         bin=chosen.name,
-        sampling=sampling,
+        sampling=samplings[index % len(samplings)],
         max_tokens=rng.randint(*chosen.output_tokens),
+        system=row.system,
     )
+
+
+def rows_by_bin(rows: Sequence[Row], bins: Sequence[Band], unit: Tokens) -> dict[str, tuple[Row, ...]]:
+    """The rows whose length lies in each bin's band of prompt tokens; a row in several bands belongs to the first of them."""
+    sorted_in: dict[str, list[Row]] = {band.name: [] for band in bins}
+    for row in rows:
+        tokens = unit.of(row.text) + unit.of(row.system or "")
+        fitting = next((band for band in bins if band.input_tokens[0] <= tokens <= band.input_tokens[1]), None)
+        if fitting is not None:
+            sorted_in[fitting.name].append(row)
+    return {name: tuple(found) for name, found in sorted_in.items()}
+
+
+def _row(drawing: Drawing, band: Band, place: str, index: int) -> Row:
+    """Rows come in a shuffled order that each pair enters elsewhere, so none comes again before all others of its bin have."""
+    rows = drawing.rows[band.name]
+    order = list(range(len(rows)))
+    random.Random(f"{drawing.seed}/{band.name}/rows").shuffle(order)
+    start = random.Random(f"{drawing.seed}/{place}/rows").randrange(len(rows))
+    return rows[order[(start + index) % len(rows)]]
 
 
 def salted(text: str, salt: str) -> str:

@@ -1,5 +1,7 @@
 """Prompts are natural text of the asked length, the same for both arms and fresh for every pair."""
 
+from dataclasses import replace
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -7,7 +9,8 @@ from hypothesis import strategies as st
 from specbench.model.asked import Band, Sampling, Workload
 from specbench.prompts.body import body_of
 from specbench.prompts.corpora import documents
-from specbench.prompts.draw import Drawing, prompt, salted
+from specbench.prompts.dataset import Row
+from specbench.prompts.draw import Drawing, prompt, rows_by_bin, salted
 from specbench.prompts.pieces import Tokens, cut, measured
 from tests.unit.test_plan import code
 
@@ -126,3 +129,27 @@ def test_bodies_of_the_two_arms_are_the_same_bytes() -> None:
     assert b'"top_p":0.9' in body
     assert b'"max_tokens"' in body
     assert b'"stream":true' in body
+
+
+def test_rows_of_a_dataset_go_to_the_bin_of_their_length_and_take_turns() -> None:
+    """Each row belongs to the first band it fits; none comes twice before all have come."""
+    rows = [Row(" ".join(["w"] * length), "be brief" if length == 25 else None) for length in (21, 25, 30, 250, 9000)]
+    by_bin = rows_by_bin(rows, workload().bins, ONE)
+    drawing_of_rows = Drawing(documents=(), unit=ONE, workload=workload(), seed=0, rows=by_bin)
+    drawn = [prompt(drawing_of_rows, "c1/p00", "short", None, index) for index in range(6)]
+
+    assert {name: len(found) for name, found in by_bin.items()} == {"short": 3, "long": 1}
+    assert len({p.text for p in drawn[:3]}) == 3
+    assert [p.text for p in drawn[:3]] == [p.text for p in drawn[3:]]
+    assert {p.system for p in drawn} == {None, "be brief"}
+
+
+def test_a_system_text_is_a_turn_of_its_own_in_chat_and_stands_first_in_completions() -> None:
+    """Both routes carry it."""
+    asked = replace(prompt(drawing(), "x", None, None, 0), system="Be brief.", text="Hi")
+    arm = code().baseline
+    chat = body_of(asked, replace(workload(), route="chat"), "m", {}, arm)
+    completions = body_of(asked, workload(), "m", {}, arm)
+
+    assert b'[{"role":"system","content":"Be brief."},{"role":"user","content":"Hi"}]' in chat
+    assert b'"prompt":"Be brief.\\n\\nHi"' in completions
