@@ -58,6 +58,7 @@ class Block:
         self._started, self._over = Event(), Event()
         self._start_ns = now_ns()
         self._window = Window(order, self._start_ns)
+        self._aborted = False
         self._held = 0
         self._exhausted = False
         self._limit_hit = False
@@ -68,7 +69,7 @@ class Block:
 
     def abort(self) -> None:
         """End now; what is in flight is cut."""
-        self._window.stop(now_ns(), "aborted")
+        self._aborted = True
 
     def drive(self, runner: Runner) -> Closed:
         """The block has run to its end, and everything it had in flight is told."""
@@ -91,7 +92,7 @@ class Block:
             window_close_ns=window.closed_ns if window.opened_ns is not None else None,
             short=window.short,
             end_reason=window.reason,
-            aborted=window.reason == "aborted",
+            aborted=self._aborted,
             limit_hit=self._limit_hit,
             cpu_share=cpu_share,
         )
@@ -102,7 +103,9 @@ class Block:
             number = next(self._numbers)
             transport = StampingTransport(self.order.timeouts, self.order.verify)
             self._transports.append(transport)
-            with httpx.Client(transport=transport, headers=HEADERS | self.order.headers) as client:
+            headers = httpx.Headers(HEADERS)
+            headers.update(self.order.headers)
+            with httpx.Client(transport=transport, headers=headers, trust_env=False) as client:
                 self._line_up(number, transport)
                 failures, busy_until_ns = 0, 0
                 while not self._over.is_set() and (work := self._next()) is not None:
@@ -201,12 +204,14 @@ class Block:
     def _watch(self) -> float | None:
         """Wait until the block is over. Returns the share of a core that this process used while the window was open."""
         opened = closed = None
-        while not self._window.over(now_ns()):
+        while not self._aborted and not self._window.over(now_ns()):
             if opened is None and self._window.opened_ns is not None:
                 opened = (now_ns(), time.process_time_ns())
             if closed is None and self._window.closed_ns is not None:
                 closed = (now_ns(), time.process_time_ns())
             gevent.sleep(TICK_S)
+        if self._aborted:
+            self._window.stop(now_ns(), "aborted")
         closed = closed or (now_ns(), time.process_time_ns())
         if opened is None or closed[0] <= opened[0]:
             return None
