@@ -33,7 +33,7 @@ EXIT_S = 5.0
 
 
 class LoadChild:
-    """A load generator in a process of its own, for as long as the `with` lasts.
+    """A load generator in a process of its own, for as long as the `with` lasts. One block at a time.
 
     What it is told travels over its standard input, keys included: nothing of it is on a command line. It ends when that
     input ends, so it cannot outlive its parent.
@@ -78,23 +78,20 @@ class LoadChild:
         Raises: InternalError where the child died, with what it said last.
         """
         tally = Tally(order)
-        closed = False
         try:
             self._say(order)
-            ahead = 2 * (order.concurrency or order.in_flight_limit) + AHEAD
-            self._hand_over(work, ahead)
-            while not closed:
-                message = self._hear()
-                if isinstance(message, Closed):
-                    closed = True
-                    yield _block_end(message, tally)
-                else:
-                    self._hand_over(work, 1)
-                    tally.add(message)
-                    yield message.capture()
-        finally:
-            if not closed:
-                self._abandon()
+            self._hand_over(work, 2 * (order.concurrency or order.in_flight_limit) + AHEAD)
+            while not isinstance(message := self._hear(), Closed):
+                self._hand_over(work, 1)
+                tally.add(message)
+                yield message.capture()
+        except GeneratorExit:
+            self._abandon()
+            raise
+        except BaseException:
+            self._process.kill()  # a message may have been read or written by half: no other would be understood
+            raise
+        yield _block_end(message, tally)
 
     def _hand_over(self, work: Iterator[Work], count: int) -> None:
         for _ in range(count):

@@ -126,6 +126,17 @@ def test_leaving_early_cuts_the_block(child: LoadChild, url: str) -> None:
     assert (end.block, end.end_reason, {capture.block for capture in captures}) == ("next", "work_done", {"next"})
 
 
+def test_an_interruption_ends_the_child() -> None:
+    """Ctrl-C can come in the middle of a message: the child is not spoken to again, and nothing hangs."""
+
+    def interrupted() -> Iterator[Work]:
+        yield Work(index=0, body=b"{}")
+        raise KeyboardInterrupt
+
+    with LoadChild() as started, pytest.raises(KeyboardInterrupt):
+        _driven(started, _order("http://127.0.0.1:1"), interrupted())
+
+
 def test_what_is_in_flight_at_the_end_is_cut(child: LoadChild, url: str) -> None:
     """L-06: requests too long for the drain are neither good nor failed."""
     order = _order(url, min_requests=1000, min_s=0.1, max_s=0.4, ramp_s=0.0, drain_s=0.2)
