@@ -1,0 +1,171 @@
+"""The doctor, through the real client: tells a true stream from every spoiled one, and whether a machine measures truly."""
+
+import socket
+import time
+import zlib
+from collections.abc import Callable, Iterator
+from functools import partial
+
+import pytest
+
+from specbench.doctor import as_text, doctor
+from specbench.doctor.ladder import climbed
+from specbench.errors import RefusedError, ScenarioError, UnreachableError
+from tests.support.answering import Table, answering
+from tests.support.captures import DONE, final_usage, finish, role, said
+from tests.support.raw_server import END, STREAM_HEAD, chunk, head
+from tests.support.streaming import streaming
+
+PAUSE_S = 0.006
+TEXT = "the model keeps each token that it would have drawn anyway and draws the rest anew"
+WORDS = [f"{word} " for word in TEXT.split()] * 4
+TAIL = finish() + DONE
+USAGE = finish() + final_usage(len(WORDS)) + DONE
+
+
+def _written(*pieces: bytes) -> Callable[[socket.socket], None]:
+    """Chunk after chunk, with a step's time before each."""
+
+    def script(connection: socket.socket) -> None:
+        connection.sendall(STREAM_HEAD)
+        for piece in pieces:
+            time.sleep(PAUSE_S)
+            connection.sendall(chunk(piece))
+        connection.sendall(END)
+
+    return script
+
+
+def _grouped(sizes: Iterator[int]) -> list[bytes]:
+    """One event per token, so many of them written at a time."""
+    events, pieces = [said(word) for word in WORDS], []
+    while events:
+        count = next(sizes)
+        pieces.append(b"".join(events[:count]))
+        del events[:count]
+    return pieces
+
+
+def _cycle(*sizes: int) -> Iterator[int]:
+    while True:
+        yield from sizes
+
+
+def _by_bytes(size: int) -> Iterator[bytes]:
+    body = b"".join(said(word * 12) for word in WORDS) + USAGE
+    for start in range(0, len(body), size):
+        yield body[start : start + size]
+
+
+def _held(connection: socket.socket) -> None:
+    time.sleep(len(WORDS) * PAUSE_S)
+    connection.sendall(STREAM_HEAD + b"".join(chunk(said(word)) for word in WORDS) + chunk(USAGE) + END)
+
+
+def _packed(connection: socket.socket) -> None:
+    packer = zlib.compressobj(wbits=31)
+    connection.sendall(head("Content-Type: text/event-stream", "Content-Encoding: gzip", "Transfer-Encoding: chunked"))
+    for word in WORDS:
+        time.sleep(PAUSE_S)
+        connection.sendall(chunk(packer.compress(said(word)) + packer.flush(zlib.Z_SYNC_FLUSH)))
+    connection.sendall(chunk(packer.compress(USAGE) + packer.flush()) + END)
+
+
+def _says(answer: bytes, connection: socket.socket) -> None:
+    connection.sendall(answer)
+
+
+def _page(status: str, *lines: str) -> Callable[[socket.socket], None]:
+    body = b"<html><script>alert(1)</script>Bad</html>"
+    return partial(_says, head("Content-Type: text/html", f"Content-Length: {len(body)}", *lines, status=status) + body)
+
+
+ONE_BY_ONE = _grouped(_cycle(1))
+WHOLE = b'{"object":"chat.completion","choices":[{"index":0,"message":{"content":"all of it"}}]}'
+FOURS = [said("".join(WORDS[place : place + 4])) for place in range(0, len(WORDS), 4)]
+RUNNING = [said("".join(WORDS[place : place + 4]), usage=place + 4) for place in range(0, len(WORDS), 4)]
+
+NAMES = "true role_first no_usage token_bursts batched interval running_usage one_event by_bytes held gzip whole 502 429 307"
+
+
+@pytest.mark.parametrize(
+    ("answer", "found", "fit"),
+    [
+        (_written(*ONE_BY_ONE, USAGE), set(), True),
+        (_written(role(), *ONE_BY_ONE, USAGE), {"role_first"}, True),
+        (_written(*ONE_BY_ONE, TAIL), {"usage_missing"}, True),
+        (_written(*_grouped(_cycle(3, 1, 5, 2)), USAGE), {"token_bursts"}, True),
+        (_written(*_grouped(_cycle(4)), USAGE), {"batched_events"}, False),
+        (_written(*FOURS, USAGE), {"stream_interval"}, True),
+        (_written(*RUNNING, USAGE), {"stream_interval"}, True),
+        (_written(said("".join(WORDS)), USAGE), {"one_event"}, False),
+        (_written(*_by_bytes(4096)), {"held_back"}, False),
+        (_held, {"held_back_whole"}, False),
+        (_packed, {"compressed"}, False),
+        (
+            partial(_says, head(f"Content-Length: {len(WHOLE)}", "Content-Type: application/json") + WHOLE),
+            {"not_streamed"},
+            False,
+        ),
+        (_page("502 Bad Gateway"), {"http_error"}, False),
+        (_page("429 Too Many Requests", "Retry-After: 2"), {"http_error"}, False),
+        (_page("307 Temporary Redirect", "Location: http://127.0.0.1:9/v1"), {"http_error"}, False),
+    ],
+    ids=NAMES.split(),
+)
+def test_each_stream_is_told_from_every_other(answer: Callable[[socket.socket], None], found: set[str], fit: bool) -> None:
+    """Exactly the symptom that is played; a note or a caution leaves the stream fit."""
+    with streaming(answer) as url:
+        diagnosis = doctor(url, engine="openai")
+
+    assert {symptom.id for symptom in diagnosis.symptoms} - {"client_late"} == found, as_text(diagnosis)
+    assert diagnosis.fit is fit
+
+
+def test_a_redirect_is_named_with_its_target() -> None:
+    """Under load it is not followed; the remedy is the address itself."""
+    with streaming(_page("308 Permanent Redirect", "Location: http://elsewhere:8000/v1/chat/completions")) as url:
+        (symptom,) = doctor(url).symptoms
+
+    assert "http://elsewhere:8000/v1/chat/completions" in symptom.remedy
+
+
+def test_an_error_page_is_one_line() -> None:
+    """S-14: the page's excerpt stands in one line, its status before it."""
+    with streaming(_page("502 Bad Gateway")) as url:
+        (symptom,) = doctor(url).symptoms
+
+    assert symptom.seen == "4 of 4 answers: HTTP 502: <html><script>alert(1)</script>Bad</html>."
+
+
+def test_burst_of_an_engine_that_is_known_are_steps() -> None:
+    """The same stream is nothing to worry about once the engine is named, and wrong for one whose events are steps."""
+    with streaming(_written(*_grouped(_cycle(3, 1, 5, 2)), USAGE)) as url:
+        weights = {
+            engine: [symptom.weight for symptom in doctor(url, engine=engine).symptoms if "burst" in symptom.seen]
+            for engine in ("llamacpp", "vllm")
+        }
+
+    assert weights == {"llamacpp": ["note"], "vllm": ["unfit"]}
+
+
+def test_what_cannot_be_asked_is_one_line() -> None:
+    """Nobody there, no such engine, several models."""
+    models = '{"data":[{"id":"a"},{"id":"b"}]}'
+    with pytest.raises(UnreachableError, match="does not answer"):
+        doctor("http://127.0.0.1:1")
+    with pytest.raises(ScenarioError, match="--engine nobody"):
+        doctor("http://127.0.0.1:1", engine="nobody")
+    with answering(Table({"/v1/models": (200, models)})) as table, pytest.raises(RefusedError, match="lists 2 models"):
+        doctor(table.url)
+
+
+def test_a_rung_is_true_or_says_why_not() -> None:
+    """Whatever else this machine does: figures are within the budget, or the generator or the machine's record explains it."""
+    told: list[str] = []
+    (rung,) = climbed(told.append, ladder=((4, 50),))
+
+    assert rung.ok or rung.complaints or (rung.foreign_cpu or 0.0) > 0.1
+    assert rung.failed == 0
+    assert 0 < rung.chunks_per_s <= 4 * 50
+    assert told == [f"4 streams x 50 chunks/s: {'true' if rung.ok else 'not true'}"]
