@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from specbench import __version__
+from specbench import __version__, cli_tools
 from specbench.errors import ExitCode, SpecbenchError
 
 if TYPE_CHECKING:
@@ -121,72 +121,6 @@ def gate(run: RunPath, allow_capped: AllowCapped = False) -> None:
 
 
 @app.command()
-def probe(
-    url: Annotated[str, typer.Argument(metavar="URL", help="An OpenAI-compatible endpoint, with or without /v1.")],
-    model: Annotated[str, typer.Option("--model", metavar="M", help="The model to ask for.")],
-    concurrency: Annotated[int, typer.Option("--concurrency", metavar="C", help="Streams at once.")] = 1,
-    requests: Annotated[int, typer.Option("--requests", metavar="N", help="Requests in all.")] = 16,
-    max_tokens: Annotated[int, typer.Option("--max-tokens", metavar="T", help="Tokens that each may bring.")] = 128,
-    engine: Annotated[str | None, typer.Option("--engine", metavar="NAME", help="Recognised where not named.")] = None,
-    processes: Annotated[int, typer.Option("--processes", metavar="P", help="Load generator processes.")] = 1,
-    api_key_env: Annotated[str | None, typer.Option("--api-key-env", metavar="VARIABLE", help="Where the key is.")] = None,
-    json_to: Annotated[
-        str | None, typer.Option("--json", metavar="FILE", help="Write JSON there; '-' for standard output.")
-    ] = None,
-) -> None:
-    """Measure one endpoint quickly, no verdict."""
-    import json
-
-    from specbench.keys import key_header
-    from specbench.probe import ProbeOrder, as_text, probe
-
-    order = ProbeOrder(
-        url=url,
-        model=model,
-        concurrency=concurrency,
-        requests=requests,
-        max_tokens=max_tokens,
-        engine=engine,
-        processes=processes,
-        headers=key_header(api_key_env, "--api-key-env"),
-    )
-    told = probe(order)
-    if json_to is None:
-        typer.echo(as_text(told))
-    elif json_to == "-":
-        typer.echo(json.dumps(told, indent=2))
-    else:
-        Path(json_to).write_text(json.dumps(told, indent=2) + "\n")
-
-
-@app.command()
-def engine(
-    speculative: Annotated[
-        str | None, typer.Option("--speculative", metavar="METHOD", help="draft_model, ngram or heads.")
-    ] = None,
-    tokens: Annotated[int, typer.Option("--num-speculative-tokens", metavar="N", help="Drafted tokens a round, 1 to 8.")] = 4,
-    port: Annotated[int, typer.Option("--port", metavar="P", help="0 takes a free one.")] = 8000,
-    slow_by: Annotated[float, typer.Option("--slow-by", metavar="SHARE", help="0.3 makes every step 30 % longer.")] = 0.0,
-    options: Annotated[str, typer.Option("--options", metavar="JSON", help="Any further options, see docs/engine.md.")] = "{}",
-) -> None:
-    """Serve the embedded engine until Ctrl-C."""
-    import json
-
-    from specbench.engine.options import options_of
-    from specbench.engine.server import serve
-    from specbench.errors import ScenarioError
-
-    try:
-        further = json.loads(options)
-    except ValueError as error:
-        raise ScenarioError(f"--options: not JSON: {error}") from None
-    if not isinstance(further, dict):
-        raise ScenarioError('--options: a JSON object is needed, such as {"corpus": "prose"}')
-    speculation = {"method": speculative, "num_speculative_tokens": tokens} if speculative else None
-    serve(options_of({"port": port, "slow_by": slow_by, "speculative": speculation, **further}))
-
-
-@app.command()
 def schema() -> None:
     """Print the JSON Schemas of the scenario and of result.json."""
     import json
@@ -195,6 +129,9 @@ def schema() -> None:
     from specbench.scenario.grammar import json_schema
 
     typer.echo(json.dumps({"scenario": json_schema(), "result": schema()}, indent=2))
+
+
+cli_tools.register(app)
 
 
 def main() -> None:

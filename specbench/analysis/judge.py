@@ -15,6 +15,7 @@ from specbench.analysis.safety import count_finding, error_finding, excess_of, t
 from specbench.analysis.standing import Conditions, Standing, state_of
 from specbench.analysis.summary import config_of, endpoint_of, run_info
 from specbench.analysis.theory import theory_of
+from specbench.analysis.timeline import timelines_of
 from specbench.analysis.until import alpha_now
 from specbench.analysis.verdict import verdict_of
 from specbench.analysis.words import place_of
@@ -113,6 +114,7 @@ def _result(cell: Measured, findings: tuple[Finding, ...], checks: tuple[Integri
         findings=findings,
         integrity=checks,
         distributions=cell.distributions,
+        timelines=timelines_of(cell.evidence.blocks, cell.evidence.records),
         theory=theory_of(cell.acceptance, cell.factors, _gamma(scenario)),
         engine_truth=cell.engine_truth,
     )

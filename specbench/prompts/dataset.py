@@ -62,14 +62,14 @@ def read_dataset(path: Path) -> Dataset:
 
 
 def dataset_notes(dataset: Dataset) -> tuple[str, ...]:
-    """What a reader of the verdict should know of these prompts: rows that were skipped, and text that repeats itself too much."""
+    """What a reader of the verdict should know of these prompts: rows that were skipped, text that repeats itself."""
     notes = [f"{count} rows of the dataset were skipped: {reason}" for reason, count in dataset.skipped.items()]
     text = "\n".join(row.text for row in dataset.rows).encode()[:SAMPLE_BYTES]
     ratio = len(text) / len(zlib.compress(text))
     if ratio > REPETITIVE:
         notes.append(
-            f"unrepresentative_prompts: the prompts compress {ratio:.0f} : 1, so they repeat themselves far more than real text does;"
-            " acceptance on them says little about other traffic"
+            f"unrepresentative_prompts: the prompts compress {ratio:.0f} : 1, so they repeat themselves far more than real text"
+            " does; acceptance on them says little about other traffic"
         )
     return tuple(notes)
 
