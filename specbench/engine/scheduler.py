@@ -96,7 +96,9 @@ def schedule(batch: Batch) -> list[Share]:
         sequence = batch.waiting[0]
         _reuse_prefix(batch, sequence)
         share = _share(batch, sequence, budget)
-        if not _room(batch, sequence, share):
+        # Its whole text must fit, not only the first chunk: else requests would be admitted to throw each other out.
+        whole = blocks_for(len(sequence.tokens)) - len(sequence.blocks)
+        if whole > batch.pool.free or not _room(batch, sequence, share):
             release(batch, sequence)
             break
         batch.running.append(batch.waiting.popleft())

@@ -86,6 +86,16 @@ def test_the_latest_request_gives_way() -> None:
     assert (first.preemptions, work.preemptions) == (0, 1)
 
 
+def test_a_prompt_waits_until_all_of_it_fits() -> None:
+    """A chunk of it would fit, but not the whole: admitted now, it would be thrown out before it made a token."""
+    work = batch(blocks=6, step_tokens=32)
+    waiting(work, "a", 30)
+    waiting(work, "b", 90, first=500)
+
+    assert [run(work) for _ in range(2)] == [[("a", 30, True)], [("a", 1, True)]]
+    assert [sequence.id for sequence in work.waiting] == ["b"]
+
+
 def test_a_preempted_request_computes_its_text_again() -> None:
     """Once there is room it runs over prompt and answer so far, and then goes on; its own full blocks may still be there."""
     work = batch(blocks=4)
