@@ -23,10 +23,15 @@ from specbench.telemetry.fetch import proxy_of
 
 MODELS = "/v1/models"
 BLOCK = "doctor"
-REQUESTS = 4
 MAX_TOKENS = 96
 LONGEST_S = 600.0
-QUESTION = "Write a Python class for a bounded queue with docstrings and type hints, then explain each method in a sentence."
+QUESTIONS = (
+    ("Write a Python class for a bounded queue with docstrings and type hints, then explain each method in a sentence.", 0.0),
+    ("Tell a strange short story about a lighthouse keeper who collects clocks.", 1.0),
+    ("List fifty words that have nothing to do with each other, separated by commas.", 1.0),
+    ("Explain to a new colleague how rain forms, in plain words.", 0.7),
+)
+"""Texts and temperatures of different kinds, so that drafts are not accepted alike in all of them."""
 
 
 def endpoint_diagnosis(url: str, model: str | None, engine_name: str | None, headers: dict[str, str]) -> Diagnosis:
@@ -64,7 +69,7 @@ def _captures(url: str, model: str, headers: dict[str, str], engine: Engine) -> 
         path=ROUTES["chat"],
         headers=headers,
         concurrency=1,
-        min_requests=REQUESTS,
+        min_requests=len(QUESTIONS),
         min_s=0.0,
         max_s=LONGEST_S,
         ramp_s=0.0,
@@ -77,12 +82,12 @@ def _captures(url: str, model: str, headers: dict[str, str], engine: Engine) -> 
 
 def _works(model: str, engine: Engine) -> Iterator[Work]:
     extras = engine.request_extras("chat", True)
-    for index in range(REQUESTS):
+    for index, (question, temperature) in enumerate(QUESTIONS):
         body = {
             "model": model,
-            "messages": [{"role": "user", "content": f"({index}) {QUESTION}"}],
+            "messages": [{"role": "user", "content": question}],
             "max_tokens": MAX_TOKENS,
-            "temperature": 0,
+            "temperature": temperature,
             "stream": True,
         }
         yield Work(index=index, body=msgspec.json.encode({**body, **extras}))
