@@ -24,10 +24,10 @@ NAMES = sorted(path.name for path in FOLDER.iterdir() if path.suffix != ".md")
 def replayed(name: str) -> tuple[RequestRecord, str]:
     """The record and text of a recording, under the rule of the engine that it came from."""
     rule = ENGINES["vllm" if name.startswith("vllm") else "llamacpp"].stream
-    return record_and_text(_capture(name), ASKED, rule)
+    return record_and_text(recorded(name), ASKED, rule)
 
 
-def _capture(name: str) -> Capture:
+def recorded(name: str) -> Capture:
     content = (FOLDER / name).read_bytes()
     if name.endswith(".timed.jsonl"):
         lines = [json.loads(line) for line in content.splitlines()]
@@ -114,7 +114,7 @@ def test_the_best_source_at_hand_is_used(name: str, source: str) -> None:
 
 def test_ids_and_running_usage_agree() -> None:
     """The same recording by either source gives the same tokens per event."""
-    capture = _capture("vllm-ngram-completions-code-cont-ids.timed.jsonl")
+    capture = recorded("vllm-ngram-completions-code-cont-ids.timed.jsonl")
     rule = ENGINES["vllm"].stream
     by_usage = replace(rule, token_sources=("running_usage",))
 
@@ -153,7 +153,7 @@ def test_failures_of_engines_have_their_outcome(name: str, outcome: str, reason:
 def test_no_recording_makes_the_decoder_fail() -> None:
     """Cut after any byte of its beginning, middle or end, too."""
     for name in NAMES:
-        capture = _capture(name)
+        capture = recorded(name)
         body = b"".join(frame.data for frame in capture.frames)
         for end in {0, 1, 6, 100, len(body) // 2, len(body) // 2 + 7, len(body) - 1, len(body)} & set(range(len(body) + 1)):
             cut = replace(capture, frames=(Frame(SENT_NS, SENT_NS, body[:end]),))

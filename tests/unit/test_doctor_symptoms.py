@@ -13,7 +13,7 @@ from specbench.doctor.symptoms import symptoms_of
 from specbench.model.seen import Capture, Frame, StreamRule
 from specbench.telemetry import ENGINES
 from specbench.units import ns_of_ms
-from tests.golden.test_streams import _capture as recorded
+from tests.golden.test_streams import recorded
 from tests.support.captures import DONE, a_capture, final_usage, finish, role, said
 
 OPENAI, LLAMACPP, VLLM = (ENGINES[name].stream for name in ("openai", "llamacpp", "vllm"))
