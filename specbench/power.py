@@ -24,7 +24,7 @@ class Power:
     """What the plan sees of one metric in one cell.
 
     `detects`: harm that one test finds in four of five runs. `proves`: the same once all tests of the run share its error (Holm's
-    strictest). `floor`: the smallest limit that a harmless arm passes in half of the runs, the known offset of equal arms included.
+    strictest). `floor`: the smallest limit that a harmless arm passes in half of the runs, a known offset of equal arms included.
     `allowed`: the guardrail's own limit, its floor in the metric's unit included where the value is known; None for the success
     metric. `pairs_for_5`: pairs for finding 5 %, None beyond 100.
     """
@@ -127,10 +127,10 @@ def _sharper(scenario: Scenario, found: Sequence[Power]) -> str:
         return "  nothing is known of the spread of these cells: run a pilot"
     worst = max(found, key=lambda power: power.pairs_for_5 or BUDGET_PAIRS + 1)
     if worst.pairs_for_5 is None:
-        return f"  5 % everywhere would take more than {BUDGET_PAIRS} pairs ({worst.metric} at {worst.cell}): make blocks longer"
+        return f"  5 % everywhere would take more than {BUDGET_PAIRS} pairs ({worst.metric}, {worst.cell}): make blocks longer"
     least, _ = duration_s(scenario, trials_of(scenario, cells_of(scenario)))
     hours = least * worst.pairs_for_5 / scenario.matrix.pairs / 3600
-    return f"  5 % everywhere would take {worst.pairs_for_5} pairs, {hours:.1f} h or more ({worst.metric} at {worst.cell})"
+    return f"  5 % everywhere would take {worst.pairs_for_5} pairs, {hours:.1f} h or more ({worst.metric}, {worst.cell})"
 
 
 def _short_blocks(scenario: Scenario) -> list[str]:

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, replace
 from math import log, sqrt
 
 from specbench.analysis.judge import judge
+from specbench.analysis.stats_paired import t_tail
 from specbench.model.judged import Comparison, Result
 from specbench.model.seen import Block, Cell, Evidence, RequestRecord
 
@@ -60,7 +61,7 @@ def earlier(result: Result) -> Spreads:
 def noise(result: Result) -> Spreads:
     """The noise floor that an A/A run found: its spreads, and where the two endpoints differ although they should not."""
     found, told = earlier(result), _comparisons(result)
-    offsets = {key: abs(log(told[key].ratio or 1.0)) for key in found.of if _differs(told[key])}
+    offsets = {key: abs(log(told[key].ratio or 1.0)) for key in found.of if _differs(told[key], len(found.of))}
     return replace(found, source=f"the A/A run {result.run.id}", offsets=offsets)
 
 
@@ -79,10 +80,12 @@ def _comparisons(result: Result) -> dict[Key, Comparison]:
     return {(cell.id, comparison.metric): comparison for cell in result.cells for comparison in cell.metrics}
 
 
-def _differs(comparison: Comparison) -> bool:
-    """Whether the interval excludes equality."""
-    low, high = comparison.ci_low, comparison.ci_high
-    return low is not None and high is not None and not low <= 1.0 <= high
+def _differs(comparison: Comparison, tests: int) -> bool:
+    """Whether the arms are further apart than chance leaves them in any of so many tests (Bonferroni)."""
+    ratio, se, df = comparison.ratio, comparison.se_log, comparison.df
+    if ratio is None or se is None or df is None or se == 0.0:
+        return False
+    return 2 * t_tail(abs(log(ratio)) / se, df) < (1 - comparison.ci_level) / tests
 
 
 def _spread(comparison: Comparison) -> float | None:

@@ -23,7 +23,7 @@ workload:
   bins:
     - {{name: complete, input_tokens: [32, 64], output_tokens: [32, 48]}}
   sampling:
-    - {{name: greedy, temperature: 0}}
+    - {{name: sampled, temperature: 0.8}}
 matrix:
   concurrency: {levels}
   pairs: 4
@@ -60,5 +60,5 @@ RUNS = {
     "aa": partial(over_sockets, "aa", _PLAIN, _PLAIN, "[4]"),
     "slower": partial(over_sockets, "slower", _PLAIN, _SLOWER_20, "[4]"),
     "faster": partial(over_sockets, "faster", _SLOWER_33, _PLAIN, "[4]"),
-    "capped": partial(over_sockets, "capped", _PLAIN, _DRAFTING, "[1, 16]"),
+    "capped": partial(over_sockets, "capped", _PLAIN, _DRAFTING, "[1, 32]"),
 }

@@ -69,7 +69,7 @@ def simulated_run(
 
 
 def summary_of(result: Result) -> Outcome:
-    """What the table needs of a result: the verdict, the cap, and every deciding guardrail's state by metric."""
+    """What the table needs of a result: the verdict, the cap, every deciding guardrail's state by metric, and broken checks."""
     states: dict[str, dict[str, int]] = {}
     unresolvable: dict[str, int] = {}
     blind = 0
@@ -85,6 +85,7 @@ def summary_of(result: Result) -> Outcome:
         "states": states,
         "unresolvable": unresolvable,
         "without_detectable": blind,
+        "broken": sorted({check.id for cell in result.cells for check in cell.integrity if check.ok is False}),
     }
 
 

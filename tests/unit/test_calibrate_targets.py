@@ -1,0 +1,133 @@
+"""Rows of the table: a share with its exact interval, and whether it meets its target."""
+
+import pytest
+
+from specbench.calibrate.campaigns import CAMPAIGNS
+from specbench.calibrate.contrasts import NEED_GRID
+from specbench.calibrate.table import table_of
+from specbench.calibrate.targets import (
+    Outcomes,
+    Share,
+    at_least,
+    at_most,
+    coverage_rows,
+    engine_rows,
+    looking_rows,
+    other_rows,
+    percent,
+    verdict_rows,
+)
+from specbench.calibrate.verdicts import Outcome
+
+NOTHING: Outcomes = {campaign.name: [] for campaign in CAMPAIGNS}
+
+
+def a_run(verdict: str, **fields: object) -> Outcome:
+    """The outcome of a whole run."""
+    return {"verdict": verdict, "cap": None, "states": {}, "without_detectable": 0, "clean": True, **fields}
+
+
+def test_intervals_are_exact() -> None:
+    """Clopper and Pearson: no event in 60 leaves up to 6.0 %, 50 of 1,000 are 3.7 to 6.5 %, all of 20 at least 83.2 %."""
+    assert Share(0, 60).high == pytest.approx(1 - 0.025 ** (1 / 60))
+    assert (Share(50, 1000).low, Share(50, 1000).high) == pytest.approx((0.0373, 0.0654), abs=1e-4)
+    assert (Share(20, 20).low, Share(20, 20).high) == pytest.approx((0.025 ** (1 / 20), 1.0))
+    assert (Share(0, 60).low, percent(0.05), percent(0.0125)) == (0.0, "5 %", "1.2 %")
+
+
+def test_a_row_is_met_by_the_share_and_where_asked_by_the_end_of_its_interval() -> None:
+    """5 % of 100 runs meets 5 %, but not an upper end of 7 %; 5 % of 5,000 meets both; nothing run is not a pass."""
+    assert at_most("", "", Share(5, 100), 0.05).state == "met"
+    assert at_most("", "", Share(5, 100), 0.05, 0.07).state == "missed"
+    assert at_most("", "", Share(250, 5000), 0.05, 0.07).state == "met"
+    assert at_most("", "", Share(51, 1000), 0.05).state == "missed"
+    assert at_least("", "", Share(9, 10), 0.9).state == "met"
+    assert at_least("", "", Share(8, 10), 0.9).state == "missed"
+    assert at_most("", "", None, 0.05).state == at_least("", "", None, 0.9).state == "not run"
+
+
+def test_a_false_rollback_counts_against_t1_and_a_cap_too_high_against_the_cap() -> None:
+    """100 A/A runs with 6 rolled back; 10 capped runs of which one is promoted to the top."""
+    found = {
+        **NOTHING,
+        "matrix-aa": [a_run("ROLLBACK")] * 6 + [a_run("HOLD")] * 94,
+        "cap-clear": [a_run("CAPPED", cap=8)] * 9 + [a_run("PROMOTE", cap=16)],
+    }
+    rows = {(row.id, row.claim): row for row in verdict_rows(found)}
+
+    assert rows["T1", "A/A over 12 cells ends in ROLLBACK"].found.startswith("6 of 100: 6 %")
+    assert rows["T1", "A/A over 12 cells ends in ROLLBACK"].state == "missed"
+    assert rows["T2", "A/A over 12 cells ends in PROMOTE or CAPPED"].state == "met"
+    assert rows["cap", "wins to 8 streams, +30 % at 16: CAPPED at 8"].state == "met"
+    assert rows["cap", "wins to 8 streams, +30 % at 16: enabled at 16"].found.startswith("1 of 10")
+
+
+def test_guardrails_are_counted_over_the_cells_of_clean_runs() -> None:
+    """Two clean runs of 12 cells with one INCONCLUSIVE, and one on a drifting machine that is left out."""
+    clean = [
+        a_run("HOLD", states={"tpot_p95": {"PASS": 12}}),
+        a_run("HOLD", states={"tpot_p95": {"PASS": 11, "INCONCLUSIVE": 1}}),
+    ]
+    shaken = a_run("HOLD", clean=False, states={"tpot_p95": {"INCONCLUSIVE": 12}})
+    rows = {row.claim: row for row in verdict_rows({**NOTHING, "matrix-aa": [*clean, shaken]})}
+
+    assert rows["clean A/A: tpot_p95 passes in a cell"].found.startswith("23 of 24")
+
+
+def test_coverage_must_lie_on_both_sides_of_its_target() -> None:
+    """95 of 100 is met, 99 of 100 is missed on the safe side; metrics without a target are shown."""
+    outcomes = [
+        {"itl_p95": n < 95, "tpot_p50": n < 99, "tpot_p95": n < 90, "pace_p95": True, "output_tps": True} for n in range(100)
+    ]
+    rows = {row.claim: row.state for row in coverage_rows({**NOTHING, "covers-drift-2000": outcomes})}
+
+    assert rows["drift, 2000 steps a block: itl_p95"] == "met"
+    assert rows["drift, 2000 steps a block: tpot_p50"] == "missed"
+    assert rows["drift, 2000 steps a block: tpot_p95"] == "missed"
+    assert rows["drift, 2000 steps a block: pace_p95"] == "shown"
+    assert rows["shared-64, 2000 steps a block: itl_p95"] == "not run"
+
+
+def test_looks_count_the_stop_by_the_second() -> None:
+    """A stop at the third look is too late; what looking saves is a share of the pairs."""
+    twice = [{"verdict": "ROLLBACK", "pairs": 4, "looks": 1}] * 9 + [{"verdict": "ROLLBACK", "pairs": 8, "looks": 3}]
+    rows = {row.claim: row for row in looking_rows({**NOTHING, "until-twice": twice})}
+
+    assert rows["steps twice as long: stopped by the second look"].found.startswith("9 of 10")
+    assert rows["steps twice as long: saved by looking"].found == "56 % of the pairs"
+
+
+def test_pairs_needed_are_held_against_the_number_at_which_four_of_five_pass() -> None:
+    """Eight of ten pass from the second grid point on, 16: a pilot that says 18 is near, one that says 30 is not."""
+    late, early = list(NEED_GRID)[1:], list(NEED_GRID)
+    outcomes = [{"told": 18, "passes": late}] * 6 + [{"told": 30, "passes": early}] * 2 + [{"told": None, "passes": []}] * 2
+    row = next(row for row in other_rows({**NOTHING, "need": outcomes}) if row.id == "T9")
+
+    assert row.found.startswith("6 of 8")
+    assert "realised 16, median told 18" in row.found
+    assert row.state == "met"
+
+
+def test_over_sockets_no_false_verdict_is_allowed() -> None:
+    """One wrong PROMOTE in 20 is missed there, and 18 of 20 right ones are enough."""
+    found = {
+        **NOTHING,
+        "sockets-aa": [a_run("PROMOTE"), *[a_run("HOLD")] * 19],
+        "sockets-slower": [a_run("HOLD")] * 2 + [a_run("ROLLBACK")] * 18,
+    }
+    rows = {row.claim: row.state for row in engine_rows(found, "sockets")}
+
+    assert rows["A/A ends in ROLLBACK"] == "met"
+    assert rows["A/A ends in PROMOTE or CAPPED"] == "missed"
+    assert rows["steps 20 % longer: ROLLBACK"] == "met"
+    assert rows["steps 25 % shorter: PROMOTE"] == "not run"
+
+
+def test_a_table_of_nothing_passes_nothing() -> None:
+    """Every row is there, and none is met."""
+    table = table_of(NOTHING)
+
+    assert "| **met** |" not in table
+    assert "| **missed** |" not in table
+    assert "| T8 | losslessness | false alarms at most 5 % | 0 |  | not built |" in table
+    assert all(f"| {target} |" in table for target in ("T1", "T2", "T3", "T4", "T5", "T6", "T7", "T9", "T10", "cap", "ITL"))

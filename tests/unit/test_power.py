@@ -1,0 +1,128 @@
+"""What a plan says that it can see, it sees as often as it says."""
+
+from dataclasses import replace
+from math import exp, log, sqrt
+
+import numpy as np
+import pytest
+
+from specbench.analysis.stats_paired import t_quantile, t_tail
+from specbench.errors import ScenarioError
+from specbench.power import Power, describe_power, power_of, refuse_margins, stated_prior
+from specbench.spreads import Spreads
+from tests.support.evidence import a_scenario, with_guardrails
+from tests.support.judging import a_guardrail
+
+FOUR = a_scenario((4,))
+
+
+def power_at(metric: str, spread: float, **known: float) -> Power:
+    """The power of ten pairs for this metric at 4 streams."""
+    key = ("c4", metric)
+    spreads = Spreads(
+        {key: spread},
+        "a test",
+        {key: known["value"]} if "value" in known else {},
+        {key: known["offset"]} if "offset" in known else {},
+    )
+    return next(power for power in power_of(FOUR, spreads) if power.metric == metric)
+
+
+def test_ten_pairs_detect_what_the_table_of_t_says() -> None:
+    """(1.8331 + 0.8834) · 0.1 / √10 on the log scale; for throughput as a loss."""
+    reach = (1.833113 + 0.883404) * 0.1 / sqrt(10)
+
+    assert power_at("tpot_p95", 0.1).detects == pytest.approx(exp(reach) - 1, abs=1e-6)
+    assert power_at("output_tps", 0.1).detects == pytest.approx(1 - exp(-reach), abs=1e-6)
+
+
+def test_what_is_detected_is_detected_in_four_of_five_runs() -> None:
+    """Simulated pairs with the stated harm: the share found at 5 %, and at the strictest level of six tests."""
+    power = power_at("tpot_p95", 0.05)
+    draws = np.random.default_rng(3).normal(0.0, 0.05, (4000, 10))
+
+    def found(harm: float, level: float) -> float:
+        t = (draws.mean(axis=1) + log(1 + harm)) / (draws.std(axis=1, ddof=1) / sqrt(10))
+        return float(np.mean([t_tail(float(value), 9) < level for value in t]))
+
+    one, all_tests = found(power.detects, 0.05), found(power.proves, 0.05 / 6)
+    assert one == pytest.approx(0.8, abs=0.03)
+    assert all_tests == pytest.approx(0.8, abs=0.06)  # t + t is the usual approximation, a little rough far out
+
+
+def test_the_pairs_for_five_percent_find_five_percent() -> None:
+    """Fewer spread needs fewer; what nobody will run is not named."""
+    few, many, never = (power_at("tpot_p95", spread).pairs_for_5 for spread in (0.02, 0.06, 1.0))
+
+    assert few is not None
+    assert many is not None
+    assert few < many
+    assert never is None
+    assert (t_quantile(0.95, many - 1) + t_quantile(0.8, many - 1)) * 0.06 / sqrt(many) <= log(1.05)
+
+
+def test_a_margin_within_the_noise_is_refused_with_the_noise_named() -> None:
+    """Ten pairs with a spread of .3 leave equal arms 19 % apart: a margin of 10 % is refused, one of 30 % is not."""
+    spreads = Spreads({("c4", "tpot_p95"): 0.3}, "the A/A run r1")
+
+    with pytest.raises(ScenarioError, match=r"tpot_p95 allows 10\.0 %, but at c4 equal arms are up to 19\.0 % apart"):
+        refuse_margins(FOUR, spreads)
+    refuse_margins(with_guardrails(FOUR, a_guardrail("tpot_p95", 0.30)), spreads)
+
+
+def test_an_offset_of_equal_endpoints_counts_as_noise() -> None:
+    """Endpoints that differ by 8 % without speculation leave no room for a margin of 10 %."""
+    assert not power_at("tpot_p95", 0.05).is_lost
+    assert power_at("tpot_p95", 0.05, offset=log(1.08)).is_lost
+
+
+def test_a_floor_in_milliseconds_widens_the_margin_where_the_value_is_known() -> None:
+    """0.5 ms of 2 ms is 25 %: noise of 19 % is no reason to refuse then."""
+    assert power_at("tpot_p95", 0.3).allowed == 0.10
+    assert power_at("tpot_p95", 0.3, value=2.0).allowed == 0.25
+    assert not power_at("tpot_p95", 0.3, value=2.0).is_lost
+
+
+def test_cells_that_decide_nothing_are_left_out_and_metrics_without_a_margin_too() -> None:
+    """One row per required cell for the success metric and each default guardrail."""
+    scenario = a_scenario((1, 4))
+    found = power_of(scenario, stated_prior(scenario))
+
+    assert {power.cell for power in found} == {"c1", "c4"}
+    assert [power.metric for power in found if power.cell == "c4"] == [
+        "tpot_p50",
+        "tpot_p95",
+        "pace_p95",
+        "ttft_p95",
+        "e2e_p95",
+        "output_tps",
+        "completed_rps",
+    ]
+
+
+def test_the_description_says_where_its_numbers_come_from_and_what_five_percent_would_take() -> None:
+    """Every cell is alike under the prior and printed once; a run's own cells are printed each."""
+    scenario = a_scenario((1, 4))
+    by_prior = describe_power(scenario, stated_prior(scenario))
+    by_run = describe_power(scenario, Spreads({("c1", "tpot_p95"): 0.05, ("c4", "tpot_p95"): 0.08}, "the pairs of run r1"))
+
+    assert "a stated prior" in by_prior
+    assert by_prior.count("tpot_p95  ") == 1
+    assert "5 % everywhere would take" in by_prior
+    assert by_run.count("tpot_p95  ") == 2
+    assert "the pairs of run r1" in by_run
+    assert all(len(line) <= 80 for line in [*by_prior.splitlines(), *by_run.splitlines()])
+
+
+def test_nothing_known_is_said_and_no_number_is_made_up() -> None:
+    """A pilot whose blocks were too short leaves nothing."""
+    assert "run a pilot" in describe_power(FOUR, Spreads({}, "the pilot r1"))
+
+
+def test_short_blocks_are_warned_of() -> None:
+    """Below 20 s, the length from which coverage near stalls holds, the plan says so; at 20 s it does not."""
+    block = replace(FOUR.matrix.block, min_s=2.0)
+    short = replace(FOUR, matrix=replace(FOUR.matrix, block=block))
+
+    assert "blocks of 2 s are short" in describe_power(short, stated_prior(short))
+    assert "are short" not in describe_power(FOUR, stated_prior(FOUR))
