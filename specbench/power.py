@@ -81,7 +81,7 @@ def describe_power(scenario: Scenario, spreads: Spreads) -> str:
     first = [power for power in found if power.cell == found[0].cell]
     alike = {(power.metric, power.detects) for power in found} == {(power.metric, power.detects) for power in first}
     lines = [
-        "  the regression that this plan detects in four of five runs, with the spread from",
+        "  regressions that this plan detects in four of five runs, with the spread of",
         f"  {spreads.source}:",
         "  cell                     metric         one test  all tests",
     ]

@@ -20,7 +20,7 @@ BLOCK_SD = 0.02
 PRIOR_BLOCK_S = 20.0
 PRIOR_WITHIN = {"tpot_p50": 0.030, "tpot_p95": 0.08, "pace_p95": 0.07, "ttft_p95": 0.10, "e2e_p95": 0.05}
 PRIOR_WITHIN_OTHER = 0.02
-PRIOR = "a stated prior, as no run was given (blocks differ by 2 %; docs/calibration.md)"
+PRIOR = "a stated prior, for want of a run (docs/calibration.md)"
 
 Key = tuple[str, str]
 
