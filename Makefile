@@ -10,9 +10,9 @@ demo-real: real
 	$(bin)/specbench run scenarios/real/llamacpp-ngram.yaml --profile smoke
 
 # A real vLLM on this CPU: ten minutes and 5 GB to install, ten to run; no part of `make test`.
-e2e-vllm: real
+e2e-vllm: dev real
 	tools/real/vllm
-	$(bin)/python tools/real/vllm_check.py
+	$(bin)/python -m pytest -q -s tests/e2e/real_vllm.py
 
 test: dev real
 	$(bin)/python -m pytest -q
