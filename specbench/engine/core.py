@@ -54,8 +54,11 @@ class Step:
 
 @dataclass(slots=True)
 class Counts:
-    """Sums since the start. A decode is one request in one step after its first token, whether or not it drafted; a round is one
-    that did. `accepted` counts before an answer's end cuts it, as vLLM does; `emitted` after."""
+    """Sums since the start.
+
+    A decode is a request that got tokens from a step after its first ones, drafted or not; a round is one that had drafts.
+    `accepted` counts before an answer's end cuts it, as vLLM does; `emitted` after.
+    """
 
     steps: int = 0
     decodes: int = 0
@@ -150,7 +153,6 @@ class Engine:
         sequence = share.sequence
         speculation = self.speculation if share.decodes and sequence.speculate else None
         made, drafted = next_tokens(self.models, speculation, sequence.tokens, sequence.request.shaping, sequence.rng)
-        self.counts.decodes += share.decodes
         if drafted:
             self._count_round(sequence, drafted, made.accepted)
         return made, drafted
@@ -175,6 +177,8 @@ class Engine:
         if first:
             self.counts.prompt_tokens += sequence.prompt_length
             self.counts.cached_tokens += sequence.cached
+        else:
+            self.counts.decodes += 1
         return Output(sequence, growth, logprobs, first)
 
     def _logprobs(self, text: Tokens[int], tokens: Tokens[int], top: int) -> tuple[TokenLogprob, ...]:

@@ -97,7 +97,6 @@ class Endpoint:
         reply = self._replies.pop(sequence)
         truth = reply.truth
         truth.finish, truth.scheduled_ns = finish, reply.moments.scheduled_ns
-        truth.drafted, truth.accepted = sequence.drafted_by_round, sequence.accepted_by_round
         truth.cached_tokens, truth.preemptions = sequence.cached, sequence.preemptions
         self.truth.finished[finish] += 1
 
@@ -118,10 +117,12 @@ class Endpoint:
             return
         name = f"{'chatcmpl' if route == 'chat' else 'cmpl'}-{number:016x}"
         sequence = self.engine.submit(name, request)
-        reply = Reply(RequestTruth(name, arrival_ns, len(request.prompt)))
+        truth = RequestTruth(name, arrival_ns, len(request.prompt))
+        truth.drafted, truth.accepted = sequence.drafted_by_round, sequence.accepted_by_round
+        reply = Reply(truth)
         self._replies[sequence] = reply
         self.truth.requests += 1
-        self.truth.recent.append(reply.truth)
+        self.truth.recent.append(truth)
         self.pacer.wake()
         watch = asyncio.create_task(_gone(receive))
         watch.add_done_callback(lambda _: self._abandon(sequence))

@@ -9,7 +9,8 @@ from typing import Any
 
 from specbench.engine.core import Counts
 
-REMEMBERED_REQUESTS = 4096
+# Enough for a block of a run; answers of a thousand events take 0.1 MB each.
+REMEMBERED_REQUESTS = 1024
 
 
 @dataclass(slots=True, eq=False)

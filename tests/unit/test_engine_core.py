@@ -49,6 +49,7 @@ def test_preemption_changes_no_answer(speculative: dict[str, Any] | None, shapin
         told.append({name: [token for output in outputs for token in output.growth.tokens] for name, outputs in made.items()})
         assert (engine.batch.preemptions > 0) == (kv_tokens == 160)
         assert engine.batch.pool.free == engine.batch.pool.blocks
+        assert engine.counts.decodes == sum(len(outputs) - 1 for outputs in made.values())
 
     assert told[0] == told[1]
 
