@@ -19,7 +19,7 @@ from specbench.prompts.body import ROUTES
 from specbench.telemetry import ENGINES
 from specbench.telemetry.endpoint import ask, recognise
 from specbench.telemetry.engine import Engine
-from specbench.telemetry.fetch import proxy_of
+from specbench.telemetry.fetch import proxy_name
 
 MODELS = "/v1/models"
 BLOCK = "doctor"
@@ -45,7 +45,7 @@ def endpoint_diagnosis(url: str, model: str | None, engine_name: str | None, hea
     engine = ENGINES[engine_name] if engine_name is not None else recognise(at, headers) or ENGINES["openai"]
     asked = model if model is not None else _only_model(at, headers)
     answers = tuple(heard(capture, engine.stream) for capture in _captures(at, asked, headers, engine))
-    facts = (("engine", engine.name), ("model", asked), ("answers", str(len(answers))), ("proxy", proxy_of(at) or "none"))
+    facts = (("engine", engine.name), ("model", asked), ("answers", str(len(answers))), ("proxy", proxy_name(at) or "none"))
     return Diagnosis(subject=at, symptoms=symptoms_of(answers, engine.stream, at), facts=(*facts, *_figures(answers)))
 
 

@@ -9,8 +9,8 @@ from specbench.doctor.diagnosis import Symptom
 from specbench.doctor.failures import failure_symptoms
 from specbench.doctor.heard import Heard
 from specbench.model.seen import StreamRule
+from specbench.stream.proxy import is_loopback
 from specbench.stream.sse import events_of
-from specbench.telemetry.fetch import is_loopback
 from specbench.units import ms, ns_of_ms
 
 SLOW_LOOPBACK_NS = ns_of_ms(50)

@@ -11,7 +11,7 @@ from specbench.model.seen import Endpoint
 from specbench.telemetry import ENGINES
 from specbench.telemetry.engine import Engine
 from specbench.telemetry.facts import about, fingerprint, token_ids, with_sources
-from specbench.telemetry.fetch import Getter, proxy_of
+from specbench.telemetry.fetch import Getter, proxy_name
 from specbench.telemetry.pages import Answer, Answers
 
 TIMEOUT_S = 5.0
@@ -59,7 +59,7 @@ def endpoint_of(name: ArmName, arm: Arm, served: Served, engine: Engine) -> Endp
         engine: Whose file knows what the answers mean.
     """
     answers = about(ask(served.url, served.headers, engine.fact_paths), served.model)
-    read = {"model": served.model, "proxy": proxy_of(served.url) or "none", **engine.facts(answers)}
+    read = {"model": served.model, "proxy": proxy_name(served.url) or "none", **engine.facts(answers)}
     if engine.recognises(answers):
         read["engine"] = engine.name
     tokenizer = _tokenizer(served, engine)

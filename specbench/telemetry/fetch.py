@@ -5,14 +5,13 @@ What is asked and what the answers mean is decided elsewhere (`scrape.py`, `endp
 
 import time
 from collections.abc import Mapping
-from ipaddress import ip_address
 from types import TracebackType
 from typing import Any
 from urllib.parse import urlsplit
-from urllib.request import getproxies, proxy_bypass
 
 import httpx
 
+from specbench.stream.proxy import is_loopback, proxy_of
 from specbench.telemetry.pages import Answer
 
 LARGEST_BODY = 32 * 1024 * 1024
@@ -68,14 +67,6 @@ class Getter:
         return self._clients[kind]
 
 
-def is_loopback(host: str) -> bool:
-    """Whether `host` is this machine by name or address; NO_PROXY=localhost alone would not cover 127.0.0.1."""
-    try:
-        return ip_address(host).is_loopback
-    except ValueError:
-        return host == "localhost" or host.endswith(".localhost")
-
-
 def origin(url: str) -> tuple[str, str | None, int | None]:
     """Scheme, host and port of a URL: who may see what is meant for whom."""
     try:
@@ -85,12 +76,10 @@ def origin(url: str) -> tuple[str, str | None, int | None]:
         return url, None, None
 
 
-def proxy_of(url: str) -> str | None:
+def proxy_name(url: str) -> str | None:
     """The proxy, without any password, by which a GET of `url` goes; None where it goes direct."""
-    parts = urlsplit(url)
-    host = parts.hostname or ""
-    proxies = getproxies()
-    proxy = proxies.get(parts.scheme) or proxies.get("all")
-    if proxy is None or is_loopback(host) or proxy_bypass(host):
-        return None
-    return proxy.rsplit("@", 1)[-1].removeprefix("http://").removeprefix("https://")
+    try:
+        proxy = proxy_of(url)
+    except (OSError, ValueError) as error:
+        return str(error)
+    return None if proxy is None else proxy.name

@@ -5,7 +5,7 @@ import threading
 
 import pytest
 
-from specbench.telemetry.fetch import Getter, is_loopback, origin, proxy_of
+from specbench.telemetry.fetch import Getter, origin, proxy_name
 from tests.support.answering import Table, answering
 
 
@@ -29,15 +29,6 @@ def test_other_targets_use_the_proxy(monkeypatch: pytest.MonkeyPatch) -> None:
     assert answer.status is None
     assert answer.problem is not None
     assert answer.problem.startswith("ConnectError")
-
-
-@pytest.mark.parametrize(
-    ("host", "loopback"),
-    [("127.0.0.1", True), ("127.3.2.1", True), ("::1", True), ("localhost", True), ("10.0.0.1", False), ("gpu.example", False)],
-)
-def test_which_hosts_are_this_machine(host: str, loopback: bool) -> None:
-    """The whole of 127/8, ::1 and the name."""
-    assert is_loopback(host) is loopback
 
 
 def test_an_origin_is_scheme_host_and_port() -> None:
@@ -64,10 +55,10 @@ def test_the_proxy_in_use_is_told_without_its_password(monkeypatch: pytest.Monke
     monkeypatch.setenv("HTTP_PROXY", "http://user:secret@proxy:3128")
     monkeypatch.setenv("NO_PROXY", "localhost,quiet.example")
 
-    assert proxy_of("http://gpu.example:8000") == "proxy:3128"
-    assert proxy_of("http://quiet.example:8000") is None
-    assert proxy_of("http://127.0.0.1:8000") is None
-    assert proxy_of("https://gpu.example") is None
+    assert proxy_name("http://gpu.example:8000") == "proxy:3128"
+    assert proxy_name("http://quiet.example:8000") is None
+    assert proxy_name("http://127.0.0.1:8000") is None
+    assert proxy_name("https://gpu.example") is None
 
 
 @pytest.mark.parametrize(
