@@ -16,6 +16,7 @@ from locust.runners import Runner
 
 from specbench import __version__
 from specbench.load.orders import Answered, BlockOrder, Closed, Work
+from specbench.load.reading import Reading
 from specbench.load.window import Window
 from specbench.stream.clock import now_ns
 from specbench.stream.exchange import Exchange
@@ -171,7 +172,7 @@ class Block:
         self._window.sent(number, now_ns())
         with contextlib.suppress(httpx.TransportError):  # the exchange has it
             response = client.send(request, stream=True)
-            transport.read_to_end(exchange)
+            Reading(transport, exchange).to_end()
             response.close()
         failed = exchange.problem != "cut" and not exchange.looks_well
         self._tell(self._answered(exchange, number, work))

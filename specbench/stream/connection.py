@@ -34,7 +34,7 @@ class PlainConnection:
     def receive(self, timeout_s: float) -> tuple[bytes, int | None]:
         """What has arrived, empty once the peer has closed, and the realtime stamp (ns) of the last segment in it.
 
-        Raises: TimeoutError, OSError.
+        Raises: TimeoutError, BlockingIOError (nothing there, and `timeout_s` is 0), OSError.
         """
         self._sock.settimeout(timeout_s)
         data, ancillary, _, _ = self._sock.recvmsg(READ_SIZE, _ANCILLARY)
@@ -43,6 +43,10 @@ class PlainConnection:
                 seconds, nanoseconds = _timespec(value)
                 return data, seconds * 1_000_000_000 + nanoseconds
         return data, None
+
+    def fileno(self) -> int:
+        """The socket's descriptor."""
+        return self._sock.fileno()
 
     def quiet(self) -> bool:
         """Whether the peer has neither closed nor said anything unasked: only then may a connection be used again."""

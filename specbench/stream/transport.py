@@ -3,6 +3,7 @@
 A transport holds one connection, as one stream of a load test needs: requests on it follow each other.
 """
 
+import contextlib
 import errno
 import socket
 from collections.abc import Iterator
@@ -68,14 +69,31 @@ class StampingTransport(httpx.BaseTransport):
         body = _Body(self, exchange)
         return httpx.Response(status, headers=exchange.framing.headers, stream=body, extensions={EXCHANGE: exchange})
 
-    def read(self, exchange: Exchange) -> None:
-        """One more read of the answer."""
+    @property
+    def descriptor(self) -> int:
+        """The connection's file descriptor, for an event loop to watch."""
         assert self._connection is not None
+        return self._connection.fileno()
+
+    def read(self, exchange: Exchange) -> None:
+        """One more read of the answer, waiting for it as long as its deadline allows."""
         deadline_ns, late = exchange.deadline()
         try:
-            data, stamp_ns = self._connection.receive(max(deadline_ns - now_ns(), 1) / NS_PER_S)
+            self._receive(exchange, max(deadline_ns - now_ns(), 1) / NS_PER_S)
         except TimeoutError:
             exchange.fail(late, "nothing came in time")
+
+    def read_ready(self, exchange: Exchange) -> None:
+        """One more read of the answer if something has come; what is too late is for the caller to see."""
+        with contextlib.suppress(BlockingIOError):
+            self._receive(exchange, 0.0)
+
+    def _receive(self, exchange: Exchange, timeout_s: float) -> None:
+        assert self._connection is not None
+        try:
+            data, stamp_ns = self._connection.receive(timeout_s)
+        except (TimeoutError, BlockingIOError):
+            raise
         except OSError as error:
             self._broken_off(exchange, str(error))
         else:

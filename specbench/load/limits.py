@@ -1,0 +1,30 @@
+"""How many streams the system lets one process carry: raised as far as it may be, named where that is not enough."""
+
+import contextlib
+import resource
+
+from specbench.errors import ScenarioError
+
+SPARE = 64
+"""Descriptors of a load generator that are no streams: pipes, modules, the event loop, name resolution."""
+
+
+def raise_open_files() -> None:
+    """This process may open as many files as the system allows it to."""
+    soft, most = resource.getrlimit(resource.RLIMIT_NOFILE)
+    # Some systems allow no more than a number of their own although they say that there is no limit.
+    for wanted in (most, 65536, 10240):
+        if soft != resource.RLIM_INFINITY and (wanted == resource.RLIM_INFINITY or wanted > soft):
+            with contextlib.suppress(ValueError, OSError):
+                resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, most))
+                return
+
+
+def check_open_files(streams: int) -> None:
+    """One load generator can carry so many streams.  Raises: ScenarioError with the numbers and what to do."""
+    _, most = resource.getrlimit(resource.RLIMIT_NOFILE)
+    if most != resource.RLIM_INFINITY and streams + SPARE > most:
+        raise ScenarioError(
+            f"{streams} streams at once: a process may open {most} files here, enough for {max(0, most - SPARE)} streams; "
+            "raise the hard limit (ulimit -Hn), or use more processes or fewer streams"
+        )
