@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import IO
 
+import httpx
 import msgspec
 
 from specbench.errors import UnreachableError
@@ -20,6 +21,8 @@ from specbench.launch import Engine, launched
 from specbench.model.asked import ARMS, Arm, ArmName, Scenario
 
 STOP_S = 5.0
+SWAP_S = 120.0
+SLEEP, WAKE_UP = "/sleep?level=1", "/wake_up"  # level 1: the weights go to the machine's memory, the KV cache is given up
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +44,7 @@ Visit = Callable[[ArmName], AbstractContextManager[Ready]]
 
 @contextmanager
 def visits(scenario: Scenario, log_of: Callable[[ArmName], Path]) -> Iterator[Visit]:
-    """How to reach the arms: both are up all the time, or (`schedule: restart`) each only while it is visited.
+    """How to reach the arms: both are up all the time, though one may sleep, or (`restart`) each only while it is visited.
 
     Args:
         log_of: Where the output of an arm's engine goes.
@@ -54,8 +57,12 @@ def visits(scenario: Scenario, log_of: Callable[[ArmName], Path]) -> Iterator[Vi
         yield lambda name: ready_arm(scenario.arm(name), name, log_of(name))
         return
     with ExitStack() as stack:
-        up = {name: stack.enter_context(ready_arm(scenario.arm(name), name, log_of(name))) for name in ARMS}
-        yield lambda name: nullcontext(up[name])
+        up: dict[ArmName, Ready] = {}
+        for name in ARMS:
+            up[name] = stack.enter_context(ready_arm(scenario.arm(name), name, log_of(name)))
+            if _sleeps(up[name]):
+                _tell(up[name], name, SLEEP)  # before the other engine asks for the accelerator's memory
+        yield lambda name: _awake(up[name], name) if _sleeps(up[name]) else nullcontext(up[name])
 
 
 @contextmanager
@@ -74,6 +81,27 @@ def ready_arm(arm: Arm, name: ArmName, log: Path) -> Iterator[Ready]:
     else:
         with _embedded(arm, name) as (url, model):
             yield Ready(replace(arm, model=arm.model or model), url, dict(arm.headers))
+
+
+@contextmanager
+def _awake(ready: Ready, name: ArmName) -> Iterator[Ready]:
+    """The arm, which sleeps before and after; after a failure it is stopped anyway."""
+    _tell(ready, name, WAKE_UP)
+    yield ready
+    _tell(ready, name, SLEEP)
+
+
+def _sleeps(ready: Ready) -> bool:
+    return ready.arm.launch is not None and ready.arm.launch.sleep
+
+
+def _tell(ready: Ready, name: ArmName, path: str) -> None:
+    try:
+        answer = httpx.post(ready.url + path, headers=ready.headers, timeout=SWAP_S, trust_env=False)
+    except httpx.TransportError as error:
+        raise UnreachableError(f"arms.{name}: {ready.url}{path} did not answer ({error}); see launch.sleep in the docs") from None
+    if answer.status_code != httpx.codes.OK:
+        raise UnreachableError(f"arms.{name}: {ready.url}{path} answered {answer.status_code}; can this vLLM sleep?")
 
 
 def shares_server(scenario: Scenario) -> bool:

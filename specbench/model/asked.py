@@ -18,7 +18,8 @@ class Launch:
     """How specbench starts an engine: `{port}` in the command stands for `port`, or for a free one where that is None.
 
     `env` is added to the environment, `secrets` names variables that must be set in it. `ready` is the path that answers 200
-    once the engine serves, `log` the file for what it prints (None: one in the run folder).
+    once the engine serves, `log` the file for what it prints (None: one in the run folder). `sleep`: vLLM's sleep mode lets the
+    engine give up the accelerator while the other arm is under load.
     """
 
     command: tuple[str, ...]
@@ -29,6 +30,7 @@ class Launch:
     ready: str
     timeout_s: float
     log: str | None
+    sleep: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -11,6 +11,8 @@ from specbench.scenario.text import Path, Text, dotted
 # What an arm that is not the embedded engine may say under `options`: where its metrics are, beyond `metrics_url`.
 METRICS_OPTIONS = {"metrics_api_key_env", "gpu_metrics_url", "gpus"}
 
+_SLEEP_ENV = {"VLLM_SERVER_DEV_MODE": "1"}  # vLLM has /sleep and /wake_up only then
+
 
 def arm_of(form: ArmForm, name: ArmName, text: Text) -> Arm:
     """The frozen arm.
@@ -49,12 +51,15 @@ def refuse_unfit_schedule(schedule: Schedule, arms: tuple[Arm, Arm], text: Text)
     """Nothing, where both arms can be run as the schedule asks.
 
     Raises:
-        ScenarioError: `restart` with an engine that specbench does not start, or `simultaneous` with one engine for both arms.
+        ScenarioError: `restart` with an engine that specbench does not start, `simultaneous` with one engine for both arms, or
+            an engine that is to sleep under another schedule than `alternate`.
     """
     where: Path = ("matrix", "schedule")
     for name, arm in zip(ARMS, arms, strict=True):
         if schedule == "restart" and arm.url is not None:
             _refuse(where, f"restart needs engines that specbench starts, and arms.{name} is a url; give it a launch block", text)
+        if schedule != "alternate" and arm.launch is not None and arm.launch.sleep:
+            _refuse(where, f"arms.{name} is to sleep between its blocks, which only schedule: alternate has", text)
     urls = {arm.url.rstrip("/").removesuffix("/v1") for arm in arms if arm.url is not None}
     if schedule == "simultaneous" and len(urls) == 1 and all(arm.url is not None for arm in arms):
         _refuse(where, "simultaneous needs two engines, and both arms have one url; leave it out", text)
@@ -65,15 +70,18 @@ def _launch(form: LaunchForm, arm: ArmForm, engine: str, path: Path, text: Text)
         _refuse(path, "specbench knows how to start the embedded engine: leave out launch", text)
     if form.command is not None and (form.program or form.model or form.arguments):
         _refuse(path, "command is the whole command: leave out program, model and arguments", text)
+    if form.sleep and engine != "vllm":
+        _refuse((*path, "sleep"), "only vLLM can sleep; leave it out, or use schedule: restart", text)
     return Launch(
         command=tuple(form.command) if form.command is not None else _ready_made(form, arm, engine, path, text),
-        env=dict(form.env),
+        env={**(_SLEEP_ENV if form.sleep else {}), **form.env},
         secrets=tuple(form.secrets),
         gpu=form.gpu,
         port=form.port,
         ready=form.ready or READY.get(engine, READY_ELSEWHERE),
         timeout_s=form.timeout_s,
         log=form.log,
+        sleep=form.sleep,
     )
 
 
@@ -85,7 +93,7 @@ def _ready_made(form: LaunchForm, arm: ArmForm, engine: str, path: Path, text: T
         command = command_of(engine, program, form.model, arm.model or form.model, arm.speculative)
     except ValueError as error:
         _refuse(path, str(error), text)
-    return (*command, *form.arguments)
+    return (*command, *(("--enable-sleep-mode",) if form.sleep else ()), *form.arguments)
 
 
 def _refuse(path: Path, why: str, text: Text) -> NoReturn:

@@ -68,6 +68,7 @@ class LaunchForm(Strict):
     ready: Annotated[str, Field(pattern=r"^/")] | None = None
     timeout_s: Seconds = 600.0
     log: str | None = None
+    sleep: bool = False
 
     @field_validator("env")
     @classmethod

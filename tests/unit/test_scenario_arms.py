@@ -1,5 +1,8 @@
 """A launch block becomes the command that will run, and a schedule is refused where its arms do not allow it."""
 
+import re
+from pathlib import Path
+
 import pytest
 
 from specbench.errors import ScenarioError
@@ -81,6 +84,37 @@ def test_a_fault_in_a_launch_block_is_one_line(arm: str, message: str) -> None:
 
     assert message in str(error.value)
     assert str(error.value).startswith("s.yaml:3: ")
+
+
+def test_an_engine_that_is_to_sleep_gets_what_vllm_needs_for_it() -> None:
+    """The flag, and the variable that opens the routes; only vLLM can, and only between blocks that take turns."""
+    sleeper = "{engine: vllm, launch: {model: m, sleep: true}}"
+    launch = parsed(sleeper).baseline.launch
+
+    assert launch is not None
+    assert launch.sleep
+    assert launch.command[-1] == "--enable-sleep-mode"
+    assert launch.env == {"VLLM_SERVER_DEV_MODE": "1"}
+    with pytest.raises(ScenarioError, match=r"launch\.sleep: only vLLM can sleep"):
+        parsed("{engine: sglang, launch: {model: m, sleep: true}}")
+    with pytest.raises(ScenarioError, match=r"arms\.baseline is to sleep between its blocks"):
+        parsed(sleeper, OWN, "restart")
+
+
+BLOCKS = re.findall(r"```yaml\n(arms:.*?)```", Path("docs/real-engines.md").read_text(), re.DOTALL)
+
+
+@pytest.mark.parametrize("block", BLOCKS)
+def test_every_block_of_the_documentation_parses(block: str) -> None:
+    """What people copy works."""
+    rest = SCENARIO.partition("workload:")[2].partition("matrix:")[0]
+
+    assert parse_scenario(f"name: documented\n{block}workload:{rest}", "docs", Overrides()).name == "documented"
+
+
+def test_the_documentation_has_blocks_to_copy() -> None:
+    """So that the test above cannot pass on none."""
+    assert len(BLOCKS) >= 5
 
 
 def test_where_metrics_are_may_be_said_of_any_arm() -> None:
