@@ -11,7 +11,6 @@ monkey.patch_all()  # before anything else is imported, or sockets and locks mad
 import gc
 import logging
 import os
-import resource
 import signal
 import traceback
 from types import TracebackType
@@ -22,6 +21,7 @@ from gevent.queue import SimpleQueue
 from locust.env import Environment
 
 from specbench.errors import ExitCode
+from specbench.load.limits import raise_open_files
 from specbench.load.orders import Abort, Answered, BlockOrder, Closed, NoMoreWork, Splitter, Work, decode_to_child, framed
 from specbench.load.streams import Block, StreamUser
 from specbench.stream.connection import keep_stamping
@@ -75,8 +75,7 @@ def main() -> None:
     """Drive one block after another, for as long as the parent lives."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C reaches the whole group; the parent decides what it means
     logging.getLogger("locust").setLevel(logging.ERROR)
-    _, most = resource.getrlimit(resource.RLIMIT_NOFILE)
-    resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))
+    raise_open_files()
     pipe = os.dup(1)
     os.dup2(2, 1)  # whatever prints must not print into the pipe
     outlet = Outlet(pipe)

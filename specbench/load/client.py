@@ -9,6 +9,7 @@ from types import TracebackType
 
 from specbench.errors import InternalError
 from specbench.load.health import Tally
+from specbench.load.limits import check_open_files
 from specbench.load.orders import (
     LENGTH_BYTES,
     Abort,
@@ -75,8 +76,11 @@ class LoadChild:
 
         `work` may be endless; a bit more of it is taken than is sent. Where it ends, so does the block.
 
-        Raises: InternalError where the child died, with what it said last.
+        Raises:
+            ScenarioError: the system does not let one process carry so many streams.
+            InternalError: the child died; with what it said last.
         """
+        check_open_files(order.concurrency or order.in_flight_limit)
         tally = Tally(order)
         try:
             self._say(order)

@@ -4,6 +4,7 @@ Only blocking calls of the standard library: under gevent the patched socket mak
 """
 
 import contextlib
+import os
 import socket
 import ssl
 import struct
@@ -11,6 +12,11 @@ import sys
 from functools import lru_cache
 
 import httpx
+
+from specbench.stream.proxy import PORTS, Proxy, tunnel
+
+CLIENT_CERTIFICATE = "SPECBENCH_CLIENT_CERT"
+"""The environment variable that names a PEM file with the client's certificate and its key, where an endpoint asks for one."""
 
 READ_SIZE = 65536
 SO_TIMESTAMPNS = 35
@@ -134,20 +140,22 @@ def keep_stamping() -> socket.socket | None:
     return sock
 
 
-def connect(url: httpx.URL, verify: bool, timeout_s: float) -> PlainConnection:
-    """An open connection to the URL's host, TLS where its scheme says so.
+def connect(url: httpx.URL, verify: bool, timeout_s: float, proxy: Proxy | None = None) -> PlainConnection:
+    """An open connection to the URL's host, TLS where its scheme says so; through a proxy a stamp is still the arrival here.
 
-    Raises: TimeoutError, OSError (name resolution and TLS included).
+    Raises: TimeoutError, OSError (name resolution, the proxy and TLS included).
     """
     keep_stamping()
-    port = url.port or (443 if url.scheme == "https" else 80)
-    sock = socket.create_connection((url.host, port), timeout_s)
+    port = url.port or PORTS[url.scheme]
+    sock = socket.create_connection((url.host, port) if proxy is None else (proxy.host, proxy.port), timeout_s)
     try:
         sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         if sys.platform == "linux":
             with contextlib.suppress(OSError):  # some sandboxes refuse: then `receive` gives no stamp, and the record says so
                 sock.setsockopt(socket.SOL_SOCKET, SO_TIMESTAMPNS, 1)
         if url.scheme == "https":
+            if proxy is not None:
+                tunnel(sock, proxy, url.host, port)
             return TlsConnection(sock, tls_context(verify), url.host, timeout_s)
     except BaseException:
         sock.close()
@@ -157,7 +165,15 @@ def connect(url: httpx.URL, verify: bool, timeout_s: float) -> PlainConnection:
 
 @lru_cache(maxsize=2)
 def tls_context(verify: bool) -> ssl.SSLContext:
-    """The trust store that httpx would use, read once: it takes tens of milliseconds."""
+    """The trust store that httpx would use, and the client's own certificate if it has one; read once, as it takes time.
+
+    Raises: OSError where the certificate cannot be read.
+    """
     context = httpx.create_ssl_context(verify=verify)
+    if (certificate := os.environ.get(CLIENT_CERTIFICATE)) is not None:
+        try:
+            context.load_cert_chain(certificate)
+        except OSError as error:
+            raise OSError(f"{CLIENT_CERTIFICATE}={certificate}: no PEM file with a certificate and its key ({error})") from None
     context.set_alpn_protocols(["http/1.1"])
     return context

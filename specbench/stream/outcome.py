@@ -31,8 +31,10 @@ def outcome_of(capture: Capture, answer: Answer) -> tuple[Outcome, str | None]:
     return "ok", None
 
 
-def outcome_of_status(status: int, body: bytes) -> tuple[Outcome, str]:
-    """The outcome of an answer whose status says that it failed."""
+def outcome_of_status(status: int, body: bytes, location: str | None = None) -> tuple[Outcome, str]:
+    """The outcome of an answer whose status says that it failed; `location` is where a redirect points to."""
+    if 300 <= status < 400 and location is not None:
+        return "http_error", f"HTTP {status}: redirects are not followed under load; use {excerpt(location)}"
     text = excerpt(body.decode("utf-8", "replace"))
     too_long = status in TOO_LONG_CODES and _TOO_LONG.search(text)
     return ("prompt_too_long" if too_long else "http_error"), f"HTTP {status}: {text}"

@@ -98,7 +98,7 @@ def _judged(capture: Capture, body: bytes, undecodable: str | None) -> tuple[Ans
     if undecodable is not None:
         return Answer(), "protocol_error", undecodable
     if capture.status is not None and capture.status != 200 and capture.problem is None:
-        return Answer(), *outcome_of_status(capture.status, body)
+        return Answer(), *outcome_of_status(capture.status, body, capture.headers.get("location"))
     is_stream = "event-stream" in capture.headers.get("content-type", "") or b"data:" in body
     if capture.problem is None and (start in (b"{", b"[") or not is_stream):
         return Answer(), *outcome_of_document(_document(body))

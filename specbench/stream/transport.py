@@ -5,6 +5,7 @@ A transport holds one connection, as one stream of a load test needs: requests o
 
 import contextlib
 import errno
+import os
 import socket
 from collections.abc import Iterator
 
@@ -14,6 +15,7 @@ from specbench.model.seen import Outcome
 from specbench.stream.clock import now_ns, offset_ns
 from specbench.stream.connection import PlainConnection, connect
 from specbench.stream.exchange import Exchange
+from specbench.stream.proxy import Proxy, proxy_of
 from specbench.stream.timeouts import Timeouts
 from specbench.units import NS_PER_S
 
@@ -35,6 +37,7 @@ class StampingTransport(httpx.BaseTransport):
         self._verify = verify
         self._connection: PlainConnection | None = None
         self._origin: tuple[str, str, int | None] | None = None
+        self._proxy: Proxy | None = None
         self._connect_ns: int | None = None
         self._used = False
         self._cut = False
@@ -47,7 +50,8 @@ class StampingTransport(httpx.BaseTransport):
                 return
             self.close()
         started = now_ns()
-        self._connection = connect(url, self._verify, self.timeouts.connect_s)
+        self._proxy = proxy_of(str(url))
+        self._connection = connect(url, self._verify, self.timeouts.connect_s, self._proxy)
         self._connect_ns = now_ns() - started
         self._origin, self._used = origin, False
 
@@ -57,11 +61,11 @@ class StampingTransport(httpx.BaseTransport):
         Raises: httpx.TransportError; the exchange says what it was in the words of `Outcome`.
         """
         exchange: Exchange = request.extensions.get(EXCHANGE) or Exchange(self.timeouts)
-        message = _written(request)
-        self._ask(request.url, message, exchange)
+        request.read()
+        self._ask(request, exchange)
         if exchange.problem == "disconnected" and exchange.reused and not exchange.touched and not self._cut:
             exchange.retries += 1
-            self._ask(request.url, message, exchange)
+            self._ask(request, exchange)
         status = exchange.framing.status
         if status is None:
             self.finish(exchange)
@@ -125,10 +129,10 @@ class StampingTransport(httpx.BaseTransport):
             self._connection.close()
             self._connection = None
 
-    def _ask(self, url: httpx.URL, message: bytes, exchange: Exchange) -> None:
+    def _ask(self, request: httpx.Request, exchange: Exchange) -> None:
         """Write the request and read up to the head of the answer; what goes wrong is in the exchange."""
         try:
-            self.open(url)
+            self.open(request.url)
         except OSError as error:
             exchange.begin(now_ns(), 0)
             exchange.fail(*_unopened(error))
@@ -140,6 +144,7 @@ class StampingTransport(httpx.BaseTransport):
         assert self._connection is not None
         exchange.reused, exchange.connect_ns = self._used, None if self._used else self._connect_ns
         self._used = True
+        message = _written(request, self._proxy)
         offset = offset_ns()
         exchange.begin(now_ns(), offset)
         try:
@@ -180,10 +185,15 @@ class _Body(httpx.SyncByteStream):
         self._transport.finish(self._exchange)
 
 
-def _written(request: httpx.Request) -> bytes:
-    """The request as bytes, its body counted."""
-    body = request.read()
-    lines = [b"%s %s HTTP/1.1" % (request.method.encode("ascii"), request.url.raw_path)]
+def _written(request: httpx.Request, proxy: Proxy | None) -> bytes:
+    """The request as bytes, its body counted; a proxy without a tunnel is told the whole address (RFC 9112, 3.2.2)."""
+    body, target = request.content, request.url.raw_path
+    asks_proxy = proxy is not None and request.url.scheme == "http"
+    if asks_proxy:
+        target = b"http://" + request.url.netloc + target
+    lines = [b"%s %s HTTP/1.1" % (request.method.encode("ascii"), target)]
+    if asks_proxy and proxy is not None and proxy.authorization is not None:
+        lines.append(b"Proxy-Authorization: " + proxy.authorization.encode("ascii"))
     lines += [b"%s: %s" % header for header in request.headers.raw if header[0].lower() != b"transfer-encoding"]
     if b"content-length" not in {name.lower() for name, _ in request.headers.raw} and body:
         lines.append(b"Content-Length: %d" % len(body))
@@ -194,9 +204,20 @@ def _unopened(error: OSError) -> tuple[Outcome, str]:
     """Why there is no connection; our own limits are never the endpoint's fault."""
     if isinstance(error, TimeoutError):
         return "timeout_connect", "no connection in time"
-    if error.errno in _OUR_LIMITS or (isinstance(error, socket.gaierror) and error.errno == socket.EAI_MEMORY):
+    if error.errno in _OUR_LIMITS or (
+        isinstance(error, socket.gaierror) and (error.errno == socket.EAI_MEMORY or _no_more_files())
+    ):
         return "client_resource", str(error)
     return "connect_failed", str(error)
+
+
+def _no_more_files() -> bool:
+    """Whether this process may open nothing more: a name is then "not known", as the resolver cannot open its files."""
+    try:
+        os.close(os.dup(0))
+    except OSError as error:
+        return error.errno in _OUR_LIMITS
+    return False
 
 
 __all__ = ["EXCHANGE", "StampingTransport", "Timeouts"]
