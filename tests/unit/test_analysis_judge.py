@@ -82,6 +82,23 @@ def test_a_baseline_that_is_dead_alone_is_no_judgement() -> None:
     assert "dead_baseline" in {reason.code for reason in result.reasons}
 
 
+@pytest.mark.parametrize("fields", [{"died": "was ended by SIGKILL"}, {"end_reason": "endpoint_dead"}])
+@pytest.mark.parametrize(
+    ("arm", "word", "code"), [("speculative", "ROLLBACK", "dead_arm"), ("baseline", "INVALID", "dead_baseline")]
+)
+def test_an_engine_that_goes_down_once_is_dead_whatever_it_answered_before(
+    fields: dict[str, str], arm: str, word: VerdictWord, code: str
+) -> None:
+    """Its failures alone, in the last of ten pairs, would prove nothing."""
+    good = evidence(WINS, a_scenario(), requests=24)
+    down = _blocks(good, lambda b: replace(b, **fields) if (b.id, b.arm) == (f"c1/p09/{arm}", arm) else b)  # type: ignore[arg-type]
+    result = judge(down, "0")
+
+    assert judge(good, "0").verdict == "PROMOTE"
+    assert result.verdict == word
+    assert code in {reason.code for reason in result.reasons}
+
+
 def test_the_same_evidence_gives_the_same_bytes() -> None:
     """Twice, and with the records in another order."""
     run = evidence({"c1": WINS, "c4": TIES, "c16": LOSES}, requests=24)
