@@ -59,7 +59,7 @@ class PlainConnection:
         self._sock.settimeout(0.0)
         try:
             self._sock.recv(1, socket.MSG_PEEK)
-        except (BlockingIOError, ssl.SSLWantReadError):
+        except BlockingIOError:
             return True
         except OSError:
             return False
@@ -114,6 +114,25 @@ class TlsConnection(PlainConnection):
                 self._flush(timeout_s)
             if pieces or ended:
                 return b"".join(pieces), stamp_ns
+
+    def quiet(self) -> bool:
+        """As for plain connections; session tickets, which a server sends unasked, are nothing said."""
+        try:
+            while True:
+                _, ended = self._feed(0.0)
+                if ended or self._speaks():
+                    return False
+        except BlockingIOError:
+            return True
+        except OSError:
+            return False
+
+    def _speaks(self) -> bool:
+        try:
+            self._tls.read(1)
+        except ssl.SSLWantReadError:
+            return False
+        return True
 
     def _feed(self, timeout_s: float) -> tuple[int | None, bool]:
         data, stamp_ns = super().receive(timeout_s)

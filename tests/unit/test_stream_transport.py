@@ -146,13 +146,17 @@ def test_four_events_read_late_are_one_timed_and_three_censored() -> None:
     assert (len(record.event_ns), len(set(record.event_ns)), record.censored) == (4, 1, (0, 1, 2))
 
 
-def test_a_connection_serves_one_request_after_another() -> None:
-    """Opened once; the second request finds it open, and its connection time is not counted again."""
-    with playing([_says_twice(ANSWER)]) as url:
-        first, second = _asked_times(2, StampingTransport(), url)
+@pytest.mark.parametrize("tls", [False, True])
+@pytest.mark.usefixtures("trusted")
+def test_a_connection_serves_one_request_after_another(tls: bool) -> None:
+    """Opened once and ahead; every request finds it open, and its connection time is counted once."""
+    with playing([_says_twice(ANSWER)], tls=tls) as url:
+        transport = StampingTransport()
+        transport.open(httpx.URL(url))
+        first, second = _asked_times(2, transport, url)
 
-    assert (first.reused, first.connect_ns is not None) == (False, True)
-    assert (second.reused, second.connect_ns, second.problem) == (True, None, None)
+    assert (first.problem, first.reused, first.connect_ns is not None) == (None, False, True)
+    assert (second.problem, second.reused, second.connect_ns) == (None, True, None)
 
 
 def test_a_connection_closed_while_idle_is_replaced_before_the_clock_starts() -> None:
@@ -258,6 +262,27 @@ def test_an_answer_ends_where_http_says(answer: bytes, problem: str | None) -> N
     """Counted, chunked or closed; short of that it was cut off."""
     with playing([_says(answer)]) as url:
         assert _asked(StampingTransport(), url).problem == problem
+
+
+@pytest.mark.usefixtures("trusted")
+def test_under_tls_an_open_connection_is_used_although_tickets_came() -> None:
+    """TLS 1.3 sends session tickets after the handshake: the connection opened before the clock is the one that is used."""
+    with playing([_says_twice(ANSWER)], tls=True) as url:
+        transport = StampingTransport(SHORT)
+        transport.open(httpx.URL(url))
+        time.sleep(0.05)
+        first, second = _asked_times(2, transport, url)
+
+    assert [(one.problem, one.reused) for one in (first, second)] == [(None, False), (None, True)]
+
+
+@pytest.mark.usefixtures("trusted")
+def test_under_tls_a_close_while_idle_is_seen() -> None:
+    """S-12: the server said goodbye; the next request goes over a new connection."""
+    with playing([_says(ANSWER), _says(ANSWER)], tls=True) as url:
+        first, second = _asked_times(2, StampingTransport(), url)
+
+    assert [(one.problem, one.reused, one.retries) for one in (first, second)] == [(None, False, 0), (None, False, 0)]
 
 
 @pytest.mark.usefixtures("trusted")
