@@ -1,7 +1,9 @@
 """A loopback endpoint that knows what it sent and when: the yardstick for the client. Decides nothing about the client.
 
 One thread. Every stream follows a fixed schedule (first chunk after `ttft_ms`, then one each `interval_us`, so many tokens in
-each), and the monotonic time of every write is kept. It speaks both OpenAI routes, and tells on `/truth` what it did.
+each), and the monotonic time of every write is kept. A request counts from its arrival as the kernel stamped it, so that a
+busy machine, which lets this process read late, does not shorten what it calls true. It speaks both OpenAI routes, and tells on
+`/truth` what it did.
 
     python -m specbench.engine.yardstick --interval-us 10000 --tokens-per-chunk 4 [--tls CERTIFICATE KEY] [--while-input-lasts]
 """
@@ -16,6 +18,7 @@ import ssl
 import time
 from dataclasses import dataclass
 
+from specbench.engine.arrivals import ask_for_stamps, received
 from specbench.engine.sent import Sent
 
 NS_PER_MS = 1_000_000
@@ -107,16 +110,14 @@ class Endpoint:
     def _accept(self) -> None:
         sock, _ = self._listener.accept()
         sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        ask_for_stamps(sock)
         if self._tls is not None:
             sock = self._tls.wrap_socket(sock, server_side=True)
         self._open[sock.fileno()] = Connection(sock)
         self._poll.register(sock, selectors.EVENT_READ)
 
     def _receive(self, connection: Connection) -> None:
-        try:
-            data = connection.sock.recv(1 << 18)
-        except OSError:
-            data = b""
+        data, arrived_ns = received(connection.sock)
         if not data:
             self._poll.unregister(connection.sock)
             del self._open[connection.sock.fileno()]
@@ -128,6 +129,7 @@ class Endpoint:
         length = int(head.lower().partition(b"content-length:")[2].split(b"\r\n")[0] or b"0")
         if blank and len(body) >= length:
             connection.received = body[length:]
+            connection.asked_ns = arrived_ns
             self._answer(connection, head.split(b" ", 2)[1].decode(), body[:length])
 
     def _answer(self, connection: Connection, path: str, body: bytes) -> None:
@@ -135,7 +137,6 @@ class Endpoint:
             connection.left = max(1, int(json.loads(body).get("max_tokens", 128)))
             connection.chat = "chat" in path
             connection.given = connection.chunks = 0
-            connection.asked_ns = time.monotonic_ns()
             self._sent.first_ns = self._sent.first_ns or connection.asked_ns
             connection.sock.sendall(HEAD)
             self._schedule_next(connection, connection.asked_ns + round(self._schedule.ttft_ms * NS_PER_MS))
