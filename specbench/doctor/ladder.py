@@ -13,8 +13,8 @@ from typing import Any
 import httpx
 
 from specbench.doctor.diagnosis import Reading, Rung
-from specbench.doctor.processor_time import machine_busy_s
 from specbench.errors import UnreachableError
+from specbench.load.processor_time import machine_busy_s
 from specbench.probe import ProbeOrder, probe
 
 LADDER = ((8, 100), (32, 100), (64, 100), (128, 100), (32, 400), (64, 400))

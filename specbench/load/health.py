@@ -50,6 +50,8 @@ class Tally:
             achieved_concurrency=self._achieved(closed),
             chunks=self._chunks,
             clock_steps=self._clock_steps,
+            machine_cpu_share=closed.machine_cpu_share,
+            loop_lag_ms_p99=closed.loop_lag_ms_p99,
         )
 
     def _achieved(self, closed: Closed) -> float | None:

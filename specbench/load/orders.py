@@ -113,6 +113,8 @@ class Closed(msgspec.Struct, frozen=True, kw_only=True, tag=True, array_like=Tru
     aborted: bool
     limit_hit: bool
     cpu_share: float | None
+    machine_cpu_share: float | None = None
+    loop_lag_ms_p99: float | None = None
 
 
 class BlockEnd(msgspec.Struct, frozen=True, kw_only=True):

@@ -2,7 +2,6 @@
 
 import contextlib
 import itertools
-import time
 from array import array
 from collections.abc import Callable
 from typing import ClassVar
@@ -17,6 +16,7 @@ from locust.runners import Runner
 from specbench import __version__
 from specbench.load.orders import Answered, BlockOrder, Closed, Work
 from specbench.load.reading import Reading
+from specbench.load.watch import Watch, Watched
 from specbench.load.window import Window
 from specbench.stream.clock import now_ns
 from specbench.stream.exchange import Exchange
@@ -77,7 +77,7 @@ class Block:
         StreamUser.block = self
         self._alive = self._streams
         runner.start(self._streams, spawn_rate=self._streams)
-        cpu_share = self._watch()
+        watched = self._watch()
         self._over.set()
         self._started.set()
         self._work.put(None)
@@ -95,7 +95,7 @@ class Block:
             end_reason=window.reason,
             aborted=self._aborted,
             limit_hit=self._limit_hit,
-            cpu_share=cpu_share,
+            **watched._asdict(),
         )
 
     def stream(self) -> None:
@@ -202,21 +202,17 @@ class Block:
             clock_step=exchange.clock_step,
         )
 
-    def _watch(self) -> float | None:
-        """Wait until the block is over. Returns the share of a core that this process used while the window was open."""
-        opened = closed = None
+    def _watch(self) -> Watched:
+        """Wait until the block is over. Returns what this process and its machine did while the window was open."""
+        watch = Watch()
         while not self._aborted and not self._window.over(now_ns()):
-            if opened is None and self._window.opened_ns is not None:
-                opened = (now_ns(), time.process_time_ns())
-            if closed is None and self._window.closed_ns is not None:
-                closed = (now_ns(), time.process_time_ns())
+            watch.window_is(self._window.opened_ns is not None, self._window.closed_ns is not None)
+            before_ns = now_ns()
             gevent.sleep(TICK_S)
+            watch.woke(now_ns() - before_ns - ns_of_s(TICK_S))
         if self._aborted:
             self._window.stop(now_ns(), "aborted")
-        closed = closed or (now_ns(), time.process_time_ns())
-        if opened is None or closed[0] <= opened[0]:
-            return None
-        return (closed[1] - opened[1]) / (closed[0] - opened[0])
+        return watch.told()
 
 
 class StreamUser(User):

@@ -164,7 +164,11 @@ class Telemetry:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GeneratorHealth:
-    """Whether the load generator was in time during one block, and how much it had to do."""
+    """Whether the load generator was in time during one block, and how much it had to do.
+
+    `cpu_share` is of one core, `machine_cpu_share` of all of them, whoever used them; `loop_lag_ms_p99` is how much later than
+    asked for the generator's event loop woke up.
+    """
 
     cpu_share: float | None
     read_lag_ms_p99: float | None
@@ -172,6 +176,8 @@ class GeneratorHealth:
     achieved_concurrency: float | None
     chunks: int
     clock_steps: int
+    machine_cpu_share: float | None = None
+    loop_lag_ms_p99: float | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

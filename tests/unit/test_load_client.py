@@ -113,6 +113,8 @@ def test_the_child_says_how_it_was(child: LoadChild, url: str) -> None:
     assert end.health.read_lag_ms_p99 is not None
     assert end.health.send_delay_ms_p95 is not None
     assert end.health.cpu_share is not None
+    assert end.health.loop_lag_ms_p99 is not None
+    assert 0 <= (end.health.machine_cpu_share or 0.0) <= 1
     assert 0 < (end.health.achieved_concurrency or 0) <= 1
 
 

@@ -1,0 +1,67 @@
+"""What the generator's process and its machine did while a block's window was open. Measures; judging is the analysis's."""
+
+import time
+from array import array
+from typing import NamedTuple
+
+from specbench.load.processor_time import ProcessorTime, machine_busy_s
+from specbench.stream.clock import now_ns
+from specbench.units import ms
+
+
+class Watched(NamedTuple):
+    """Shares are of one core (`cpu_share`) and of all (`machine_cpu_share`); the lag is the 99th percentile of how much later
+    than asked for the event loop woke a sleeper. None where the window never opened, or the system does not tell."""
+
+    cpu_share: float | None = None
+    machine_cpu_share: float | None = None
+    loop_lag_ms_p99: float | None = None
+
+
+class _Moment(NamedTuple):
+    at_ns: int
+    own_ns: int
+    machine: ProcessorTime | None
+
+
+class Watch:
+    """Is told when the window opens and closes, and after every sleep how late it ended."""
+
+    def __init__(self) -> None:
+        self._opened: _Moment | None = None
+        self._closed: _Moment | None = None
+        self._lags = array("q")
+
+    def window_is(self, opened: bool, closed: bool) -> None:
+        """The window's state, as often as one likes; what counts is the first time of each."""
+        if opened and self._opened is None:
+            self._opened = _moment()
+        if closed and self._closed is None:
+            self._closed = _moment()
+
+    def woke(self, late_ns: int) -> None:
+        """A sleep ended so much later than it was to."""
+        if self._opened is not None and self._closed is None:
+            self._lags.append(late_ns)
+
+    def told(self) -> Watched:
+        """The window's figures, up to now where it has not closed."""
+        opened, closed = self._opened, self._closed or _moment()
+        if opened is None or closed.at_ns <= opened.at_ns:
+            return Watched()
+        lags = sorted(self._lags)
+        return Watched(
+            cpu_share=(closed.own_ns - opened.own_ns) / (closed.at_ns - opened.at_ns),
+            machine_cpu_share=_share(opened.machine, closed.machine),
+            loop_lag_ms_p99=ms(lags[(len(lags) * 99 - 1) // 100]) if lags else None,
+        )
+
+
+def _moment() -> _Moment:
+    return _Moment(now_ns(), time.process_time_ns(), machine_busy_s())
+
+
+def _share(before: ProcessorTime | None, after: ProcessorTime | None) -> float | None:
+    if before is None or after is None or after.total_s <= before.total_s:
+        return None
+    return (after.busy_s - before.busy_s) / (after.total_s - before.total_s)
