@@ -5,7 +5,7 @@ Pure: whoever draws brings the random number. No model and no speculation here.
 
 from array import array
 from bisect import bisect_right
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import accumulate
 
@@ -37,12 +37,15 @@ AS_IT_IS = Shaping()
 
 def distribution_of(weights: Iterable[tuple[int, float]]) -> Distribution:
     """The distribution proportional to those positive weights."""
-    pairs = sorted([pair for pair in weights if pair[1] > 0.0], key=lambda pair: (-pair[1], pair[0]))
-    total = sum([weight for _, weight in pairs])
-    probabilities = [weight / total for _, weight in pairs]
-    return Distribution(
-        array("H", [token for token, _ in pairs]), array("d", probabilities), array("d", accumulate(probabilities))
-    )
+    ordered = sorted([(-weight, token) for token, weight in weights if weight > 0.0])
+    return _normalised([token for _, token in ordered], [-weight for weight, _ in ordered])
+
+
+def _normalised(tokens: Sequence[int], weights: Sequence[float]) -> Distribution:
+    """The distribution of weights that are in order already."""
+    total = sum(weights)
+    probabilities = array("d", [weight / total for weight in weights])
+    return Distribution(array("H", tokens), probabilities, array("d", accumulate(probabilities)))
 
 
 def one_hot(token: int) -> Distribution:
@@ -75,14 +78,16 @@ def shaped(distribution: Distribution, shaping: Shaping) -> Distribution:
     if shaping.temperature == 0.0:
         return one_hot(distribution.tokens[0])
     exponent = 1.0 / shaping.temperature
-    # Relative to the most probable token, so that a low temperature cannot underflow all of them.
+    # Relative to the most probable token, so that a low temperature cannot underflow all of them. The order stays as it is.
     top = distribution.probabilities[0]
     weights = [(p / top) ** exponent for p in distribution.probabilities]
     kept = min(shaping.top_k or len(weights), len(weights))
     if shaping.top_p < 1.0:
         sums = list(accumulate(weights[:kept]))
         kept = min(bisect_right(sums, shaping.top_p * sums[-1] * (1 - 1e-12)) + 1, kept)
-    return distribution_of(zip(distribution.tokens[:kept], weights[:kept], strict=True))
+    while weights[kept - 1] == 0.0:
+        kept -= 1
+    return _normalised(distribution.tokens[:kept], weights[:kept])
 
 
 def residual(p: Distribution, q: Distribution) -> Distribution:

@@ -9,8 +9,10 @@ busy machine, which lets this process read late, does not shorten what it calls 
 """
 
 import argparse
+import contextlib
 import heapq
 import json
+import resource
 import select
 import selectors
 import socket
@@ -225,6 +227,9 @@ def main() -> None:
     if asked.tls:
         context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
         context.load_cert_chain(*asked.tls)
+    with contextlib.suppress(ValueError, OSError):
+        most = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
+        resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))
     listener = socket.create_server(("127.0.0.1", asked.port), backlog=4096)
     print(f"{'https' if asked.tls else 'http'}://127.0.0.1:{listener.getsockname()[1]}", flush=True)  # noqa: T201 - whoever started it reads this
     leash = 0 if asked.while_input_lasts else None
