@@ -165,7 +165,7 @@ def connect(url: httpx.URL, verify: bool, timeout_s: float, proxy: Proxy | None 
     Raises: TimeoutError, OSError (name resolution, the proxy and TLS included).
     """
     keep_stamping()
-    port = url.port or PORTS[url.scheme]
+    port = url.port or PORTS["https" if url.scheme == "https" else "http"]
     sock = socket.create_connection((url.host, port) if proxy is None else (proxy.host, proxy.port), timeout_s)
     try:
         sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)

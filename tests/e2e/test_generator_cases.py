@@ -29,6 +29,7 @@ from specbench.units import ms, seconds
 from tests.support.captures import DONE, final_usage, finish, said
 from tests.support.raw_server import CERTIFICATE, END, KEY, STREAM_HEAD, chunk, head, playing, read_request
 from tests.support.streaming import streaming
+from tests.support.truthful import truth_endpoint
 
 RULE = ENGINES["openai"].stream
 GOOD = STREAM_HEAD + chunk(said("a")) + chunk(finish() + final_usage(1) + DONE) + END
@@ -124,6 +125,18 @@ def test_all_users_are_in_flight_at_once() -> None:
     assert endpoint.most_open == 128
     assert seconds(sent[-1] - sent[0]) < 0.5
     assert {record.outcome for record in _records(captures)} == {"ok"}
+
+
+def test_a_thousand_streams_are_in_flight_on_one_process() -> None:
+    """Every one is answered, and at one moment all of them were under way: nothing lowered the concurrency in silence."""
+    with truth_endpoint("--ttft-ms", "4000", "--interval-us", "10000") as url:
+        captures, end = _driven(url, 1000, 1000)
+    last_sent_ns, first_ended_ns = max(one.sent_ns for one in captures), min(one.end_ns for one in captures)
+
+    assert Counter(record.outcome for record in _records(captures)) == {"ok": 1000}
+    assert len({capture.stream for capture in captures}) == 1000
+    assert last_sent_ns < first_ended_ns
+    assert (end.health.achieved_concurrency or 0.0) > 0.8
 
 
 @pytest.mark.parametrize("host", ["127.0.0.1", "localhost"])
