@@ -1,7 +1,9 @@
 """The cases that people met with load generators, on the real one: every claim by its number, with the right value."""
 
 import json
+import os
 import resource
+import signal
 import socket
 import ssl
 import subprocess
@@ -11,21 +13,24 @@ import threading
 import time
 from collections import Counter
 from collections.abc import Iterator
+from pathlib import Path
 
 import httpx
 import pytest
 
-from specbench.errors import ScenarioError
+from specbench.errors import InternalError, ScenarioError
 from specbench.load.client import LoadChild
 from specbench.load.limits import SPARE, check_open_files
 from specbench.load.orders import BlockEnd, BlockOrder, Work
 from specbench.model.seen import Capture, RequestRecord
+from specbench.probe import ProbeOrder, probe
+from specbench.stream.clock import now_ns
 from specbench.stream.connection import CLIENT_CERTIFICATE
 from specbench.stream.exchange import Exchange
 from specbench.stream.record import Asked, record_of
 from specbench.stream.transport import EXCHANGE, StampingTransport, Timeouts
 from specbench.telemetry import ENGINES
-from specbench.units import ms, seconds
+from specbench.units import ms, ns_of_s, seconds
 from tests.support.captures import DONE, final_usage, finish, said
 from tests.support.raw_server import CERTIFICATE, END, KEY, STREAM_HEAD, chunk, head, playing, read_request
 from tests.support.streaming import streaming
@@ -137,6 +142,32 @@ def test_a_thousand_streams_are_in_flight_on_one_process() -> None:
     assert len({capture.stream for capture in captures}) == 1000
     assert last_sent_ns < first_ended_ns
     assert (end.health.achieved_concurrency or 0.0) > 0.8
+
+
+def test_a_lost_generator_process_ends_the_measurement() -> None:
+    """L-08: one of two is killed half-way: no figure is made of what the other one saw, and one line says why."""
+    killed: list[int] = []
+
+    def kill_one() -> None:
+        deadline_ns = now_ns() + ns_of_s(20.0)
+        while not killed and now_ns() < deadline_ns:
+            time.sleep(0.05)
+            for task in Path(f"/proc/{os.getpid()}/task").iterdir():
+                children = (task / "children").read_text().split()
+                drivers = [int(pid) for pid in children if b"specbench.load.child" in Path(f"/proc/{pid}/cmdline").read_bytes()]
+                if len(drivers) == 2:
+                    time.sleep(1.5)
+                    os.kill(drivers[0], signal.SIGKILL)
+                    killed.append(drivers[0])
+
+    with truth_endpoint("--ttft-ms", "50", "--interval-us", "10000") as url:
+        thread = threading.Thread(target=kill_one)
+        thread.start()
+        with pytest.raises(InternalError, match=r"the load generator ended \(exit code -9\)"):
+            probe(ProbeOrder(url=url, model="truth", engine="openai", concurrency=4, requests=40, max_tokens=64, processes=2))
+        thread.join()
+
+    assert len(killed) == 1
 
 
 @pytest.mark.parametrize("host", ["127.0.0.1", "localhost"])
