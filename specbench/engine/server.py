@@ -51,7 +51,7 @@ def serve(options: EngineOptions) -> None:
     """
     endpoint = endpoint_of(options)
     listener = _listener(options.host, options.port)
-    # A GPU does not wait for a busy machine. Where the user may, the engine goes first; it needs a twentieth of a core.
+    # A GPU does not wait for a busy machine. Where the user may, the engine goes first; it needs a tenth of a core.
     with contextlib.suppress(OSError):
         os.setpriority(os.PRIO_PROCESS, 0, PRIORITY)
     with contextlib.suppress(KeyboardInterrupt), asyncio.Runner(loop_factory=_event_loop) as runner:
