@@ -10,7 +10,8 @@ from functools import partial
 from specbench.calibrate import contrasts, engine_clock, faults, sockets, verdicts
 from specbench.calibrate.verdicts import Outcome
 
-# Coverage is also looked at in shorter blocks, where stalls are few in each.
+# Coverage is also looked at in shorter blocks, where stalls are few in each and the arms meet them differently.
+SHORTER_SCENE = "speculation-stalls"
 SHORTER_BLOCKS = (200, 500, 1000)
 FULL_BLOCK = 2000
 
@@ -32,7 +33,7 @@ def covering(scenario: str, steps: int) -> str:
 
 
 def _covering(scenario: str, steps: int, count: int) -> Campaign:
-    return Campaign(covering(scenario, steps), count, partial(contrasts.covers, scenario, steps))
+    return Campaign(covering(scenario, steps), count, partial(contrasts.covers, scenario, steps), 200)
 
 
 CAMPAIGNS: tuple[Campaign, ...] = (
@@ -54,8 +55,8 @@ CAMPAIGNS: tuple[Campaign, ...] = (
     Campaign("until-win", 300, verdicts.until_win),
     Campaign("need", 200, contrasts.need),
     Campaign("spread", 400, contrasts.spread),
-    *(_covering(name, FULL_BLOCK, 400 if world[1] == 64 else 1000) for name, world in contrasts.SCENARIOS.items()),
-    *(_covering("stalls-16", steps, 1000) for steps in SHORTER_BLOCKS),
+    *(_covering(name, FULL_BLOCK, 400 if scene.streams == 64 else 1000) for name, scene in contrasts.SCENARIOS.items()),
+    *(_covering(SHORTER_SCENE, steps, 1000) for steps in SHORTER_BLOCKS),
     Campaign("engine-aa", 1000, engine_clock.engine_aa),
     Campaign("engine-aa-drafting", 1000, engine_clock.engine_aa_drafting),
     Campaign("engine-slower", 500, engine_clock.engine_slower),

@@ -39,15 +39,19 @@ prefills take {PREFILL_SPAN[0]:.2f} to {PREFILL_SPAN[1]:.2f} times the usual tim
 their mean does, and remembers as much. A block of the standard profile (30 requests and 20 s, 2,000 steps of 10 ms) has 200 such
 steps, or as many as 30 requests take. Answers are scaled alike; TTFT and the floors of guardrails are not. The matrix is
 {len(BINS)} bins × {len(LEVELS)} concurrencies ({", ".join(map(str, LEVELS))}), {PAIRS} pairs. Coverage is not scaled: its blocks
-have 2,000 single steps with a correlation of .95. The number after a scenario's name there is its concurrency, 4 where there is
-none (after `icc` it is the share of a token's variance that its request explains).
+have 2,000 single steps with a correlation of .95. There the number after a name is the concurrency, 4 where there is none; after
+`icc` it is the share of a token's variance that its request explains. In the `speculation` scenarios the arms are of two kinds
+(one token a step, and 1.2 times longer steps with alpha .65), and a long run stands for the truth; in all others one arm is 10 %
+slower in everything, and 3 % of the steps of `stalls` last 2.5 times as long.
 """
 _READING = """
 ## How to read it
 
-- Coverage above 97 % misses its target on the safe side: the interval is wider than it needs to be.
-- Near stalls a percentile of a short block is no steady number. The rows with 200, 500 and 1,000 steps say how coverage changes
-  with the length of a block, and `specbench plan` warns below the length from which it holds.
+- Coverage above 97 % misses its target on the safe side: the interval is wider than it needs to be. Pooled percentiles take the
+  largest of three errors: their mean square would cover 95 %, but where a distribution has a gap at the percentile it calls equal
+  arms different at p = .002 in 2 to 4 % of comparisons, not in .2 %.
+- Near stalls a percentile of a short block is no steady number, and two kinds of arms meet stalls differently. The rows with 200,
+  500 and 1,000 steps say how coverage changes with the length of a block; `specbench plan` warns below 500.
 - T9 cannot be better than what 10 pairs tell of their own spread: it is known within a quarter, and the need goes with its
   square.
 - Simulated worlds are not your machine. `specbench calibrate` with the URLs of two equal endpoints measures the noise of yours.

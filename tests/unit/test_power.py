@@ -120,9 +120,11 @@ def test_nothing_known_is_said_and_no_number_is_made_up() -> None:
 
 
 def test_short_blocks_are_warned_of() -> None:
-    """Below 20 s, the length from which coverage near stalls holds, the plan says so; at 20 s it does not."""
+    """2 s are 100 steps of the assumed 20 ms, too few; 20 s are enough, unless an earlier run measured steps of 50 ms."""
     block = replace(FOUR.matrix.block, min_s=2.0)
     short = replace(FOUR, matrix=replace(FOUR.matrix, block=block))
+    slow = Spreads({("c4", "tpot_p95"): 0.05}, "the pairs of run r1", {("c4", "step_time"): 50.0})
 
-    assert "blocks of 2 s are short" in describe_power(short, stated_prior(short))
-    assert "are short" not in describe_power(FOUR, stated_prior(FOUR))
+    assert "blocks hold about 100 engine steps (20 ms each, assumed)" in describe_power(short, stated_prior(short))
+    assert "engine steps" not in describe_power(FOUR, stated_prior(FOUR))
+    assert "blocks hold about 400 engine steps (50 ms each, measured)" in describe_power(FOUR, slow)
