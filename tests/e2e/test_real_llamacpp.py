@@ -53,10 +53,11 @@ def check_counts(done: Run) -> None:
     assert drafted > 0
 
 
-@pytest.mark.parametrize("scenario", ["llamacpp-ngram", "llamacpp-draft"])
-def test_a_real_pair_is_measured_as_its_engine_counts(tmp_path: Path, scenario: str) -> None:
+@pytest.mark.parametrize(("scenario", "lengths"), [("llamacpp-ngram", "[24, 40]"), ("llamacpp-draft", "[12, 20]")])
+def test_a_real_pair_is_measured_as_its_engine_counts(tmp_path: Path, scenario: str, lengths: str) -> None:
     """Both arms complete, token and acceptance counts agree with the engine's, the verdict has reasons, nothing is left."""
-    done = run(scenario, tmp_path / "run", "--set", "matrix.concurrency=[1]")
+    words = ("--set", "matrix.concurrency=[1]", "--set", f"workload.bins[0].output_tokens={lengths}")
+    done = run(scenario, tmp_path / "run", *words)
 
     assert done.code in (0, 30), done.said
     result = done.result
@@ -127,7 +128,7 @@ def test_an_engine_killed_in_the_middle_of_a_block_is_judged_by_which_it_was(
         assert len(servers) == 2
         os.kill(victims[0], signal.SIGKILL)
 
-    words = ("--set", "matrix.concurrency=[4]", "--set", "matrix.block={min_requests: 60, min_s: 5, max_s: 60}", "--gate")
+    words = ("--set", "matrix.concurrency=[4]", "--set", "matrix.block={min_requests: 24, min_s: 2, max_s: 60}", "--gate")
     done = run("llamacpp-ngram", tmp_path / "run", *words, during=kill)
 
     assert (done.code, done.result["verdict"]) == (code, verdict), done.said
