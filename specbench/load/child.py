@@ -12,8 +12,11 @@ import gc
 import logging
 import os
 import signal
+import sys
 import traceback
 from types import TracebackType
+
+sys.modules["httpx._main"] = None  # type: ignore[assignment] # httpx's command line: a tenth of this process's start
 
 import gevent
 from gevent.os import make_nonblocking, nb_read, nb_write

@@ -25,7 +25,7 @@ class Reading:
         self._exchange = exchange
         self._waiter: Waiter[None] = Waiter()
         loop = get_hub().loop
-        self._readable = loop.io(transport.descriptor, READABLE)
+        self._readable = loop.io(transport.watch(), READABLE)
         self._alarm = loop.timer(self._left_s())
 
     def to_end(self) -> None:

@@ -19,6 +19,7 @@ CLIENT_CERTIFICATE = "SPECBENCH_CLIENT_CERT"
 """The environment variable that names a PEM file with the client's certificate and its key, where an endpoint asks for one."""
 
 READ_SIZE = 65536
+KEY_UPDATE_S = 5.0  # to hand over what TLS itself has to say in the middle of an answer: next to nothing, and rare
 SO_TIMESTAMPNS = 35
 """The Linux option (asm-generic/socket.h) that lets `recvmsg` tell when data arrived; `socket` has no name for it."""
 
@@ -40,18 +41,23 @@ class PlainConnection:
     def receive(self, timeout_s: float) -> tuple[bytes, int | None]:
         """What has arrived, empty once the peer has closed, and the realtime stamp (ns) of the last segment in it.
 
-        Raises: TimeoutError, BlockingIOError (nothing there, and `timeout_s` is 0), OSError.
+        Raises: TimeoutError, BlockingIOError (nothing is there, and `timeout_s` is 0), OSError.
         """
         self._sock.settimeout(timeout_s)
+        return self.receive_ready()
+
+    def receive_ready(self) -> tuple[bytes, int | None]:
+        """The same with the patience that was set last: none on a watched connection.  Raises: BlockingIOError, OSError."""
         data, ancillary, _, _ = self._sock.recvmsg(READ_SIZE, _ANCILLARY)
         for level, kind, value in ancillary:
-            if level == socket.SOL_SOCKET and kind == SO_TIMESTAMPNS and len(value) == 16:
+            if kind == SO_TIMESTAMPNS and level == socket.SOL_SOCKET and len(value) == 16:
                 seconds, nanoseconds = _timespec(value)
                 return data, seconds * 1_000_000_000 + nanoseconds
         return data, None
 
-    def fileno(self) -> int:
-        """The socket's descriptor."""
+    def watch(self) -> int:
+        """The socket's descriptor for an event loop to watch; from now on `receive_ready` does not wait."""
+        self._sock.settimeout(0.0)
         return self._sock.fileno()
 
     def quiet(self) -> bool:
@@ -87,7 +93,7 @@ class TlsConnection(PlainConnection):
                 self._tls.do_handshake()
             except ssl.SSLWantReadError:
                 self._flush(timeout_s)
-                self._feed(timeout_s)
+                self._feed()
             else:
                 self._flush(timeout_s)
                 return
@@ -97,10 +103,10 @@ class TlsConnection(PlainConnection):
         self._tls.write(data)
         self._flush(timeout_s)
 
-    def receive(self, timeout_s: float) -> tuple[bytes, int | None]:
-        """As for plain connections; the stamp is that of the read that completed the record.  Raises: TimeoutError, OSError."""
+    def receive_ready(self) -> tuple[bytes, int | None]:
+        """As for plain connections; the stamp is that of the read that completed the record."""
         while True:
-            stamp_ns, ended = self._feed(timeout_s)
+            stamp_ns, ended = self._feed()
             pieces = []
             try:
                 while piece := self._tls.read(READ_SIZE):
@@ -111,15 +117,18 @@ class TlsConnection(PlainConnection):
             except ssl.SSLEOFError:
                 ended = True  # it closed without saying so; framing decides whether the answer was whole
             if self._outgoing.pending:
-                self._flush(timeout_s)
+                patience = self._sock.gettimeout()
+                self._flush(KEY_UPDATE_S)
+                self._sock.settimeout(patience)
             if pieces or ended:
                 return b"".join(pieces), stamp_ns
 
     def quiet(self) -> bool:
         """As for plain connections; session tickets, which a server sends unasked, are nothing said."""
+        self._sock.settimeout(0.0)
         try:
             while True:
-                _, ended = self._feed(0.0)
+                _, ended = self._feed()
                 if ended or self._speaks():
                     return False
         except BlockingIOError:
@@ -134,8 +143,8 @@ class TlsConnection(PlainConnection):
             return False
         return True
 
-    def _feed(self, timeout_s: float) -> tuple[int | None, bool]:
-        data, stamp_ns = super().receive(timeout_s)
+    def _feed(self) -> tuple[int | None, bool]:
+        data, stamp_ns = super().receive_ready()
         if data:
             self._incoming.write(data)
         else:

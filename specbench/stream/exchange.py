@@ -16,6 +16,8 @@ and the offset is known to a few microseconds."""
 LONGEST_LINE = 4 * 1024 * 1024
 """Bytes that a body may go on without a line end. One event carries a few tokens; images and logits do not come by line."""
 
+LINE_FEED = 10
+
 LARGEST_BODY = 256 * 1024 * 1024
 """Bytes of one answer that are kept; an endpoint that never stops must not fill the memory."""
 
@@ -46,6 +48,7 @@ class Exchange:
         self._offset_ns = offset_ns
         self.problem: Outcome | None = None
         self.problem_text: str | None = None
+        self.finished = False  # whether nothing more is to be read, for good or ill
         self.touched = False  # whether any byte of an answer has come: then the request must not be sent again
         self.framing = Framing()
         self.stamps = array("q")
@@ -58,7 +61,10 @@ class Exchange:
         self._token_ns: int | None = None
 
     def take(self, data: bytes, stamp_ns: int | None, read_ns: int) -> None:
-        """Keep what one read delivered; `stamp_ns` is the kernel's (realtime), None where it gave none."""
+        """Keep what one read delivered; `stamp_ns` is the kernel's (realtime), None where it gave none.
+
+        This runs once per token and stream, between two reads: it does what cannot wait, and no more.
+        """
         self.touched = True
         try:
             body = self.framing.feed(data)
@@ -67,33 +73,39 @@ class Exchange:
             return
         self._last_ns = read_ns if stamp_ns is None else stamp_ns + self._offset_ns
         if body:
-            self._unstamped += stamp_ns is None
+            if stamp_ns is None:
+                self._unstamped += 1
             self.stamps.append(self._last_ns)
             self.reads.append(read_ns)
             self.pieces.append(body)
-            self._watch(body, read_ns)
+            self._size += len(body)
+            if body[-1] == LINE_FEED and self._size <= LARGEST_BODY:
+                self._open_line = 0
+            else:
+                self._measure(body)
+            if b"data:" in body and (self._token_ns is not None or self._holds_token(body)):
+                self._token_ns = read_ns
+        if self.framing.complete:
+            self.finished = True
 
-    def _watch(self, body: bytes, read_ns: int) -> None:
+    def _measure(self, body: bytes) -> None:
+        """Neither a line nor the whole may grow without end."""
         line_end = body.rfind(b"\n")
         self._open_line = self._open_line + len(body) if line_end < 0 else len(body) - line_end - 1
-        self._size += len(body)
         if self._open_line > LONGEST_LINE:
             self.fail("line_too_long", f"more than {LONGEST_LINE} bytes without a line end")
         elif self._size > LARGEST_BODY:
             self.fail("protocol_error", f"an answer of more than {LARGEST_BODY} bytes")
-        if self._token_ns is not None:
-            if b"data:" in body:
-                self._token_ns = read_ns
-        elif b"data:" in body:
-            # One event that only names the role comes before the prompt is read: it does not end the wait for a token.
-            self._data_lines += body.count(b"data:")
-            if self._data_lines > 1 or b'"role":' not in body:
-                self._token_ns = read_ns
 
-    @property
-    def finished(self) -> bool:
-        """Whether nothing more is to be read, for good or ill."""
-        return self.framing.complete or self.problem is not None
+    def _holds_token(self, body: bytes) -> bool:
+        """Whether events seen so far can hold a token: one that only names the role comes before the prompt is read."""
+        self._data_lines += body.count(b"data:")
+        return self._data_lines > 1 or b'"role":' not in body
+
+    def closed(self) -> bool:
+        """Whether the answer is whole now that the peer has closed."""
+        self.finished = whole = self.framing.closed()
+        return whole
 
     @property
     def looks_well(self) -> bool:
@@ -114,6 +126,7 @@ class Exchange:
         """Something went wrong; what went wrong first is kept."""
         if self.problem is None:
             self.problem, self.problem_text = problem, text
+        self.finished = True
 
     def end(self, now_ns: int, offset_ns: int) -> None:
         """Nothing more will come; `offset_ns` is the offset of the two clocks as it is now.

@@ -3,7 +3,6 @@
 A transport holds one connection, as one stream of a load test needs: requests on it follow each other.
 """
 
-import contextlib
 import errno
 import os
 import socket
@@ -73,38 +72,41 @@ class StampingTransport(httpx.BaseTransport):
         body = _Body(self, exchange)
         return httpx.Response(status, headers=exchange.framing.headers, stream=body, extensions={EXCHANGE: exchange})
 
-    @property
-    def descriptor(self) -> int:
-        """The connection's file descriptor, for an event loop to watch."""
+    def watch(self) -> int:
+        """The connection's file descriptor, for an event loop to watch; `read_ready` is then called when it is readable."""
         assert self._connection is not None
-        return self._connection.fileno()
+        return self._connection.watch()
 
     def read(self, exchange: Exchange) -> None:
         """One more read of the answer, waiting for it as long as its deadline allows."""
+        assert self._connection is not None
         deadline_ns, late = exchange.deadline()
         try:
-            self._receive(exchange, max(deadline_ns - now_ns(), 1) / NS_PER_S)
+            data, stamp_ns = self._connection.receive(max(deadline_ns - now_ns(), 1) / NS_PER_S)
         except TimeoutError:
             exchange.fail(late, "nothing came in time")
-
-    def read_ready(self, exchange: Exchange) -> None:
-        """One more read of the answer if something has come; what is too late is for the caller to see."""
-        with contextlib.suppress(BlockingIOError):
-            self._receive(exchange, 0.0)
-
-    def _receive(self, exchange: Exchange, timeout_s: float) -> None:
-        assert self._connection is not None
-        try:
-            data, stamp_ns = self._connection.receive(timeout_s)
-        except (TimeoutError, BlockingIOError):
-            raise
         except OSError as error:
             self._broken_off(exchange, str(error))
         else:
-            if data:
-                exchange.take(data, stamp_ns, now_ns())
-            elif self._cut or not exchange.framing.closed():
-                self._broken_off(exchange, "closed before the end of the answer")
+            self._take(exchange, data, stamp_ns)
+
+    def read_ready(self, exchange: Exchange) -> None:
+        """One more read of a watched connection, of what has come already; what is too late is for the caller to see."""
+        assert self._connection is not None
+        try:
+            data, stamp_ns = self._connection.receive_ready()
+        except BlockingIOError:
+            return
+        except OSError as error:
+            self._broken_off(exchange, str(error))
+        else:
+            self._take(exchange, data, stamp_ns)
+
+    def _take(self, exchange: Exchange, data: bytes, stamp_ns: int | None) -> None:
+        if data:
+            exchange.take(data, stamp_ns, now_ns())
+        elif self._cut or not exchange.closed():
+            self._broken_off(exchange, "closed before the end of the answer")
 
     def read_to_end(self, exchange: Exchange) -> None:
         """Read until the answer has ended, well or not: between two reads nothing but stamping and keeping."""
