@@ -46,7 +46,12 @@ def told_of(parts: Sequence[Part], engine: str, telemetry: Telemetry | None) -> 
     steps = tokens_per_step(columns)
     return {
         "engine": engine,
-        "requests": {"ok": outcomes["ok"], "failed": len(records) - outcomes["ok"], "by_outcome": dict(sorted(outcomes.items()))},
+        "requests": {
+            "ok": outcomes["ok"],
+            "failed": len(records) - outcomes["ok"],
+            "by_outcome": dict(sorted(outcomes.items())),
+            "by_status": _statuses(records),
+        },
         "reasons": {record.outcome: record.reason for record in records if record.reason is not None},
         "tokens": sum(record.output_tokens or 0 for record in records if record.outcome == "ok"),
         "token_sources": dict(Counter(record.token_source for record in records if record.token_source is not None)),
@@ -136,6 +141,12 @@ def _generator(parts: Sequence[Part], records: Sequence[RequestRecord]) -> dict[
         "healthy": not reasons,
         "reasons": reasons,
     }
+
+
+def _statuses(records: Sequence[RequestRecord]) -> dict[str, int]:
+    """How often each HTTP status refused a request."""
+    refused = [record.status for record in records if record.outcome == "http_error" and record.status is not None]
+    return {str(status): count for status, count in sorted(Counter(refused).items())}
 
 
 def _summary(samples: Samples) -> dict[str, float | None] | None:

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 import msgspec
 
 from specbench.arms import base_url
-from specbench.doctor.diagnosis import Diagnosis
+from specbench.doctor.diagnosis import Diagnosis, Symptom
 from specbench.doctor.heard import Heard, heard
 from specbench.doctor.symptoms import symptoms_of
 from specbench.errors import RefusedError, ScenarioError, UnreachableError
@@ -43,14 +43,28 @@ def endpoint_diagnosis(url: str, model: str | None, engine_name: str | None, hea
         raise ScenarioError(f"--engine {engine_name}: not known; one of {', '.join(ENGINES)}")
     at = base_url(url)
     engine = ENGINES[engine_name] if engine_name is not None else recognise(at, headers) or ENGINES["openai"]
-    asked = model if model is not None else _only_model(at, headers)
+    asked = _model(at, headers, model)
     answers = tuple(heard(capture, engine.stream) for capture in _captures(at, asked, headers, engine))
-    facts = (("engine", engine.name), ("model", asked), ("answers", str(len(answers))), ("proxy", proxy_name(at) or "none"))
-    return Diagnosis(subject=at, symptoms=symptoms_of(answers, engine.stream, at), facts=(*facts, *_figures(answers)))
+    facts = (("engine", engine.name), ("model", asked), ("answers", str(len(answers))), *_figures(answers))
+    return Diagnosis(subject=at, symptoms=(*symptoms_of(answers, engine.stream, at), *_by_proxy(at)), facts=facts)
 
 
-def _only_model(url: str, headers: dict[str, str]) -> str:
+def _by_proxy(url: str) -> Iterator[Symptom]:
+    proxy = proxy_name(url)
+    if proxy is not None:
+        yield Symptom(
+            "by_proxy",
+            "caution",
+            f"requests go by the proxy {proxy}, as the environment says: times are those of the way through it.",
+            "List the host in NO_PROXY to measure it directly.",
+        )
+
+
+def _model(url: str, headers: dict[str, str], named: str | None) -> str:
+    """The model that was named, or else the only one that the endpoint lists."""
     answer = ask(url, headers, [MODELS])[MODELS]
+    if named is not None and answer.connected:
+        return named
     if answer.problem is not None:
         raise UnreachableError(f"{url} does not answer ({answer.problem}); is it up, and is this its address?")
     told = answer.json()

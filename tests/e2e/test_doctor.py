@@ -154,10 +154,23 @@ def test_what_cannot_be_asked_is_one_line() -> None:
     models = '{"data":[{"id":"a"},{"id":"b"}]}'
     with pytest.raises(UnreachableError, match="does not answer"):
         doctor("http://127.0.0.1:1")
+    with pytest.raises(UnreachableError, match="does not answer"):
+        doctor("http://127.0.0.1:1", model="m", engine="vllm")
     with pytest.raises(ScenarioError, match="--engine nobody"):
         doctor("http://127.0.0.1:1", engine="nobody")
     with answering(Table({"/v1/models": (200, models)})) as table, pytest.raises(RefusedError, match="lists 2 models"):
         doctor(table.url)
+
+
+def test_a_way_through_a_proxy_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The proxy answers itself here, whatever host it is asked for; metrics and load go the same way."""
+    with streaming(_written(*ONE_BY_ONE, USAGE)) as url:
+        monkeypatch.setenv("HTTP_PROXY", url)
+        monkeypatch.setenv("NO_PROXY", "")
+        diagnosis = doctor("http://gpu.example:8000", model="scripted", engine="openai")
+
+    assert [(one.id, one.weight) for one in diagnosis.symptoms if one.id != "client_late"] == [("by_proxy", "caution")]
+    assert url.removeprefix("http://") in diagnosis.symptoms[-1].seen
 
 
 def test_a_rung_is_true_or_says_why_not() -> None:

@@ -97,6 +97,22 @@ def test_a_refusal_is_one_attempt_and_one_failure() -> None:
     assert (endpoint.asked, record.outcome, record.status, record.retries) == (1, "http_error", 429, 0)
 
 
+def test_a_probe_tells_which_status_refused() -> None:
+    """S-13, S-14: three times 429, twice 502, and one answer; nothing is tried again."""
+    limited = head("Retry-After: 2", "Content-Length: 0", status="429 Too Many Requests")
+    endpoint = Endpoint(limited, BAD_GATEWAY, limited, BAD_GATEWAY, limited)
+    with streaming(endpoint) as url:
+        told = probe(ProbeOrder(url=url, model="scripted", engine="openai", concurrency=1, requests=6, max_tokens=1))
+
+    assert told["requests"] == {
+        "ok": 1,
+        "failed": 5,
+        "by_outcome": {"http_error": 5, "ok": 1},
+        "by_status": {"429": 3, "502": 2},
+    }
+    assert endpoint.asked == 6
+
+
 def test_error_pages_are_failures_and_the_load_goes_on() -> None:
     """S-14: five pages of a gateway among a hundred answers, the very first among them."""
     endpoint = Endpoint(*[BAD_GATEWAY] * 5)

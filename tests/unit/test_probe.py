@@ -42,7 +42,7 @@ def test_counts_are_those_of_the_endpoint(url: str, processes: int) -> None:
     """Requests, tokens and the answers' text in order, whatever the number of processes."""
     told = probe(_order(url + "/v1", processes=processes))
 
-    assert told["requests"] == {"ok": 6, "failed": 0, "by_outcome": {"ok": 6}}
+    assert told["requests"] == {"ok": 6, "failed": 0, "by_outcome": {"ok": 6}, "by_status": {}}
     assert (told["tokens"], told["engine"]) == (6 * 32, "vllm")
     assert told["text"] == {"chars": 6 * len(TEXT), "sha256": hashlib.sha256(6 * TEXT.encode()).hexdigest()}
     assert told["generator"]["stamps"] == {"kernel": 6}
