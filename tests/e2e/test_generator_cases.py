@@ -126,6 +126,18 @@ def test_error_pages_are_failures_and_the_load_goes_on() -> None:
     assert end.end_reason == "work_done"
 
 
+def test_a_run_whose_first_answer_is_an_error_page_ends_in_one_line(tmp_path: Path) -> None:
+    """S-14: exit 69 and the status by name before minutes are spent, and no traceback."""
+    with streaming(Endpoint(then=BAD_GATEWAY)) as url:
+        words = ["run", "scenarios/code.yaml", "--profile", "smoke", "--baseline", url, "--speculative", url]
+        command = [sys.executable, "-m", "specbench", *words, "--out", str(tmp_path / "run")]
+        done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=120)
+
+    assert done.returncode == 69, done.stderr
+    assert "HTTP 502" in done.stderr.splitlines()[-1]
+    assert "Traceback" not in done.stderr
+
+
 def test_a_redirect_is_not_followed_and_says_where_to() -> None:
     """The body is not sent to another host by itself, and the sentence names the address to use."""
     moved = head("Location: http://127.0.0.1:9/v1/x", "Content-Length: 0", status="307 Temporary Redirect")
