@@ -25,6 +25,25 @@ def _finding(result: Result, metric: str) -> Finding:
     return next(f for f in (*result.run_findings, *result.cells[0].findings) if f.metric == metric)
 
 
+@pytest.mark.parametrize(
+    ("health", "check"),
+    [
+        ({"cpu_share": 0.97}, "client_saturated"),
+        ({"send_delay_ms_p95": 80.0}, "send_delay"),
+        ({"achieved_concurrency": 0.94}, "achieved_concurrency"),
+    ],
+)
+def test_a_generator_that_was_the_bottleneck_makes_the_run_invalid(health: dict[str, float], check: str) -> None:
+    """L-02, L-08: its core full, its requests late, its streams not held: no verdict, and the check that says so."""
+    fast, slow = [[Answer(e2e_ms=1000)] * 10] * 10, [[Answer(e2e_ms=1500)] * 10] * 10
+    result = judge(literal_run(PLAIN, slow, fast, **health), "0")
+
+    assert result.verdict == "INVALID"
+    assert {one.id for one in (*result.integrity, *(i for cell in result.cells for i in cell.integrity)) if one.ok is False} == {
+        check
+    }
+
+
 @pytest.mark.parametrize("metric", ["e2e_p50", "e2e_p95"])
 def test_a_percentile_is_never_above_the_largest_value(metric: str) -> None:
     """L-05: answers of 575 ms have a percentile of 575, where a rounding table says 580."""
