@@ -24,7 +24,7 @@ from gevent.queue import SimpleQueue
 from locust.env import Environment
 
 from specbench.errors import ExitCode
-from specbench.load.limits import raise_open_files
+from specbench.load.limits import go_first, raise_open_files
 from specbench.load.orders import Abort, Answered, BlockOrder, Closed, NoMoreWork, Splitter, Work, decode_to_child, framed
 from specbench.load.streams import Block, StreamUser
 from specbench.stream.connection import keep_stamping
@@ -79,6 +79,7 @@ def main() -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C reaches the whole group; the parent decides what it means
     logging.getLogger("locust").setLevel(logging.ERROR)
     raise_open_files()
+    go_first()
     pipe = os.dup(1)
     os.dup2(2, 1)  # whatever prints must not print into the pipe
     outlet = Outlet(pipe)

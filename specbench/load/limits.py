@@ -1,12 +1,22 @@
-"""How many streams the system lets one process carry: raised as far as it may be, named where that is not enough."""
+"""What the system lets one load generator do: how many streams it may carry, and whether it may go first."""
 
 import contextlib
+import os
 import resource
 
 from specbench.errors import ScenarioError
 
 SPARE = 64
 """Descriptors of a load generator that are no streams: pipes, modules, the event loop, name resolution."""
+
+
+PRIORITY = -10
+
+
+def go_first() -> None:
+    """This process runs before others where the user may ask for that: an event must be read before the next one comes."""
+    with contextlib.suppress(OSError):
+        os.setpriority(os.PRIO_PROCESS, 0, PRIORITY)
 
 
 def raise_open_files() -> None:
