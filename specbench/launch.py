@@ -165,7 +165,7 @@ def _wait_until_ready(engine: Engine, launch: Launch, name: ArmName) -> None:
 
 def _said(engine: Engine) -> str:
     lines = engine.last_lines()
-    return f"its last lines: {' | '.join(lines)}" if lines else "it printed nothing"
+    return f"its log ({engine.log.name}) ends: {' | '.join(lines)}" if lines else "it printed nothing"
 
 
 def _ending(code: int) -> str:

@@ -14,7 +14,7 @@ from types import FrameType
 
 from specbench import __version__
 from specbench.analyze import analyze
-from specbench.arms import Ready, Visit, visits
+from specbench.arms import Ready, Visit, shares_server, visits
 from specbench.errors import DataError, RefusedError, UnreachableError
 from specbench.load.client import LoadChild
 from specbench.looking import Looking
@@ -33,6 +33,11 @@ from specbench.store import FORMAT_VERSION, Ending, RunWriter
 from specbench.telemetry import ENGINES
 from specbench.telemetry.endpoint import Served, endpoint_of
 from specbench.telemetry.fairness import contradictions, differences
+
+ONE_ENDPOINT = (
+    "Both arms are one endpoint, told apart by what their requests ask for: what it says of its speculation holds for the"
+    " endpoint, not for an arm."
+)
 
 
 class Interrupted(BaseException):
@@ -67,6 +72,7 @@ def run(scenario: Scenario, folder: Path, watcher: Watcher, until_resolved: bool
         ScenarioError: an arm cannot be started as the scenario asks.
         UnreachableError: an arm did not answer before load began, or an engine could not be started again; then the folder holds
             a partial run and its result.
+        RefusedError: an engine that was started again no longer answers as it did; the folder holds the same.
         DataError: the folder cannot be written.
         Interrupted: Ctrl-C or SIGTERM; the folder holds a partial run and its result, if load had begun.
     """
@@ -75,7 +81,7 @@ def run(scenario: Scenario, folder: Path, watcher: Watcher, until_resolved: bool
     with _signals_as_interrupts():
         try:
             _measure(scenario, folder, watcher, Looking(folder, scenario.matrix.pairs) if until_resolved else None)
-        except (Interrupted, UnreachableError):
+        except (Interrupted, UnreachableError, RefusedError):
             if folder.exists():
                 analyze(folder)
             raise
@@ -153,7 +159,8 @@ def _fairness_notes(scenario: Scenario, endpoints: Sequence[Endpoint]) -> tuple[
     if len(endpoints) < len(ARMS):
         return ()
     baseline, speculative = endpoints
-    notes = list(differences(baseline, speculative, scenario.accept_differences).warnings)
+    unequal = differences(baseline, speculative, scenario.accept_differences)
+    notes = [ONE_ENDPOINT] if shares_server(scenario) else list(unequal.warnings)
     for endpoint in endpoints:
         notes += contradictions(endpoint, scenario.arm(endpoint.arm).declare)
     return tuple(notes)

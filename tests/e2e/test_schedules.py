@@ -89,3 +89,5 @@ def test_one_url_is_both_arms_by_what_their_requests_ask_for(tmp_path: Path) -> 
     ratio = next(m["ratio"] for m in done.result["cells"][0]["metrics"] if m["metric"] == "tpot_p50")
     assert ratio < 0.8
     assert not any(reason["code"] == "place_not_controlled" for reason in done.result["reasons"])
+    assert any("one endpoint" in note for note in done.result["notes"])
+    assert not any("nothing is under test" in note for note in done.result["notes"])
