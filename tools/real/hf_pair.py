@@ -45,9 +45,7 @@ def main() -> None:
 def unpack(source: Path, to: Path) -> None:
     """The GGUF's weights in 16 bits with its tokenizer."""
     where = {"pretrained_model_name_or_path": source.parent, "gguf_file": source.name}
-    model = AutoModelForCausalLM.from_pretrained(
-        **where, dtype=torch.bfloat16, quantization_config=GgufConfig(dequantize=True)
-    )
+    model = AutoModelForCausalLM.from_pretrained(**where, dtype=torch.bfloat16, quantization_config=GgufConfig(dequantize=True))
     model.hf_quantizer = None
     for holder in (model, model.config):
         for name in _MEMORIES:
