@@ -51,9 +51,7 @@ def burst_symptom(answers: Sequence[Heard], rule: StreamRule) -> Symptom | None:
             PROXY_REMEDY,
         )
     if not rule.event_is_step and largest <= LARGEST_STEP:
-        return Symptom(
-            "token_bursts", "note", f"{seen}, as {rule.engine} writes one event per token: a burst counts as one engine step."
-        )
+        return _steps(seen, rule, is_even(groups))
     if is_even(groups):
         return Symptom(
             "batched_events",
@@ -76,6 +74,14 @@ def burst_symptom(answers: Sequence[Heard], rule: StreamRule) -> Symptom | None:
         f"{seen}, where an event should come when it is made: something on the way collects them.",
         PROXY_REMEDY,
     )
+
+
+def _steps(seen: str, rule: StreamRule, even: bool) -> Symptom:
+    told = f"{seen}, as {rule.engine} writes one event per token: a burst counts as one engine step"
+    if not even:
+        return Symptom("token_bursts", "note", f"{told}.")
+    remedy = "Where it does not speculate, turn buffering off on the way: then each token is a step of its own."
+    return Symptom("token_bursts", "caution", f"{told}; but all are alike, as if every draft were accepted.", remedy)
 
 
 def is_even(sizes: Sequence[int]) -> bool:

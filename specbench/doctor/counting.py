@@ -37,13 +37,11 @@ def tokens_per_event(good: Sequence[Heard]) -> Symptom | None:
         if not inner or mean(inner) < SEVERAL:
             return None
         return _interval(f"{median(inner):g}", True) if is_even(inner) else _speculating(f"{mean(inner):.1f}")
-    counted = [one for one in good if one.answer.output_tokens is not None and len(one.record.event_ns) > 2]
-    if not counted:
+    counted = [(one.answer.output_tokens, one.answer.pieces) for one in good if one.answer.output_tokens is not None]
+    events = sum(len(pieces) for _, pieces in counted)
+    if not events or (ratio := sum(tokens for tokens, _ in counted) / events) < SEVERAL:
         return None
-    ratio = sum(one.answer.output_tokens or 0 for one in counted) / sum(len(one.record.event_ns) for one in counted)
-    if ratio < SEVERAL:
-        return None
-    sizes = [len(piece) for one in counted for piece in one.answer.pieces[1:-1]]
+    sizes = [len(piece) for _, pieces in counted for piece in pieces[1:-1]]
     even = len(sizes) > 2 and pstdev(sizes) < TOKEN_SPREAD / sqrt(ratio) * mean(sizes)
     return _interval(f"{ratio:.1f}", False) if even else _uncounted(ratio)
 

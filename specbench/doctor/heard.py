@@ -1,5 +1,6 @@
 """One answer taken apart for the doctor: its record, what its stream said, and which events were written in one go. Pure."""
 
+from collections import Counter
 from dataclasses import dataclass
 from itertools import pairwise
 
@@ -21,8 +22,8 @@ class Heard:
     """One answer: the capture, the record and the stream's own words.
 
     `groups`: sizes of runs of content events that came in one go; `late` of them are left out, as the client itself read so
-    late that it may have merged them. `torn`: reads that ended inside a line whose rest came noticeably later, as a buffer
-    that is emptied when it is full leaves them.
+    late that it may have merged events of that many steps. `torn`: reads that ended inside a line whose rest came noticeably
+    later, as a buffer that is emptied when it is full leaves them.
     """
 
     capture: Capture
@@ -56,11 +57,12 @@ def heard(capture: Capture, rule: StreamRule) -> Heard:
 def _groups(record: RequestRecord, lags_ns: dict[int, int]) -> tuple[tuple[int, ...], int]:
     groups: list[int] = []
     late: set[int] = set()
+    merged = Counter(record.event_ns)
     before: int | None = None
     for time_ns in record.event_ns:
         if before is not None and time_ns - before <= TOGETHER_NS:
             groups[-1] += 1
-            if time_ns == before and lags_ns.get(time_ns, 0) > TOGETHER_NS:
+            if time_ns == before and lags_ns.get(time_ns, 0) > TOGETHER_NS * (merged[time_ns] - 1):
                 late.add(len(groups) - 1)
         else:
             groups.append(1)

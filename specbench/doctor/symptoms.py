@@ -54,13 +54,13 @@ def _too_short(good: Sequence[Heard]) -> Symptom | None:
 
 
 def _whole_in_one(good: Sequence[Heard]) -> Symptom | None:
-    tokens = median(one.record.output_tokens or 0 for one in good)
-    if any(len(one.record.event_ns) > 1 for one in good) or tokens < FEWEST_EVENTS:
+    tokens = [one.record.output_tokens for one in good if one.record.output_tokens is not None]
+    if any(len(one.record.event_ns) > 1 for one in good) or max(tokens, default=1) < FEWEST_EVENTS:
         return None
     return Symptom(
         "one_event",
         "unfit",
-        f"{tokens:g} tokens came as one event: the answer was made first and then sent as if it were a stream.",
+        f"up to {max(tokens)} tokens came as one event: the answer was made first and then sent as if it were a stream.",
         "Have the server or gateway pass tokens on as they are made.",
     )
 
@@ -72,7 +72,7 @@ def _role_first(good: Sequence[Heard]) -> Symptom | None:
     return Symptom(
         "role_first",
         "note",
-        f"the first event only names the role, {ms(median(leads)):.1f} ms before the first token; it is not counted as one.",
+        f"the first event has no token (it names the role), {ms(median(leads)):.1f} ms before one that has; it does not count.",
     )
 
 

@@ -70,12 +70,28 @@ def test_all_at_the_end_is_held_back() -> None:
 
 
 def test_a_client_that_read_late_blames_itself() -> None:
-    """Events under one stamp that was read 5 ms later may have been merged here: they are no burst of the endpoint."""
+    """A few events under one stamp that was read 5 ms later may have been merged here: they are no burst of the endpoint."""
     in_time = _stream([1, 3, 1, 5, 2, 4, 3, 1, 2])
     frames = tuple(Frame(frame.stamp_ns, frame.stamp_ns + ns_of_ms(5), frame.data) for frame in in_time.frames)
     answers = [heard(in_time, OPENAI), heard(replace(in_time, frames=frames), OPENAI)]
 
     assert [(one.groups, one.late) for one in answers] == [((1, 3, 1, 5, 2, 4, 3, 1, 2), 0), ((1, 1, 1), 6)]
+
+
+def test_a_client_that_read_late_does_not_hide_a_buffer() -> None:
+    """Thirty events cannot have been merged within 5 ms."""
+    in_time = _stream([30], first_ms=2260.0)
+    frames = tuple(Frame(frame.stamp_ns, frame.stamp_ns + ns_of_ms(5), frame.data) for frame in in_time.frames)
+
+    assert _ids(replace(in_time, frames=frames)) == ["held_back_whole"]
+
+
+@pytest.mark.parametrize(("sizes", "weight"), [([1, 3, 1, 5, 2, 4, 3, 1, 2], "note"), ([4] * 7, "caution")])
+def test_bursts_that_are_all_alike_are_doubtful(sizes: list[int], weight: str) -> None:
+    """From an engine that writes tokens one by one: perhaps all drafts were accepted, perhaps something collects."""
+    (symptom,) = symptoms_of([heard(_stream(sizes), LLAMACPP)], LLAMACPP, URL)
+
+    assert symptom.weight == weight
 
 
 def test_lines_cut_by_a_full_buffer_are_counted() -> None:
