@@ -37,7 +37,8 @@ def tokens_per_event(good: Sequence[Heard]) -> Symptom | None:
         if not inner or mean(inner) < SEVERAL:
             return None
         return _interval(f"{median(inner):g}", True) if is_even(inner) else _speculating(f"{mean(inner):.1f}")
-    counted = [(one.answer.output_tokens, one.answer.pieces) for one in good if one.answer.output_tokens is not None]
+    answers = [one.answer for one in good if len(one.answer.pieces) > 2]
+    counted = [(answer.output_tokens, answer.pieces) for answer in answers if answer.output_tokens is not None]
     events = sum(len(pieces) for _, pieces in counted)
     if not events or (ratio := sum(tokens for tokens, _ in counted) / events) < SEVERAL:
         return None
