@@ -1,7 +1,8 @@
 """Lets virtual time pass: steps are computed, and their outputs leave when the accelerator would have had them.
 
-The only reader of the clock in the engine, besides the stamps of what was sent. Step k + 1 begins when step k was due, whatever
-the clock says by then, so that lateness does not add up; a step whose computing outlasts its time is counted.
+The only reader of the clock in the engine, besides the stamps of what was sent. Step k + 1 begins when step k was due, so that
+small lateness does not add up; a step whose computing outlasts its time is counted. After a stall of the machine the next step
+begins when the late one left: an accelerator does not hurry to catch up, and two steps must not leave at once.
 """
 
 import asyncio
@@ -12,7 +13,9 @@ from collections.abc import Callable
 
 from specbench.engine.core import Engine, Step
 from specbench.engine.truth import Timing
-from specbench.units import NS_PER_S, ns_of_s
+from specbench.units import NS_PER_MS, NS_PER_S, ns_of_s
+
+STALL_NS = 2 * NS_PER_MS
 
 # Gets a step when it is due, with the moments at which it began and was due.
 Deliver = Callable[[Step, int, int], None]
@@ -57,6 +60,10 @@ class Pacer:
             due_ns = ready_ns
         else:
             await asyncio.sleep((due_ns - ready_ns) / NS_PER_S)
+            woke_ns = time.monotonic_ns()
+            if woke_ns - due_ns > STALL_NS:
+                self._timing.late_steps += 1
+                due_ns = woke_ns
         self._deliver(step, began_ns, due_ns)
         # Clients are written to before the next step is computed.
         await asyncio.sleep(0)

@@ -36,10 +36,14 @@ class RequestTruth:
 
 @dataclass(slots=True)
 class Timing:
-    """Sums over steps: how long they took on the virtual accelerator, and how many were computed too slowly to keep to it."""
+    """Sums over steps: how long they took on the virtual accelerator, and how many could not keep to it.
+
+    `overrun_steps` were computed too slowly; `late_steps` were ready, but the machine stalled when they were due.
+    """
 
     step_s: float = 0.0
     overrun_steps: int = 0
+    late_steps: int = 0
     computing_s: float = 0.0
 
 
@@ -59,6 +63,7 @@ class Truth:
         return {
             "steps": counts.steps,
             "overrun_steps": self.timing.overrun_steps,
+            "late_steps": self.timing.late_steps,
             "step_s": self.timing.step_s,
             "computing_s": self.timing.computing_s,
             "decodes": counts.decodes,

@@ -40,6 +40,7 @@ def _derived(cell: CellResult, arm: ArmName, told: dict[str, float]) -> list[Tru
         ),
         TruthRow("steps", arm, "–", _count(told.get("steps"))),
         TruthRow("steps that overran their virtual time", arm, "–", _count(told.get("overrun_steps"))),
+        TruthRow("steps that a stall of the machine made late", arm, "–", _count(told.get("late_steps"))),
     ]
     rounds, accepted = told.get("rounds"), told.get("accepted")
     if arm == "speculative" and rounds and accepted is not None:
