@@ -15,7 +15,7 @@ from locust.runners import Runner
 
 from specbench import __version__
 from specbench.load.orders import Answered, BlockOrder, Closed, Work
-from specbench.load.reading import Reading
+from specbench.load.reading import MANY, Reading, gathering
 from specbench.load.watch import Watch, Watched
 from specbench.load.window import Window
 from specbench.stream.clock import now_ns
@@ -61,6 +61,8 @@ class Block:
         self._window = Window(order, self._start_ns)
         self._aborted = False
         self._held = 0
+        self._reading = 0
+        self._stamped = False
         self._exhausted = False
         self._limit_hit = False
 
@@ -77,7 +79,8 @@ class Block:
         StreamUser.block = self
         self._alive = self._streams
         runner.start(self._streams, spawn_rate=self._streams)
-        watched = self._watch()
+        with gathering(self._may_gather):
+            watched = self._watch()
         self._over.set()
         self._started.set()
         self._work.put(None)
@@ -172,12 +175,19 @@ class Block:
         self._window.sent(number, now_ns())
         with contextlib.suppress(httpx.TransportError):  # the exchange has it
             response = client.send(request, stream=True)
+            self._reading += 1
             Reading(transport, exchange).to_end()
+            self._reading -= 1
             response.close()
+        self._stamped = exchange.stamp_source == "kernel" and bool(exchange.stamps)
         failed = exchange.problem != "cut" and not exchange.looks_well
         self._tell(self._answered(exchange, number, work))
         self._window.ended(number, now_ns(), failed)
         return failed
+
+    def _may_gather(self) -> bool:
+        """Whether reading a moment later changes no figure: stamps are the kernel's, and no request waits for its moment."""
+        return self._reading >= MANY and self._stamped and self.order.concurrency is not None
 
     def _answered(self, exchange: Exchange, number: int, work: Work) -> Answered:
         return Answered(
