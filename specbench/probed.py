@@ -2,7 +2,7 @@
 
 import hashlib
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from math import isfinite
 from typing import Any
@@ -18,7 +18,7 @@ from specbench.analysis.latency import e2e, tpot, ttft
 from specbench.analysis.samples import Samples, quantiles
 from specbench.analysis.tallies import output_tps
 from specbench.load.orders import BlockEnd
-from specbench.model.seen import Block, RequestRecord, Telemetry
+from specbench.model.seen import Block, GeneratorHealth, RequestRecord, Telemetry
 
 BLOCK = "probe"
 POINTS = (0.5, 0.9, 0.95, 0.99)
@@ -124,23 +124,31 @@ def _generator(parts: Sequence[Part], records: Sequence[RequestRecord]) -> dict[
     gaps = sum(max(len(record.event_ns) - 1, 0) for record in records)
     merged = sum(len(record.censored) for record in records)
     first = sum(0 in record.censored for record in records)
-    busiest = max((part.end.health.cpu_share or 0.0 for part in parts), default=0.0)
-    lags = [part.end.health.read_lag_ms_p99 for part in parts if part.end.health.read_lag_ms_p99 is not None]
+    busiest = _worst(parts, lambda health: health.cpu_share)
     reasons = []
     if gaps and merged > CENSORED_SHARE * gaps:
         reasons.append(f"{merged} of {gaps} gaps could not be timed: events were read together; use more --processes")
     if first:
         reasons.append(f"{first} first tokens were read together with later ones; use more --processes")
-    if busiest > CPU_SHARE:
+    if busiest is not None and busiest > CPU_SHARE:
         reasons.append(f"a generator process used {busiest:.0%} of its core; use more --processes")
     return {
-        "lag_p99_ms": max(lags, default=None),
+        "lag_p99_ms": _worst(parts, lambda health: health.read_lag_ms_p99),
+        "send_delay_p95_ms": _worst(parts, lambda health: health.send_delay_ms_p95),
+        "loop_lag_p99_ms": _worst(parts, lambda health: health.loop_lag_ms_p99),
         "cpu_share": busiest,
+        "machine_cpu_share": _worst(parts, lambda health: health.machine_cpu_share),
         "merged_events": merged,
         "stamps": dict(Counter(record.stamp_source for record in records)),
         "healthy": not reasons,
         "reasons": reasons,
     }
+
+
+def _worst(parts: Sequence[Part], figure: Callable[[GeneratorHealth], float | None]) -> float | None:
+    """The largest of this figure of health among the processes; None where none has it."""
+    values = [figure(part.end.health) for part in parts]
+    return max((value for value in values if value is not None), default=None)
 
 
 def _statuses(records: Sequence[RequestRecord]) -> dict[str, int]:

@@ -46,6 +46,7 @@ def test_counts_are_those_of_the_endpoint(url: str, processes: int) -> None:
     assert (told["tokens"], told["engine"]) == (6 * 32, "vllm")
     assert told["text"] == {"chars": 6 * len(TEXT), "sha256": hashlib.sha256(6 * TEXT.encode()).hexdigest()}
     assert told["generator"]["stamps"] == {"kernel": 6}
+    assert min(told["generator"][name] for name in ("send_delay_p95_ms", "loop_lag_p99_ms", "cpu_share")) >= 0
 
 
 def test_times_are_no_earlier_than_what_was_sent(url: str) -> None:
