@@ -23,6 +23,8 @@ from specbench.analysis.words import number
 from specbench.model.judged import IntegrityCheck, PerArm
 from specbench.model.seen import Evidence
 
+STEADY_ALPHA = 0.01  # of a whole run: at 5 % one sound run in twenty would be void by chance (decision record 0020)
+
 
 def run_checks(evidence: Evidence) -> tuple[IntegrityCheck, ...]:
     """The checks on the run as a whole: are the arms equal beyond the change under test?"""
@@ -45,7 +47,7 @@ def cell_checks(evidence: Evidence, cell: CellEvidence) -> tuple[IntegrityCheck,
     )
 
 
-def steadiness(drifts: Sequence[Drift], smallest_margin: float, alpha: float) -> dict[str, tuple[IntegrityCheck, ...]]:
+def steadiness(drifts: Sequence[Drift], smallest_margin: float) -> dict[str, tuple[IntegrityCheck, ...]]:
     """For each cell by its id, whether either arm drifted within its blocks by more than half the smallest margin.
 
     Judged over all blocks of an arm in a cell together; the tests of all cells are one family (Holm), so that a large matrix is
@@ -55,17 +57,17 @@ def steadiness(drifts: Sequence[Drift], smallest_margin: float, alpha: float) ->
     checks: dict[str, tuple[IntegrityCheck, ...]] = {}
     for drift in drifts:
         p = None if drift.p is None else next(adjusted)
-        check = _steady(drift, p, smallest_margin / 2, alpha)
+        check = _steady(drift, p, smallest_margin / 2)
         checks[drift.cell] = (*checks.get(drift.cell, ()), check)
     return checks
 
 
-def _steady(drift: Drift, p: float | None, limit: float, alpha: float) -> IntegrityCheck:
+def _steady(drift: Drift, p: float | None, limit: float) -> IntegrityCheck:
     name = f"steady_{drift.arm}"
     if drift.change is None or p is None:
         message = f"{drift.place} the {drift.arm} arm ran too few blocks that are long enough to tell whether it was steady."
         return IntegrityCheck(id=name, cell=drift.cell, ok=None, value=drift.change, limit=limit, message=message)
-    moved = p < alpha and abs(drift.change) > limit
+    moved = p < STEADY_ALPHA and abs(drift.change) > limit
     message = (
         f"{drift.place} the time per token of the {drift.arm} arm changed by {number(100 * drift.change)} % from the first half"
         f" of a block to the second (allowed: {number(100 * limit)} %)"

@@ -103,10 +103,12 @@ def drift_of(cell: CellEvidence, columns: Columns, arm: ArmName) -> Drift:
 def _changes(columns: Columns) -> Floats:
     """How the time per token changed from half to half, a log ratio for each block that holds enough, and long enough, halves."""
     events, n_blocks = columns.events, len(columns.blocks)
-    inside = (events.request[1:] == events.request[:-1]) & events.inside[1:] & events.inside[:-1]
-    block = columns.block[events.request[1:][inside]]
-    late = events.time_ns[1:][inside] >= ((columns.open_ns + columns.close_ns) // 2)[block]
-    halves = 2 * block + late
+    late = events.time_ns >= ((columns.open_ns + columns.close_ns) // 2)[columns.block[events.request]]
+    # An interval across the middle is left out, as those across the window's ends are: it is likely to be a long one, and would
+    # make the half that counts it look slower.
+    whole = (events.request[1:] == events.request[:-1]) & (late[1:] == late[:-1])
+    inside = whole & events.inside[1:] & events.inside[:-1]
+    halves = 2 * columns.block[events.request[1:][inside]] + late[1:][inside]
     times = np.bincount(halves, np.diff(events.time_ns)[inside], 2 * n_blocks).reshape(n_blocks, 2)
     tokens = np.bincount(halves, events.tokens[1:][inside], 2 * n_blocks).reshape(n_blocks, 2)
     lasted_ms = [ms for ms in e2e(columns).values if np.isfinite(ms)]

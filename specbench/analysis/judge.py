@@ -79,7 +79,7 @@ def _judged_cells(
     scenario = evidence.manifest.scenario
     findings = run_findings(cells, evidence.manifest, alpha)
     required = [cell for cell in cells if cell.evidence.required]
-    steady = steadiness([d for cell in required for d in cell.drifts], _smallest_margin(evidence), alpha)
+    steady = steadiness([d for cell in required for d in cell.drifts], _smallest_margin(evidence))
     results, standings = [], []
     for cell in cells:
         name = cell.evidence.cell.id
