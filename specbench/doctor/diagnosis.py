@@ -84,7 +84,8 @@ class Diagnosis:
 
 def as_text(diagnosis: Diagnosis) -> str:
     """The diagnosis for people: a headline, what was measured, and a line per symptom with its remedy."""
-    headline = f"{diagnosis.subject}: {'fit' if diagnosis.fit else 'NOT FIT'} to measure"
+    reach = "" if diagnosis.chunks_per_s is None else f", up to {diagnosis.chunks_per_s:.0f} chunks/s a process"
+    headline = f"{diagnosis.subject}: {'fit' if diagnosis.fit else 'NOT FIT'} to measure{reach}"
     return "\n".join([headline, *_facts(diagnosis), *_rungs(diagnosis.rungs), *_symptoms(diagnosis.symptoms)])
 
 

@@ -121,6 +121,14 @@ def test_processor_time_is_everything_but_idle(tmp_path: Path) -> None:
     assert machine_busy_s(tmp_path / "none") is None
 
 
+def test_the_headline_has_the_reach() -> None:
+    """Up to how many chunks a second, where a rung was true."""
+    good, none = machine_diagnosis((_rung(8), _rung(64)), FACTS), machine_diagnosis((_rung(8, 12.0),), FACTS)
+
+    assert as_text(good).splitlines()[0] == "this machine: fit to measure, up to 6400 chunks/s a process"
+    assert as_text(none).splitlines()[0] == "this machine: NOT FIT to measure"
+
+
 def test_a_diagnosis_reads_worst_first() -> None:
     """Headline, facts, a line a rung, and each symptom with its remedy."""
     symptoms = (Symptom("role_first", "note", "It is."), Symptom("held_back", "unfit", "Something collects.", "Turn it off."))
