@@ -20,8 +20,12 @@ from specbench.calibrate.verdicts import Outcome
 from specbench.errors import ScenarioError
 
 # What outcomes follow from; the rest (reports, targets, this file) can change without a new run.
-_DECIDING = ("analysis", "model", "engine", "calibrate/simulators.py", "calibrate/facts.py", "calibrate/verdicts.py")
-_DECIDING_CAMPAIGNS = ("calibrate/contrasts.py", "calibrate/faults.py", "calibrate/engine_clock.py")
+_DECIDING = (
+    "analysis",
+    "model",
+    *(f"engine/{name}.py" for name in ("scheduler", "kv", "roofline", "steptime", "setup")),
+    *(f"calibrate/{name}.py" for name in ("simulators", "facts", "verdicts", "contrasts", "faults", "engine_clock", "sockets")),
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,7 +111,7 @@ def outcomes_in(folder: Path, parts: Sequence[Part]) -> dict[str, list[Outcome]]
 def fingerprint() -> str:
     """A digest of the code that outcomes follow from."""
     root = Path(specbench.__file__).parent
-    files = [file for name in (*_DECIDING, *_DECIDING_CAMPAIGNS) for file in _sources(root / name)]
+    files = [file for name in _DECIDING for file in _sources(root / name)]
     return hashlib.sha256(b"".join(file.read_bytes() for file in files)).hexdigest()[:16]
 
 
