@@ -15,6 +15,8 @@ import pytest
 from tests.support.endpoint import Behaviour, endpoint
 
 pytestmark = pytest.mark.slow
+# What a machine that is busy with other work does to a load generator on the same cores; never the program's own fault.
+TOO_BUSY = {"merged_events", "read_lag", "send_delay", "client_saturated", "achieved_concurrency", "clock_step"}
 SHORT = ["--set", "matrix.pairs=2", "--set", "matrix.block={min_requests: 6, min_s: 0.7, max_s: 6}", "--profile", "smoke"]
 
 
@@ -46,9 +48,11 @@ def finished(tmp_path_factory: pytest.TempPathFactory) -> Finished:
 
 
 def test_the_run_ends_with_a_verdict_and_leaves_its_report(finished: Finished) -> None:
-    """Exit 0, a verdict on the terminal within 80 columns, and all files in the folder."""
-    assert finished.said.returncode == 0, finished.said.stderr
-    assert finished.result["verdict"] in ("PROMOTE", "CAPPED", "HOLD", "ROLLBACK")
+    """A verdict on the terminal within 80 columns, and all files in the folder; INVALID only if this machine was too busy."""
+    broken = {check["id"] for cell in finished.result["cells"] for check in cell["integrity"] if check["ok"] is False}
+    assert finished.said.returncode == (30 if finished.result["verdict"] == "INVALID" else 0), finished.said.stderr
+    assert broken <= TOO_BUSY
+    assert finished.result["verdict"] != "INVALID" or broken
     assert finished.result["verdict"] in finished.said.stdout
     assert max(map(len, finished.said.stdout.splitlines())) <= 80 + len(str(finished.folder))
     names = {path.name for path in finished.folder.iterdir()}
