@@ -1,6 +1,6 @@
 """A real vLLM on the CPU, from scenario to verdict: `make e2e-vllm` installs it and runs this file, which `make test` leaves out.
 
-It takes ten minutes on two cores, most of them starts of vLLM. Figures are printed with `-s`.
+It takes fifteen minutes on two cores, most of them starts of vLLM. Figures are printed with `-s`.
 """
 
 import json
