@@ -16,6 +16,7 @@ from tests.support.captures import DONE, final_usage, finish, role, said
 from tests.support.raw_server import END, STREAM_HEAD, chunk, head
 from tests.support.streaming import streaming
 
+pytestmark = pytest.mark.slow
 PAUSE_S = 0.006
 TEXT = "the model keeps each token that it would have drawn anyway and draws the rest anew"
 WORDS = [f"{word} " for word in TEXT.split()] * 4

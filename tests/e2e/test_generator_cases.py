@@ -36,6 +36,7 @@ from tests.support.raw_server import CERTIFICATE, END, KEY, STREAM_HEAD, chunk, 
 from tests.support.streaming import streaming
 from tests.support.truthful import truth_endpoint
 
+pytestmark = pytest.mark.slow
 RULE = ENGINES["openai"].stream
 GOOD = STREAM_HEAD + chunk(said("a")) + chunk(finish() + final_usage(1) + DONE) + END
 PAGE = b"<html><script>alert(1)</script>Bad gateway</html>"
