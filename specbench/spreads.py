@@ -18,8 +18,8 @@ SLICES = 4  # of a pilot's only pair, each taken for a small pair
 # 20 s the log ratio of a pair scatters so much, by metric. Scatter within blocks falls with the root of their length.
 BLOCK_SD = 0.02
 PRIOR_BLOCK_S = 20.0
-PRIOR_WITHIN = {"tpot_p50": 0.030, "tpot_p95": 0.08, "pace_p95": 0.07, "ttft_p95": 0.10, "e2e_p95": 0.05}
-PRIOR_WITHIN_OTHER = 0.02
+PRIOR_WITHIN = {"tpot_p50": 0.02, "tpot_p95": 0.06, "pace_p95": 0.055, "ttft_p95": 0.08, "e2e_p95": 0.045}
+PRIOR_WITHIN_OTHER = 0.01
 PRIOR = "a stated prior, for want of a run (docs/calibration.md)"
 
 Key = tuple[str, str]

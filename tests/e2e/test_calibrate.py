@@ -1,0 +1,45 @@
+"""Real A/A runs, small: what `calibrate` does over sockets, end to end."""
+
+from pathlib import Path
+
+import pytest
+
+from specbench.calibrate.hardware import describe_noise, measure_noise
+from specbench.calibrate.sockets import Silent, over_sockets
+from specbench.power import describe_power
+from specbench.scenario.parse import Overrides, parse_scenario
+from specbench.spreads import noise
+
+SCENARIO = """
+name: noise
+arms:
+  baseline: {engine: embedded}
+  speculative: {engine: embedded, speculative: {method: draft_model, num_speculative_tokens: 4}}
+workload:
+  source: {corpus: python}
+  bins:
+    - {name: complete, input_tokens: [16, 32], output_tokens: [16, 24]}
+matrix:
+  concurrency: [2]
+  pairs: 3
+  block: {min_requests: 6, min_s: 1}
+"""
+
+
+@pytest.mark.slow
+def test_the_noise_floor_of_two_engines_feeds_the_plan(tmp_path: Path) -> None:
+    """Speculation is left out of both arms, and the plan takes its spreads from the run that was made."""
+    scenario = parse_scenario(SCENARIO, "noise.yaml", Overrides(profile="smoke"))
+    result = measure_noise(scenario, tmp_path / "aa", Silent())
+
+    assert result.endpoints.speculative.facts.get("speculation", "off") == "off"
+    assert "tpot_p95" in describe_noise(scenario, result)
+    assert "the A/A run aa" in describe_power(scenario, noise(result))
+
+
+@pytest.mark.slow
+def test_an_a_a_over_sockets_is_never_a_verdict_for_or_against() -> None:
+    """One run of the campaign; on a machine that is too busy for it the answer is INVALID."""
+    outcome = over_sockets("aa", "{engine: embedded}", "{engine: embedded}", "[4]", 0)
+
+    assert outcome["verdict"] in ("HOLD", "INVALID")
