@@ -54,7 +54,7 @@ def stated_prior(scenario: Scenario) -> Spreads:
 
 def power_of(scenario: Scenario, spreads: Spreads) -> tuple[Power, ...]:
     """What the plan sees of its success metric and deciding guardrails, in each required cell whose spread is known."""
-    cells = [cell for cell in cells_of(scenario) if cell.required or _is_primary(scenario, cell)]
+    cells = _required(scenario)
     rules = {rule.metric: rule for rule in _deciding(scenario)}
     tests = max(1, len(cells) * len(rules))
     return tuple(
@@ -93,6 +93,9 @@ def describe_power(scenario: Scenario, spreads: Spreads) -> str:
         where = "every one" if alike else power.cell
         unfit = "  its margin is within the noise" if power.is_lost else ""
         lines.append(f"  {where:24} {power.metric:14} {_percent(power.detects):>8}  {_percent(power.proves):>9}{unfit}")
+    missing = [cell.id for cell in _required(scenario) if cell.id not in {power.cell for power in found}]
+    if missing and found:
+        lines.append(f"  nothing is known of {', '.join(missing)}: that run had no such cells")
     lines += [_sharper(scenario, found), *_short_blocks(scenario, spreads)]
     return "\n".join(lines)
 
@@ -163,8 +166,9 @@ def _metrics(scenario: Scenario) -> list[str]:
     return list(dict.fromkeys([scenario.success.metric, *(rule.metric for rule in _deciding(scenario))]))
 
 
-def _is_primary(scenario: Scenario, cell: Cell) -> bool:
-    return scenario.matrix.primary in (cell.concurrency, cell.rate)
+def _required(scenario: Scenario) -> list[Cell]:
+    """The cells that take part in the verdict; the primary one always does."""
+    return [cell for cell in cells_of(scenario) if cell.required or scenario.matrix.primary in (cell.concurrency, cell.rate)]
 
 
 def _percent(share: float) -> str:

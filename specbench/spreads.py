@@ -6,11 +6,14 @@ What a plan can see with such a spread is `power.py`'s.
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from math import log, sqrt
+from pathlib import Path
 
 from specbench.analysis.judge import judge
 from specbench.analysis.stats_paired import t_tail
 from specbench.model.judged import Comparison, Result
 from specbench.model.seen import Block, Cell, Evidence, RequestRecord
+from specbench.report.result_file import read_result
+from specbench.store import read_run
 
 LEAST_PAIRS = 3  # of an earlier run: fewer tell next to nothing of their spread
 SLICES = 4  # of a pilot's only pair, each taken for a small pair
@@ -22,6 +25,7 @@ PRIOR_WITHIN = {"tpot_p50": 0.02, "tpot_p95": 0.06, "pace_p95": 0.055, "ttft_p95
 PRIOR_WITHIN_OTHER = 0.01
 PRIOR = "a stated prior, for want of a run (docs/calibration.md)"
 
+LABEL, AA = "calibrate", "A/A"  # the label by which a run says that both its arms are alike
 Key = tuple[str, str]
 
 
@@ -74,6 +78,19 @@ def pilot(evidence: Evidence) -> Spreads:
     known = {key: sqrt(spread**2 / SLICES + 2 * BLOCK_SD**2) for key, spread in quarters.of.items()}
     source = f"the pilot {evidence.manifest.run_id}, blocks cut in four, and blocks that differ by 2 %"
     return Spreads(known, source, quarters.values)
+
+
+def spreads_in(folder: Path) -> Spreads:
+    """What the run in this folder tells: its noise floor if it was an A/A, else the spread of its pairs, else that of a pilot.
+
+    Raises:
+        DataError: There is no run, or it cannot be read.
+    """
+    result = read_result(folder)
+    if result.run.labels.get(LABEL) == AA:
+        return noise(result)
+    found = earlier(result)
+    return found if found.of else pilot(read_run(folder))
 
 
 def _comparisons(result: Result) -> dict[Key, Comparison]:

@@ -12,7 +12,7 @@ from specbench.power import power_of
 from specbench.progress import Watcher
 from specbench.run import run
 from specbench.scenario.parse import Overrides, parse_scenario
-from specbench.spreads import noise
+from specbench.spreads import AA, LABEL, noise
 
 _NAME = "calibrate"
 _EQUAL_ARMS = """
@@ -46,6 +46,7 @@ def measure_noise(scenario: Scenario, folder: Path, watcher: Watcher) -> Result:
         name=f"{scenario.name}-aa",
         baseline=replace(scenario.baseline, speculative=None),
         speculative=replace(scenario.speculative, speculative=None),
+        labels=scenario.labels | {LABEL: AA},
     )
     return run(plain, folder, watcher)
 

@@ -8,7 +8,7 @@ from specbench.calibrate.hardware import describe_noise, measure_noise
 from specbench.calibrate.sockets import Silent, over_sockets
 from specbench.power import describe_power
 from specbench.scenario.parse import Overrides, parse_scenario
-from specbench.spreads import noise
+from specbench.spreads import spreads_in
 
 SCENARIO = """
 name: noise
@@ -34,7 +34,7 @@ def test_the_noise_floor_of_two_engines_feeds_the_plan(tmp_path: Path) -> None:
 
     assert result.endpoints.speculative.facts.get("speculation", "off") == "off"
     assert "tpot_p95" in describe_noise(scenario, result)
-    assert "the A/A run aa" in describe_power(scenario, noise(result))
+    assert "the A/A run aa" in describe_power(scenario, spreads_in(tmp_path / "aa"))
 
 
 @pytest.mark.slow

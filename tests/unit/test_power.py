@@ -114,6 +114,13 @@ def test_the_description_says_where_its_numbers_come_from_and_what_five_percent_
     assert all(len(line) <= 80 for line in [*by_prior.splitlines(), *by_run.splitlines()])
 
 
+def test_cells_that_the_earlier_run_lacked_are_named() -> None:
+    """A run at 4 streams tells nothing of 1."""
+    text = describe_power(a_scenario((1, 4)), Spreads({("c4", "tpot_p95"): 0.05}, "the pairs of run r1"))
+
+    assert "nothing is known of c1" in text
+
+
 def test_nothing_known_is_said_and_no_number_is_made_up() -> None:
     """A pilot whose blocks were too short leaves nothing."""
     assert "run a pilot" in describe_power(FOUR, Spreads({}, "the pilot r1"))

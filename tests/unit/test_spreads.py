@@ -1,14 +1,30 @@
 """Spreads of pairs come from an earlier run, a pilot or a stated prior, and each says which."""
 
+from contextlib import closing
 from dataclasses import replace
 from math import log, sqrt
+from pathlib import Path
 
 import pytest
 
 from specbench.analysis.judge import judge
 from specbench.calibrate import contrasts
+from specbench.calibrate.facts import WHEN
 from specbench.model.seen import Evidence
-from specbench.spreads import BLOCK_SD, PRIOR_WITHIN, PRIOR_WITHIN_OTHER, earlier, noise, pilot, prior
+from specbench.report.result_file import result_json
+from specbench.spreads import (
+    AA,
+    BLOCK_SD,
+    LABEL,
+    PRIOR_WITHIN,
+    PRIOR_WITHIN_OTHER,
+    earlier,
+    noise,
+    pilot,
+    prior,
+    spreads_in,
+)
+from specbench.store import RESULT, Ending, RunWriter
 from tests.support.evidence import NONE, Effect, a_scenario, cells_for, evidence
 
 SAME = NONE
@@ -44,6 +60,25 @@ def test_an_a_a_run_tells_where_equal_endpoints_are_not_equal() -> None:
     assert ("c4", "tpot_p50") not in alike.offsets
     assert apart.offsets["c4", "tpot_p50"] == pytest.approx(log(1.1), abs=0.03)
     assert apart.source == "the A/A run r1"
+
+
+def test_a_run_folder_gives_what_its_run_can_tell(tmp_path: Path) -> None:
+    """The pairs of a run, the noise floor of one that is labelled as an A/A, the pilot of one with a single pair."""
+    told = {}
+    for name, pairs, labels in (("earlier", 10, {}), ("floor", 10, {LABEL: AA}), ("single", 1, {})):
+        run = evidence(SAME, a_scenario((4,), pairs=pairs, labels=labels), seed=3)
+        with closing(RunWriter(tmp_path / name, run.manifest)) as writer:
+            for record in run.records:
+                writer.request(record)
+            for block in run.blocks:
+                writer.block(block)
+            writer.finish(Ending(WHEN, ()))
+        (tmp_path / name / RESULT).write_bytes(result_json(judge(run, "test")))
+        told[name] = spreads_in(tmp_path / name).source
+
+    assert told["earlier"] == "the pairs of run r1"
+    assert told["floor"] == "the A/A run r1"
+    assert told["single"].startswith("the pilot r1")
 
 
 def test_a_single_pair_tells_a_spread_once_its_blocks_are_cut() -> None:
