@@ -5,10 +5,10 @@ No number is computed here.
 
 from collections.abc import Iterable
 
+from specbench.calibrate.rows import Row
 from specbench.calibrate.simulators import PREFILL_SPAN, TTFT_SD
 from specbench.calibrate.targets import (
     Outcomes,
-    Row,
     coverage_rows,
     engine_rows,
     looking_rows,
@@ -52,8 +52,8 @@ _READING = """
   arms different at p = .002 in 2 to 4 % of comparisons, not in .2 %.
 - Near stalls a percentile of a short block is no steady number, and two kinds of arms meet stalls differently. The rows with 200,
   500 and 1,000 steps say how coverage changes with the length of a block; `specbench plan` warns below 500.
-- T9 cannot be better than what 10 pairs tell of their own spread: it is known within a quarter, and the need goes with its
-  square.
+- T9 is out of reach of 10 pairs: they know their own spread within a quarter, the need goes with its square, and it also goes
+  with the distance of the pilot's own point from the margin. `pairs_needed` is an order of magnitude, not a promise.
 - Simulated worlds are not your machine. `specbench calibrate` with the URLs of two equal endpoints measures the noise of yours.
 """
 

@@ -1,104 +1,26 @@
-"""What the campaigns must show, target by target, and whether they do; each row with its count and its interval.
+"""What the campaigns must show, target by target, and whether they do.
 
-Nothing is simulated here, and nothing is written: a row is words and a state. The thresholds are the targets, not results.
+Nothing is simulated here, and nothing is written: a row (`rows.py`) is words and a state. Thresholds are targets, not results.
 """
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
 from statistics import fmean, median
-from typing import Literal
 
 from specbench.calibrate.campaigns import FULL_BLOCK, SHORTER_BLOCKS, SHORTER_SCENE, covering
-from specbench.calibrate.contrasts import COVERED, GUARDED, NEED_GRID, NEED_UP_TO, SCENARIOS
+from specbench.calibrate.contrasts import COVERED, GUARDED, NEED_GRID, SCENARIOS
 from specbench.calibrate.faults import FAULTS
+from specbench.calibrate.rows import Event, Row, Share, State, at_least, at_most, percent, share_of, shown
 from specbench.calibrate.verdicts import PAIRS, Outcome
 
-State = Literal["met", "missed", "not built", "not run", "shown"]
 Outcomes = Mapping[str, Sequence[Outcome]]
-Event = Callable[[Outcome], bool]
 DECIDE_COVERAGE = ("itl_p95", "tpot_p50", "tpot_p95")  # the others are shown beside them
 POWER_NEEDED = 0.8
-
-
-@dataclass(frozen=True, slots=True)
-class Row:
-    """One target: what was asked, of how many runs, what came out, and whether that meets it."""
-
-    id: str
-    claim: str
-    asked: str
-    runs: int
-    found: str
-    state: State
-
-
-@dataclass(frozen=True, slots=True)
-class Share:
-    """`hits` of `runs`, with the exact interval of 95 % (Clopper and Pearson 1934)."""
-
-    hits: int
-    runs: int
-
-    @property
-    def value(self) -> float:
-        """The share itself."""
-        return self.hits / self.runs
-
-    @property
-    def low(self) -> float:
-        """The lower end."""
-        from scipy.special import betaincinv
-
-        return float(betaincinv(self.hits, self.runs - self.hits + 1, 0.025)) if self.hits else 0.0
-
-    @property
-    def high(self) -> float:
-        """The upper end."""
-        from scipy.special import betaincinv
-
-        return float(betaincinv(self.hits + 1, self.runs - self.hits, 0.975)) if self.hits < self.runs else 1.0
-
-    def __str__(self) -> str:
-        return f"{self.hits} of {self.runs}: {percent(self.value)} ({percent(self.low)} to {percent(self.high)})"
-
-
-def percent(share: float) -> str:
-    """The share in percent, one decimal where it is not whole."""
-    return f"{100 * share:.1f} %".replace(".0 %", " %")
-
-
-def share_of(outcomes: Sequence[Outcome], event: Event) -> Share | None:
-    """How often the event was seen; None where nothing was run."""
-    return Share(sum(1 for outcome in outcomes if event(outcome)), len(outcomes)) if outcomes else None
+NEAR = 0.3
 
 
 def verdict_is(*words: str) -> Event:
     """Whether a verdict is one of these words."""
     return lambda outcome: outcome["verdict"] in words
-
-
-def at_most(id: str, claim: str, share: Share | None, limit: float, upper: float | None = None) -> Row:
-    """A row that is met where the share is at most `limit`, and the upper end of its interval at most `upper` if one is asked."""
-    asked = f"at most {percent(limit)}" + (f", upper end at most {percent(upper)}" if upper is not None else "")
-    if share is None:
-        return Row(id, claim, asked, 0, "", "not run")
-    met = share.value <= limit and (upper is None or share.high <= upper)
-    return Row(id, claim, asked, share.runs, str(share), "met" if met else "missed")
-
-
-def at_least(id: str, claim: str, share: Share | None, limit: float) -> Row:
-    """A row that is met where the share is at least `limit`."""
-    asked = f"at least {percent(limit)}"
-    if share is None:
-        return Row(id, claim, asked, 0, "", "not run")
-    return Row(id, claim, asked, share.runs, str(share), "met" if share.value >= limit else "missed")
-
-
-def shown(id: str, claim: str, share: Share | None) -> Row:
-    """A row without a target."""
-    if share is None:
-        return Row(id, claim, "shown", 0, "", "not run")
-    return Row(id, claim, "shown", share.runs, str(share), "shown")
 
 
 def verdict_rows(found: Outcomes) -> list[Row]:
@@ -198,18 +120,19 @@ def engine_rows(found: Outcomes, kind: str) -> list[Row]:
 
 def _need_rows(outcomes: Sequence[Outcome]) -> list[Row]:
     """T9: what a pilot says that it takes, against the number of pairs at which four of five runs pass."""
-    asked = "within 30 % of the realised need in at least half"
+    claim, asked = (
+        f"`pairs_needed` of a pilot of {PAIRS} pairs that did not settle it",
+        "within 30 % of the realised need in 80 %",
+    )
+    if not outcomes:
+        return [Row("T9", claim, asked, 0, "", "not run")]
     told = [outcome["told"] for outcome in outcomes if outcome["told"] is not None]
-    if not told:
-        return [Row("T9", "`pairs_needed` of a pilot", asked, len(outcomes), "", "not run")]
-    reached = [
-        pairs for pairs in NEED_GRID if sum(pairs in outcome["passes"] for outcome in outcomes) >= POWER_NEEDED * len(outcomes)
-    ]
-    if not reached:
-        return [Row("T9", "`pairs_needed` of a pilot", asked, len(outcomes), f"no need up to {NEED_UP_TO} pairs", "missed")]
-    near = Share(sum(abs(pairs / reached[0] - 1) <= 0.3 for pairs in told), len(told))
-    found = f"{near}; realised {reached[0]}, median told {median(told):g}"
-    return [Row("T9", "`pairs_needed` of a pilot of 10 pairs", asked, len(told), found, "met" if near.value >= 0.5 else "missed")]
+    enough = [n for n in NEED_GRID if sum(n in outcome["passes"] for outcome in outcomes) >= POWER_NEEDED * len(outcomes)]
+    if not told or not enough:
+        return [Row("T9", claim, asked, len(told), "no pilot told a need, or none was realised", "missed")]
+    near = Share(sum(abs(pairs / enough[0] - 1) <= NEAR for pairs in told), len(told))
+    found = f"{near}; realised {enough[0]}, median told {median(told):g}"
+    return [Row("T9", claim, asked, len(told), found, "met" if near.value >= POWER_NEEDED else "missed")]
 
 
 def _coverage(found: Outcomes, scenario: str, steps: int, metric: str) -> Row:

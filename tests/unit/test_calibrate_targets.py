@@ -1,20 +1,14 @@
-"""Rows of the table: a share with its exact interval, and whether it meets its target."""
-
-import pytest
+"""Every target counts what it says, and nothing that was not run is met."""
 
 from specbench.calibrate.campaigns import CAMPAIGNS
 from specbench.calibrate.contrasts import NEED_GRID
 from specbench.calibrate.table import table_of
 from specbench.calibrate.targets import (
     Outcomes,
-    Share,
-    at_least,
-    at_most,
     coverage_rows,
     engine_rows,
     looking_rows,
     other_rows,
-    percent,
     verdict_rows,
 )
 from specbench.calibrate.verdicts import Outcome
@@ -25,25 +19,6 @@ NOTHING: Outcomes = {campaign.name: [] for campaign in CAMPAIGNS}
 def a_run(verdict: str, **fields: object) -> Outcome:
     """The outcome of a whole run."""
     return {"verdict": verdict, "cap": None, "states": {}, "without_detectable": 0, "clean": True, **fields}
-
-
-def test_intervals_are_exact() -> None:
-    """Clopper and Pearson: no event in 60 leaves up to 6.0 %, 50 of 1,000 are 3.7 to 6.5 %, all of 20 at least 83.2 %."""
-    assert Share(0, 60).high == pytest.approx(1 - 0.025 ** (1 / 60))
-    assert (Share(50, 1000).low, Share(50, 1000).high) == pytest.approx((0.0373, 0.0654), abs=1e-4)
-    assert (Share(20, 20).low, Share(20, 20).high) == pytest.approx((0.025 ** (1 / 20), 1.0))
-    assert (Share(0, 60).low, percent(0.05), percent(0.0125)) == (0.0, "5 %", "1.2 %")
-
-
-def test_a_row_is_met_by_the_share_and_where_asked_by_the_end_of_its_interval() -> None:
-    """5 % of 100 runs meets 5 %, but not an upper end of 7 %; 5 % of 5,000 meets both; nothing run is not a pass."""
-    assert at_most("", "", Share(5, 100), 0.05).state == "met"
-    assert at_most("", "", Share(5, 100), 0.05, 0.07).state == "missed"
-    assert at_most("", "", Share(250, 5000), 0.05, 0.07).state == "met"
-    assert at_most("", "", Share(51, 1000), 0.05).state == "missed"
-    assert at_least("", "", Share(9, 10), 0.9).state == "met"
-    assert at_least("", "", Share(8, 10), 0.9).state == "missed"
-    assert at_most("", "", None, 0.05).state == at_least("", "", None, 0.9).state == "not run"
 
 
 def test_a_false_rollback_counts_against_t1_and_a_cap_too_high_against_the_cap() -> None:
@@ -101,11 +76,19 @@ def test_pairs_needed_are_held_against_the_number_at_which_four_of_five_pass() -
     """Eight of ten pass from the second grid point on, 16: a pilot that says 18 is near, one that says 30 is not."""
     late, early = list(NEED_GRID)[1:], list(NEED_GRID)
     outcomes = [{"told": 18, "passes": late}] * 6 + [{"told": 30, "passes": early}] * 2 + [{"told": None, "passes": []}] * 2
-    row = next(row for row in other_rows({**NOTHING, "need": outcomes}) if row.id == "T9")
+    rows = {
+        name: next(row for row in other_rows({**NOTHING, "need": found}) if row.id == "T9")
+        for name, found in (("some", outcomes), ("fewer far", outcomes[:7]), ("none", []), ("nothing told", outcomes[-2:]))
+    }
 
-    assert row.found.startswith("6 of 8")
-    assert "realised 16, median told 18" in row.found
-    assert row.state == "met"
+    assert rows["some"].found.startswith("6 of 8")
+    assert "realised 16, median told 18" in rows["some"].found
+    assert {name: row.state for name, row in rows.items()} == {
+        "some": "missed",
+        "fewer far": "met",
+        "none": "not run",
+        "nothing told": "missed",
+    }
 
 
 def test_over_sockets_no_false_verdict_is_allowed() -> None:

@@ -1,0 +1,89 @@
+"""Rows of the table: a share with its exact interval, held against what was asked.
+
+What is asked of which campaign is in `targets.py`.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from specbench.calibrate.verdicts import Outcome
+
+State = Literal["met", "missed", "not built", "not run", "shown"]
+Event = Callable[[Outcome], bool]
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One target: what was asked, of how many runs, what came out, and whether that meets it."""
+
+    id: str
+    claim: str
+    asked: str
+    runs: int
+    found: str
+    state: State
+
+
+@dataclass(frozen=True, slots=True)
+class Share:
+    """`hits` of `runs`, with the exact interval of 95 % (Clopper and Pearson 1934)."""
+
+    hits: int
+    runs: int
+
+    @property
+    def value(self) -> float:
+        """The share itself."""
+        return self.hits / self.runs
+
+    @property
+    def low(self) -> float:
+        """The lower end."""
+        from scipy.special import betaincinv
+
+        return float(betaincinv(self.hits, self.runs - self.hits + 1, 0.025)) if self.hits else 0.0
+
+    @property
+    def high(self) -> float:
+        """The upper end."""
+        from scipy.special import betaincinv
+
+        return float(betaincinv(self.hits + 1, self.runs - self.hits, 0.975)) if self.hits < self.runs else 1.0
+
+    def __str__(self) -> str:
+        return f"{self.hits} of {self.runs}: {percent(self.value)} ({percent(self.low)} to {percent(self.high)})"
+
+
+def percent(share: float) -> str:
+    """The share in percent, one decimal where it is not whole."""
+    return f"{100 * share:.1f} %".replace(".0 %", " %")
+
+
+def share_of(outcomes: Sequence[Outcome], event: Event) -> Share | None:
+    """How often the event was seen; None where nothing was run."""
+    return Share(sum(1 for outcome in outcomes if event(outcome)), len(outcomes)) if outcomes else None
+
+
+def at_most(id: str, claim: str, share: Share | None, limit: float, upper: float | None = None) -> Row:
+    """A row that is met where the share is at most `limit`, and the upper end of its interval at most `upper` if one is asked."""
+    asked = f"at most {percent(limit)}" + (f", upper end at most {percent(upper)}" if upper is not None else "")
+    if share is None:
+        return Row(id, claim, asked, 0, "", "not run")
+    met = share.value <= limit and (upper is None or share.high <= upper)
+    return Row(id, claim, asked, share.runs, str(share), "met" if met else "missed")
+
+
+def at_least(id: str, claim: str, share: Share | None, limit: float) -> Row:
+    """A row that is met where the share is at least `limit`."""
+    asked = f"at least {percent(limit)}"
+    if share is None:
+        return Row(id, claim, asked, 0, "", "not run")
+    return Row(id, claim, asked, share.runs, str(share), "met" if share.value >= limit else "missed")
+
+
+def shown(id: str, claim: str, share: Share | None) -> Row:
+    """A row without a target."""
+    if share is None:
+        return Row(id, claim, "shown", 0, "", "not run")
+    return Row(id, claim, "shown", share.runs, str(share), "shown")
