@@ -10,15 +10,18 @@ from random import Random
 
 import numpy as np
 
+from specbench.analysis.events import Floats, Ints
 from specbench.analysis.judge import judge
 from specbench.calibrate.facts import evidence_of, scenario_of
 from specbench.calibrate.simulators import (
     PAUSE_MS,
+    PROMPTS,
     Streams,
     World,
     accepted_tokens,
     block_factors,
     random_of,
+    sizes_of,
     step_factors,
 )
 from specbench.calibrate.verdicts import PAIRS, SEED, Outcome, summary_of
@@ -32,6 +35,7 @@ from specbench.engine.scheduler import Limits as StepLimits
 from specbench.engine.setup import machine_of
 from specbench.engine.steptime import Machine, Part, step_s
 from specbench.engine.tokens import Vocabulary
+from specbench.errors import InternalError
 from specbench.model.asked import ARMS, ArmName
 from specbench.model.judged import PerArm
 from specbench.model.seen import Cell
@@ -85,10 +89,10 @@ def engine_streams(arm: Arm, streams: int, names: tuple[str | int, ...], side: A
     slower = arm.slower * block_factors(JITTER, PAIRS, side == "speculative", draw)
     done = []
     for pair in range(PAIRS):
-        prompts = Random(f"{SEED}/{names}/{pair}")
+        sizes = sizes_of(PROMPT, ANSWER, streams, random_of(SEED, *names, pair, "prompts"))
         factors = step_factors(JITTER, (1, 3 * (RAMP_STEPS + STEPS)), draw)[0] * slower[pair]
         kept = accepted_tokens(CONDITIONAL, (3 * (RAMP_STEPS + STEPS), streams), draw)
-        done += [(pair, index, answer) for index, answer in _block(machine, streams, window[1], prompts, (factors, kept))]
+        done += [(pair, index, answer) for index, answer in _block(machine, window[1], sizes, factors, kept)]
     done.sort(key=lambda row: row[:2])
     counts = [len(answer.events) for _, _, answer in done]
     events = [event for _, _, answer in done for event in answer.events]
@@ -105,15 +109,18 @@ def engine_streams(arm: Arm, streams: int, names: tuple[str | int, ...], side: A
     )
 
 
-def _block(
-    machine: Machine, n_streams: int, close_ms: float, prompts: Random, drawn: tuple[np.ndarray, np.ndarray]
-) -> list[tuple[int, _Stream]]:
-    """The requests of one block by their index, stepped until those that began inside the window have ended."""
-    factors, kept = drawn
+def _block(machine: Machine, close_ms: float, sizes: Ints, factors: Floats, kept: Ints) -> list[tuple[int, _Stream]]:
+    """The requests of one block by their index, stepped until those that began inside the window have ended.
+
+    Args:
+        sizes: (PROMPTS, n_streams, 2) tokens of prompts and answers.
+        factors: (n_steps,) how much longer than the roofline says each step is.
+        kept: (n_steps, n_streams) drafted tokens that stand.
+    """
+    n_streams = sizes.shape[1]
     lookahead = machine.speculation.num_speculative_tokens if machine.speculation else 0
     batch = Batch(pool=BlockPool(KV_BLOCKS, False), limits=StepLimits(2048, 256, lookahead))
-    asked = [[_under_way(prompts) for _ in range(n_streams)]]
-    streams = [_begin(batch, stream, 0, 0.0, asked[0][stream], lookahead > 0) for stream in range(n_streams)]
+    streams = [_begin(batch, place, 0, 0.0, sizes, lookahead > 0) for place in range(n_streams)]
     ended: list[tuple[int, _Stream]] = []
     now = 0.0
     for step in range(len(factors)):
@@ -131,28 +138,14 @@ def _block(
         for place, stream in enumerate(streams):
             if stream.wanted == 0:
                 ended.append((place + n_streams * stream.turn, stream))
-                turn = stream.turn + 1
-                if turn == len(asked):
-                    asked.append([_request(prompts) for _ in range(n_streams)])
-                streams[place] = _begin(batch, place, turn, now + PAUSE_MS, asked[turn][place], lookahead > 0)
-        if now >= close_ms and all(stream.sent_ms >= close_ms for stream in streams):
-            break
-    return [(index, stream) for index, stream in ended if stream.sent_ms < close_ms]
+                streams[place] = _begin(batch, place, stream.turn + 1, now + PAUSE_MS, sizes, lookahead > 0)
+        if all(stream.sent_ms >= close_ms for stream in streams):
+            return [(index, stream) for index, stream in ended if stream.sent_ms < close_ms]
+    raise InternalError(f"calibrate: {len(factors)} simulated steps did not last until the end of the block")
 
 
-def _request(prompts: Random) -> tuple[int, int]:
-    """Tokens of a prompt and of its answer."""
-    return prompts.randint(*PROMPT), prompts.randint(*ANSWER)
-
-
-def _under_way(prompts: Random) -> tuple[int, int]:
-    """A first request of which a part is left: streams that began together would take long to fall out of step."""
-    prompt, answer = _request(prompts)
-    return prompt, prompts.randint(1, answer)
-
-
-def _begin(batch: Batch, stream: int, turn: int, sent_ms: float, asked: tuple[int, int], speculate: bool) -> _Stream:
-    prompt, answer = asked
+def _begin(batch: Batch, stream: int, turn: int, sent_ms: float, sizes: Ints, speculate: bool) -> _Stream:
+    prompt, answer = (int(size) for size in sizes[turn % PROMPTS, stream])
     request = Generation("chat", (0,) * prompt, Limits(answer), _ANY, None, speculate, None, True, False, False, False)
     sequence = Sequence(
         id=f"{stream}/{turn}",

@@ -1,4 +1,4 @@
-"""Every random number of the simulated campaigns is drawn here, so that a reader can judge whether the worlds are fair.
+"""The random worlds of the campaigns: all that varies in them is drawn here, so that a reader can judge whether they are fair.
 
 A block is a machine that makes one engine step after another, and streams that ride on its steps. What makes real latencies hard
 to judge is all in it, each with a knob of `World`: steps are shared by all streams and remember the step before; some stall;
@@ -108,6 +108,16 @@ def prompts_of(world: World, load: Load, draw: Generator) -> Prompts:
     shape = (load.pairs, load.streams, PROMPTS)
     prefill_ms = world.prefill_ms * draw.uniform(*PREFILL_SPAN, shape)
     return Prompts(draw.integers(load.answer[0], load.answer[1] + 1, shape), prefill_ms)
+
+
+def sizes_of(prompt: tuple[int, int], answer: tuple[int, int], streams: int, draw: Generator) -> Ints:
+    """Tokens of prompts and of their answers, both even in their bands, (PROMPTS, streams, 2).
+
+    Of each stream's first answer only a part is left: streams that began together would take long to fall out of step.
+    """
+    sizes = draw.integers((prompt[0], answer[0]), (prompt[1] + 1, answer[1] + 1), (PROMPTS, streams, 2))
+    sizes[0, :, 1] = draw.integers(1, sizes[0, :, 1] + 1)
+    return sizes
 
 
 def step_factors(world: World, shape: tuple[int, int], draw: Generator) -> Floats:
