@@ -1,6 +1,8 @@
 """Rows of the table: a share with its exact interval, and whether it meets its target."""
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from specbench.calibrate.rows import Share, at_least, at_most, percent
 
@@ -22,3 +24,13 @@ def test_a_row_is_met_by_the_share_and_where_asked_by_the_end_of_its_interval() 
     assert at_least("", "", Share(9, 10), 0.9).state == "met"
     assert at_least("", "", Share(8, 10), 0.9).state == "missed"
     assert at_most("", "", None, 0.05).state == at_least("", "", None, 0.9).state == "not run"
+
+
+@given(st.integers(1, 2000), st.floats(0.0, 1.0))
+def test_an_interval_holds_its_share_and_mirrors_that_of_the_misses(runs: int, part: float) -> None:
+    """The interval of what did not happen is 1 minus that of what did."""
+    hits = round(part * runs)
+    share, misses = Share(hits, runs), Share(runs - hits, runs)
+
+    assert 0.0 <= share.low <= share.value <= share.high <= 1.0
+    assert (misses.low, misses.high) == pytest.approx((1 - share.high, 1 - share.low), abs=1e-9)

@@ -5,6 +5,8 @@ from math import exp, log, sqrt
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from specbench.analysis.stats_paired import t_quantile, t_tail
 from specbench.errors import ScenarioError
@@ -48,6 +50,17 @@ def test_what_is_detected_is_detected_in_four_of_five_runs() -> None:
     one, all_tests = found(power.detects, 0.05), found(power.proves, 0.05 / 6)
     assert one == pytest.approx(0.8, abs=0.03)
     assert all_tests == pytest.approx(0.8, abs=0.06)  # t + t is the usual approximation, a little rough far out
+
+
+@given(st.floats(0.005, 0.5), st.floats(1.01, 4.0))
+def test_a_larger_spread_sees_less_and_harm_of_all_tests_takes_more(spread: float, factor: float) -> None:
+    """What is detected, proven and lost in noise all grow with the spread; a family of tests proves less than one."""
+    small, large = power_at("output_tps", spread), power_at("output_tps", factor * spread)
+
+    assert 0 < small.floor < small.detects < small.proves < 1
+    assert small.floor < large.floor
+    assert small.detects < large.detects
+    assert (small.pairs_for_5 or 101) <= (large.pairs_for_5 or 101)
 
 
 def test_the_pairs_for_five_percent_find_five_percent() -> None:
