@@ -131,6 +131,11 @@ def _warnings(
         warnings.append(f"speculation is {speculation.baseline} in both arms: nothing is under test but what else differs")
     elif speculation is not None and speculation.baseline == "on":
         warnings.append("the baseline says that it speculates: are the arms swapped?")
+    warnings += [
+        f"accepted as different: {fact.name} is {fact.baseline} in the baseline and {fact.speculative} in the speculative arm"
+        for fact in known
+        if fact.differs and fact.accepted
+    ]
     idle = [name for name in accepted if not any(fact.name == name and fact.differs for fact in known)]
     if idle:
         warnings.append(f"accepted differences that do not exist: {', '.join(idle)}")
