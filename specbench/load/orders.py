@@ -1,11 +1,13 @@
 """What parent and child say to each other over their pipes, and how it is written. No sockets, no processes, no Locust."""
 
+import itertools
 from collections.abc import Callable, Iterator
 from typing import TypeAlias
 
 import msgspec
 
-from specbench.model.seen import Capture, Frame, GeneratorHealth, Outcome, StampSource
+from specbench.model.seen import Capture, GeneratorHealth, Outcome, StampSource
+from specbench.stream.frames import frames_of
 from specbench.stream.timeouts import Timeouts
 
 LENGTH_BYTES = 4
@@ -52,7 +54,7 @@ class Abort(msgspec.Struct, frozen=True, tag=True, array_like=True):
 
 
 class Answered(msgspec.Struct, frozen=True, tag=True, array_like=True):
-    """One capture as it goes over the pipe: the stamps, reads and sizes of its frames packed, its body in one piece."""
+    """One capture as it goes over the pipe: the columns of its frames packed, its body in one piece."""
 
     block: str
     index: int
@@ -66,6 +68,7 @@ class Answered(msgspec.Struct, frozen=True, tag=True, array_like=True):
     headers: dict[str, str]
     stamps: bytes
     reads: bytes
+    firsts: bytes
     sizes: bytes
     body: bytes
     end_ns: int
@@ -76,12 +79,9 @@ class Answered(msgspec.Struct, frozen=True, tag=True, array_like=True):
 
     def capture(self) -> Capture:
         """The same as a value of the vocabulary."""
-        frames, start = [], 0
-        for stamp_ns, read_ns, size in zip(
-            memoryview(self.stamps).cast("q"), memoryview(self.reads).cast("q"), memoryview(self.sizes).cast("q"), strict=True
-        ):
-            frames.append(Frame(stamp_ns, read_ns, self.body[start : start + size]))
-            start += size
+        stamps, reads, firsts, sizes = (memoryview(each).cast("q") for each in (self.stamps, self.reads, self.firsts, self.sizes))
+        ends = list(itertools.accumulate(sizes))
+        pieces = [self.body[end - size : end] for end, size in zip(ends, sizes, strict=True)]
         return Capture(
             block=self.block,
             index=self.index,
@@ -93,7 +93,7 @@ class Answered(msgspec.Struct, frozen=True, tag=True, array_like=True):
             retries=self.retries,
             status=self.status,
             headers=self.headers,
-            frames=tuple(frames),
+            frames=frames_of(stamps, reads, pieces, firsts),
             end_ns=self.end_ns,
             stamp_source=self.stamp_source,
             problem=self.problem,

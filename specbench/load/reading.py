@@ -14,19 +14,68 @@ from gevent.hub import Waiter
 from specbench.stream.clock import now_ns
 from specbench.stream.exchange import Exchange
 from specbench.stream.transport import StampingTransport
-from specbench.units import seconds
+from specbench.units import ns_of_ms, seconds
 
 READABLE = 1
 
+CLOSE_NS = ns_of_ms(1.0)
+"""How closely the first bytes of a read must be known to be timed by the look that found them: a tenth of an engine's step.
+It is only asked where a read holds several events, which is rare; the last of them has the kernel's own stamp."""
+
+WITNESSES = 4
+"""Reads of one look that vouch for each other: had the loop been late by a whole gap, the others would have come all along it."""
+
 MANY = 32
 GATHER_S = 0.0003
-"""From so many answers on, bytes gather for so long before the next look at the sockets: a twentieth of an engine's step."""
+"""From so many answers on, bytes gather for so long before the next look at the sockets, which stays a close one."""
+
+
+class Looks:
+    """When the event loop looked at the sockets, and with it when the first bytes of a read were there.
+
+    What is readable at a look, and was not before, has come since the look before; and if the loop slept in between, not
+    before the earliest arrival that this look found, as that would have woken it. Where that leaves little room, the first
+    bytes of every read are timed by the look, whatever came on top before they were read.
+    """
+
+    def __init__(self) -> None:
+        self._before_ns = self._at_ns = now_ns()
+        self._read: list[Exchange] = []
+
+    def note(self, exchange: Exchange) -> None:
+        """A frame was read in consequence of the last look."""
+        self._read.append(exchange)
+
+    @contextmanager
+    def noted(self) -> Iterator[None]:
+        """While this is open, looks are noted."""
+        after_looking = get_hub().loop.check()
+        after_looking.priority = 2  # type: ignore[attr-defined] # libev's highest: before anything is read
+        after_looking.start(self.look)
+        try:
+            yield
+        finally:
+            after_looking.stop()
+            after_looking.close()
+
+    def look(self) -> None:
+        """The loop has looked; what was read since the look before is timed by that one, if it can be."""
+        if self._read:
+            since_ns = self._before_ns
+            if len(self._read) >= WITNESSES:
+                since_ns = max(since_ns, min([exchange.stamps[-1] for exchange in self._read]))
+            if self._at_ns - since_ns <= CLOSE_NS:
+                for exchange in self._read:
+                    exchange.firsts[-1] = self._at_ns
+            self._read.clear()
+        self._before_ns, self._at_ns = self._at_ns, now_ns()
 
 
 class Reading:
     """One answer being read by the event loop; `to_end` returns when it has ended, well or not."""
 
-    def __init__(self, transport: StampingTransport, exchange: Exchange) -> None:
+    def __init__(self, transport: StampingTransport, exchange: Exchange, looks: Looks) -> None:
+        self._looks = looks
         self._transport = transport
         self._exchange = exchange
         self._waiter: Waiter[None] = Waiter()
@@ -49,7 +98,8 @@ class Reading:
 
     def _read(self) -> None:
         try:
-            self._transport.read_ready(self._exchange)
+            if self._transport.read_ready(self._exchange):
+                self._looks.note(self._exchange)
         except BaseException:  # noqa: BLE001 - on the event loop nobody else would hear of it
             self._waiter.throw(*sys.exc_info())
         else:

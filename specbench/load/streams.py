@@ -15,7 +15,7 @@ from locust.runners import Runner
 
 from specbench import __version__
 from specbench.load.orders import Answered, BlockOrder, Closed, Work
-from specbench.load.reading import MANY, Reading, gathering
+from specbench.load.reading import MANY, Looks, Reading, gathering
 from specbench.load.watch import Watch, Watched
 from specbench.load.window import Window
 from specbench.stream.clock import now_ns
@@ -62,6 +62,7 @@ class Block:
         self._aborted = False
         self._held = 0
         self._reading = 0
+        self._looks = Looks()
         self._stamped = False
         self._exhausted = False
         self._limit_hit = False
@@ -79,7 +80,7 @@ class Block:
         StreamUser.block = self
         self._alive = self._streams
         runner.start(self._streams, spawn_rate=self._streams)
-        with gathering(self._may_gather):
+        with self._looks.noted(), gathering(self._may_gather):
             watched = self._watch()
         self._over.set()
         self._started.set()
@@ -176,7 +177,7 @@ class Block:
         with contextlib.suppress(httpx.TransportError):  # the exchange has it
             response = client.send(request, stream=True)
             self._reading += 1
-            Reading(transport, exchange).to_end()
+            Reading(transport, exchange, self._looks).to_end()
             self._reading -= 1
             response.close()
         self._stamped = exchange.stamp_source == "kernel" and bool(exchange.stamps)
@@ -203,6 +204,7 @@ class Block:
             headers=exchange.framing.headers,
             stamps=exchange.stamps.tobytes(),
             reads=exchange.reads.tobytes(),
+            firsts=exchange.firsts.tobytes(),
             sizes=array("q", map(len, exchange.pieces)).tobytes(),
             body=b"".join(exchange.pieces),
             end_ns=exchange.end_ns,

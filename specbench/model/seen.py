@@ -43,11 +43,15 @@ class StreamRule:
 
 @dataclass(frozen=True, slots=True)
 class Frame:
-    """Body bytes as one read delivered them, HTTP framing removed; stamps are on the generator's monotonic clock."""
+    """Body bytes as one read delivered them, HTTP framing removed; stamps are on the generator's monotonic clock.
+
+    `stamp_ns` is the arrival of the last of them. `first_ns` is that of the first where it is known closely as well, else None.
+    """
 
     stamp_ns: int
     read_ns: int
     data: bytes
+    first_ns: int | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

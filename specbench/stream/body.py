@@ -1,4 +1,4 @@
-"""The body of an answer behind its content encoding, and which read completed each byte. Pure."""
+"""The body of an answer behind its content encoding, and when each of its bytes had arrived. Pure."""
 
 import zlib
 from collections.abc import Sequence
@@ -30,14 +30,28 @@ def plain_frames(capture: Capture) -> tuple[Sequence[Frame], str | None]:
 
 
 def arrivals(frames: Sequence[Frame], ends: Sequence[int]) -> list[int]:
-    """The stamp (ns) of the read that delivered the byte before each offset; `ends` must not fall."""
-    stamps = []
+    """The moment (ns) at which the byte before each offset had arrived; `ends`, where events end, must not fall.
+
+    That is the stamp of the read that delivered it. Where one read delivered several events, the first of them has the
+    moment of the read's first bytes, if that is known.
+    """
+    moments: list[int] = []
     reads = iter(frames)
-    reached, stamp_ns = 0, 0
-    for end in ends:
-        while reached < end:
+    start = reached = 0
+    frame = None
+    for place, end in enumerate(ends):
+        opens = frame is None or reached < end
+        while frame is None or reached < end:
             frame = next(reads)
-            reached += len(frame.data)
-            stamp_ns = frame.stamp_ns
-        stamps.append(stamp_ns)
-    return stamps
+            start, reached = reached, reached + len(frame.data)
+        several = place + 1 < len(ends) and ends[place + 1] <= reached
+        if opens and several and frame.first_ns is not None and _is_first_event(frame.data, end - start):
+            moments.append(min(frame.first_ns, frame.stamp_ns))
+        else:
+            moments.append(frame.stamp_ns)
+    return moments
+
+
+def _is_first_event(data: bytes, end: int) -> bool:
+    """Whether no other event ends in a read's data before the one that ends there."""
+    return all(data.find(blank, 0, end - len(blank)) < 0 for blank in (b"\n\n", b"\n\r\n"))

@@ -4,7 +4,8 @@ from array import array
 
 import httptools
 
-from specbench.model.seen import Capture, Frame, Outcome, StampSource
+from specbench.model.seen import Capture, Outcome, StampSource
+from specbench.stream.frames import UNKNOWN, frames_of
 from specbench.stream.framing import Framing
 from specbench.stream.timeouts import Timeouts
 from specbench.units import ns_of_s
@@ -25,7 +26,8 @@ LARGEST_BODY = 256 * 1024 * 1024
 class Exchange:
     """What one request met on its way. The transport fills it, also where the request fails.
 
-    A frame is what one read delivered of the body: `stamps[i]`, `reads[i]` and `pieces[i]` belong together.
+    A frame is what one read delivered of the body: `stamps[i]`, `reads[i]`, `firsts[i]` and `pieces[i]` belong together. When
+    the first bytes of a frame were there is for an event loop to know, and to write into `firsts`.
     """
 
     def __init__(self, limits: Timeouts) -> None:
@@ -53,6 +55,7 @@ class Exchange:
         self.framing = Framing()
         self.stamps = array("q")
         self.reads = array("q")
+        self.firsts = array("q")
         self.pieces: list[bytes] = []
         self._unstamped = 0
         self._open_line = 0
@@ -77,6 +80,7 @@ class Exchange:
                 self._unstamped += 1
             self.stamps.append(self._last_ns)
             self.reads.append(read_ns)
+            self.firsts.append(UNKNOWN)
             self.pieces.append(body)
             self._size += len(body)
             if body[-1] == LINE_FEED and self._size <= LARGEST_BODY:
@@ -140,6 +144,7 @@ class Exchange:
         self.clock_step = stamped and abs(offset_ns - self._offset_ns) > STEP_NS
         if self.clock_step or self._unstamped:
             self.stamps = array("q", self.reads)
+            self.firsts = array("q", [UNKNOWN]) * len(self.reads)
             self._unstamped = len(self.reads)
             self.end_ns = self.reads[-1] if whole and self.reads else now_ns
 
@@ -161,7 +166,7 @@ class Exchange:
             retries=self.retries,
             status=self.framing.status,
             headers=self.framing.headers,
-            frames=tuple(map(Frame, self.stamps, self.reads, self.pieces)),
+            frames=frames_of(self.stamps, self.reads, self.pieces, self.firsts),
             end_ns=self.end_ns,
             stamp_source=self.stamp_source,
             problem=self.problem,

@@ -90,17 +90,22 @@ class StampingTransport(httpx.BaseTransport):
         else:
             self._take(exchange, data, stamp_ns)
 
-    def read_ready(self, exchange: Exchange) -> None:
-        """One more read of a watched connection, of what has come already; what is too late is for the caller to see."""
+    def read_ready(self, exchange: Exchange) -> bool:
+        """One more read of a watched connection, of what has come already; what is too late is for the caller to see.
+
+        Returns: whether it made a frame.
+        """
         assert self._connection is not None
+        frames = len(exchange.pieces)
         try:
             data, stamp_ns = self._connection.receive_ready()
         except BlockingIOError:
-            return
+            return False
         except OSError as error:
             self._broken_off(exchange, str(error))
         else:
             self._take(exchange, data, stamp_ns)
+        return len(exchange.pieces) > frames
 
     def _take(self, exchange: Exchange, data: bytes, stamp_ns: int | None) -> None:
         if data:

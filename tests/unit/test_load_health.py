@@ -30,6 +30,7 @@ def _answer(
         headers={},
         stamps=array("q", stamps).tobytes(),
         reads=array("q", [stamp + ns_of_ms(lag) for stamp, lag in zip(stamps, lags_ms, strict=True)]).tobytes(),
+        firsts=array("q", [-1] * len(lags_ms)).tobytes(),
         sizes=array("q", [1] * len(lags_ms)).tobytes(),
         body=b"x" * len(lags_ms),
         end_ns=ns_of_ms(end_ms),

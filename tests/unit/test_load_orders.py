@@ -19,6 +19,7 @@ from specbench.load.orders import (
     framed,
 )
 from specbench.model.seen import Frame
+from specbench.stream.frames import UNKNOWN
 from specbench.stream.timeouts import Timeouts
 
 ORDER = BlockOrder(
@@ -63,6 +64,7 @@ def _answered(pieces: list[bytes]) -> Answered:
         headers={"content-type": "text/event-stream"},
         stamps=array("q", range(100, 100 + count)).tobytes(),
         reads=array("q", range(200, 200 + count)).tobytes(),
+        firsts=array("q", [150 if place % 2 else UNKNOWN for place in range(count)]).tobytes(),
         sizes=array("q", map(len, pieces)).tobytes(),
         body=b"".join(pieces),
         end_ns=900,
@@ -89,12 +91,14 @@ def test_messages_come_out_of_a_pipe_as_they_went_in(messages: list[ToChild], st
 
 @given(st.lists(st.binary(min_size=1, max_size=50), max_size=20))
 def test_a_capture_has_its_frames_again(pieces: list[bytes]) -> None:
-    """Stamps, reads and bytes of each read, out of the packed form."""
+    """Stamps, reads, first moments where known, and bytes of each read, out of the packed form."""
     answered = decode_to_parent(framed(_answered(pieces))[4:])
 
     assert isinstance(answered, Answered)
     capture = answered.capture()
-    assert capture.frames == tuple(Frame(100 + place, 200 + place, piece) for place, piece in enumerate(pieces))
+    assert capture.frames == tuple(
+        Frame(100 + place, 200 + place, piece, 150 if place % 2 else None) for place, piece in enumerate(pieces)
+    )
     assert (capture.index, capture.stream, capture.retries, capture.problem, capture.end_ns) == (3, 1, 1, "cut", 900)
 
 

@@ -4,12 +4,16 @@ import socket
 import threading
 import time
 
+import gevent
 import httpx
 import pytest
 
-from specbench.load.reading import Reading
+from specbench.load.reading import CLOSE_NS, GATHER_S, WITNESSES, Looks, Reading, gathering
+from specbench.stream.clock import now_ns
 from specbench.stream.exchange import Exchange
+from specbench.stream.frames import UNKNOWN
 from specbench.stream.transport import EXCHANGE, StampingTransport, Timeouts
+from specbench.units import ns_of_s
 from tests.support.captures import DONE, said
 from tests.support.raw_server import END, STREAM_HEAD, Script, chunk, playing, read_request
 
@@ -27,10 +31,12 @@ def _says(*pieces: bytes, pause_s: float = 0.0) -> Script:
 
 
 def _read(url: str, transport: StampingTransport) -> Exchange:
+    looks = Looks()
     exchange = Exchange(transport.timeouts)
     with httpx.Client(transport=transport) as client:
         response = client.send(client.build_request("POST", url, content=b"{}", extensions={EXCHANGE: exchange}), stream=True)
-        Reading(transport, exchange).to_end()
+        with looks.noted():
+            Reading(transport, exchange, looks).to_end()
         response.close()
     return exchange
 
@@ -92,7 +98,7 @@ def test_a_cut_wakes_the_reader() -> None:
 class Fault(StampingTransport):
     """A transport with a fault of its own."""
 
-    def read_ready(self, exchange: Exchange) -> None:
+    def read_ready(self, exchange: Exchange) -> bool:
         """Nothing that an endpoint could do."""
         raise AssertionError("a fault of ours")
 
@@ -104,3 +110,65 @@ def test_a_fault_of_ours_is_raised_where_it_is_heard() -> None:
         pytest.raises(AssertionError, match="a fault of ours"),
     ):
         _read(url, Fault())
+
+
+def _exchanges(count: int, stamps_ns: list[int]) -> list[Exchange]:
+    """Answers of which one frame was read each, with these stamps."""
+    found = []
+    for stamp_ns in (stamps_ns * count)[:count]:
+        exchange = Exchange(Timeouts())
+        exchange.begin(0, 0)
+        exchange.take(STREAM_HEAD + chunk(said("a") + said("b")), stamp_ns, stamp_ns + CLOSE_NS)
+        found.append(exchange)
+    return found
+
+
+def _looked(looks: Looks, exchanges: list[Exchange], wait_s: float) -> None:
+    """The loop looks, after a pause, and these are read in consequence; then it looks again."""
+    time.sleep(wait_s)
+    looks.look()
+    for exchange in exchanges:
+        looks.note(exchange)
+    looks.look()
+
+
+def test_what_came_between_two_close_looks_is_timed_by_them() -> None:
+    """However long it takes until it is read, and whatever comes on top."""
+    looks = Looks()
+    [exchange] = _exchanges(1, [0])
+    before_ns = now_ns()
+    _looked(looks, [exchange], wait_s=0.0)
+
+    assert before_ns <= exchange.firsts[0] <= now_ns()
+
+
+def test_what_came_in_a_long_pause_is_not() -> None:
+    """A loop that was late, or asleep, does not know when it came."""
+    looks = Looks()
+    [exchange] = _exchanges(1, [0])
+    _looked(looks, [exchange], wait_s=0.005)
+
+    assert exchange.firsts[0] == UNKNOWN
+
+
+@pytest.mark.parametrize(("count", "spread_ns", "known"), [(WITNESSES, 0, True), (WITNESSES, 4 * CLOSE_NS, False), (1, 0, False)])
+def test_reads_of_one_look_vouch_for_each_other(count: int, spread_ns: int, known: bool) -> None:
+    """If the earliest of several came just before the look, it woke the loop, and nothing can have come before; a single read
+    vouches for nothing, nor do reads of which one had waited."""
+    looks = Looks()
+    time.sleep(0.005)
+    exchanges = _exchanges(count, [now_ns() - spread_ns, now_ns()])
+    _looked(looks, exchanges, wait_s=0.0)
+
+    assert {exchange.firsts[0] != UNKNOWN for exchange in exchanges} == {known}
+
+
+def test_bytes_gather_before_a_look_while_that_is_allowed() -> None:
+    """It is asked before every look, and each yes is a pause."""
+    allowed = [True, True, False]
+    began_ns = now_ns()
+    with gathering(lambda: allowed.pop(0) if allowed else False):
+        while allowed:
+            gevent.sleep(0.0001)
+
+    assert now_ns() - began_ns >= 2 * ns_of_s(GATHER_S)

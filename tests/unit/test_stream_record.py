@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from specbench.model.seen import Capture, Frame, StreamRule
 from specbench.stream.record import record_and_text, record_of
+from specbench.units import ns_of_ms
 from tests.support.captures import (
     ASKED,
     BY_BURST,
@@ -69,6 +70,35 @@ def test_an_event_counts_when_it_is_whole(end: str) -> None:
 
     assert times_ms(record) == [140, 180]
     assert text_of(*reads) == "hello you"
+
+
+def _read_with_first(at_ms: float, first_ms: float, data: bytes) -> Frame:
+    return Frame(SENT_NS + ns_of_ms(at_ms), SENT_NS + ns_of_ms(at_ms) + 1, data, SENT_NS + ns_of_ms(first_ms))
+
+
+def test_the_first_of_several_events_has_its_own_time_where_it_is_known() -> None:
+    """An endpoint that catches up sends two steps at once: both are timed, and nothing is censored."""
+    late = _read_with_first(125, 124, said("b") + said("c"))
+    frames = (*a_capture((100, said("a"))).frames, late, *a_capture((130, finish() + DONE)).frames)
+    record = a_record(frames=frames)
+
+    assert (times_ms(record), record.censored) == ([100, 124, 125], ())
+
+
+@pytest.mark.parametrize(
+    ("data", "times"),
+    [
+        (said("b"), [125]),  # alone it has the stamp, which is exact
+        (role() + said("b") + said("c"), [125, 125]),  # what came first was no token
+        (said("b") + said("c") + said("d"), [124, 125, 125]),  # of those in the middle nothing is known
+    ],
+)
+def test_only_what_came_first_is_timed_so(data: bytes, times: list[float]) -> None:
+    """And only where something else came on top of it."""
+    record = a_record(frames=(_read_with_first(125, 124, data),))
+
+    assert times_ms(record) == times
+    assert len(record.censored) == sum(times[place] == times[place + 1] for place in range(len(times) - 1))
 
 
 def test_a_cut_between_cr_and_lf_makes_no_event_of_its_own() -> None:
