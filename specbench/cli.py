@@ -72,12 +72,24 @@ def run(
 
 
 @app.command()
-def plan(scenario: ScenarioPath, settings: Settings = None, profile: ProfileName = None) -> None:
-    """Print what would run and how long it takes."""
+def plan(
+    scenario: ScenarioPath,
+    settings: Settings = None,
+    profile: ProfileName = None,
+    like: Annotated[Path | None, typer.Option("--like", metavar="RUN", help="Take the noise from this earlier run.")] = None,
+) -> None:
+    """Print what would run, how long it takes and what difference it could detect."""
     from specbench.plan import cells_of, describe, trials_of
+    from specbench.power import describe_power, refuse_margins, stated_prior
+    from specbench.spreads import spreads_in
 
     asked = _scenario(scenario, _overrides(profile, settings, None, None, None))
+    spreads = stated_prior(asked) if like is None else spreads_in(like)
     typer.echo(describe(asked, trials_of(asked, cells_of(asked))))
+    typer.echo("")
+    typer.echo(describe_power(asked, spreads))
+    if like is not None:
+        refuse_margins(asked, spreads)
 
 
 @app.command()

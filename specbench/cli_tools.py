@@ -14,11 +14,12 @@ from specbench.errors import ExitCode, ScenarioError
 Model = Annotated[str | None, typer.Option("--model", metavar="M", help="The model to ask for.")]
 EngineName = Annotated[str | None, typer.Option("--engine", metavar="NAME", help="Recognised where not named.")]
 KeyVariable = Annotated[str | None, typer.Option("--api-key-env", metavar="VARIABLE", help="The variable that holds the key.")]
+CALIBRATION = Path("calibration")
 
 
 def register(app: typer.Typer) -> None:
     """Adds these commands to the command line."""
-    for command in (probe, doctor, engine, serve):
+    for command in (probe, doctor, engine, serve, calibrate):
         app.command()(command)
 
 
@@ -108,3 +109,37 @@ def engine(
         raise ScenarioError('--options: a JSON object is needed, such as {"corpus": "prose"}')
     speculation = {"method": speculative, "num_speculative_tokens": tokens} if speculative else None
     serve(options_of({"port": port, "slow_by": slow_by, "speculative": speculation, **further}))
+
+
+def calibrate(
+    names: Annotated[list[str] | None, typer.Argument(metavar="[NAME]...", help="Campaigns, or how their names begin.")] = None,
+    out: Annotated[Path, typer.Option("--out", metavar="DIR", help="Parts and table; parts there are kept.")] = CALIBRATION,
+    jobs: Annotated[int, typer.Option("--jobs", metavar="N", help="Processes at once.")] = 1,
+    real: Annotated[bool, typer.Option("--real", help="Also over real sockets, which takes hours.")] = False,
+    most: Annotated[int | None, typer.Option("--most", metavar="N", help="At most so many runs of each.")] = None,
+    baseline: Annotated[str | None, typer.Option("--baseline", metavar="URL", help="An A/A on your hardware: one place")] = None,
+    speculative: Annotated[
+        str | None, typer.Option("--speculative", metavar="URL", help="and another, neither speculating.")
+    ] = None,
+    model: Model = None,
+) -> None:
+    """How often does the verdict err? With two URLs: how much do equal arms differ on your hardware?"""
+    if (baseline is None) != (speculative is None):
+        raise typer.BadParameter("give both URLs, or neither", param_hint="--baseline, --speculative")
+    if baseline is None:
+        from specbench.calibrate import calibrate
+
+        out.mkdir(parents=True, exist_ok=True)
+        typer.echo(
+            f"wrote {calibrate(out, names or [], lambda line: typer.echo(line, err=True), jobs=jobs, real=real, most=most)}"
+        )
+        return
+    from specbench.calibrate.hardware import describe_noise, equal_arms, measure_noise
+    from specbench.progress import watcher
+    from specbench.scenario.parse import Overrides
+
+    scenario = equal_arms(Overrides(baseline_url=baseline, speculative_url=speculative, model=model))
+    with watcher() as watching:
+        result = measure_noise(scenario, out, watching)
+    typer.echo(describe_noise(scenario, result))
+    typer.echo(f"facts: {out} (use them with: specbench plan SCENARIO --like {out})")
