@@ -125,18 +125,18 @@ def _warnings(
     warnings: list[str] = []
     if unknown:
         names = ", ".join(fact.name for fact in unknown)
-        warnings.append(f"not known of both arms, so nobody checked that they are equal: {names}; declare them in the scenario")
+        warnings.append(f"Not known of both arms, so nobody checked that they are equal: {names}; declare them in the scenario")
     speculation = next((fact for fact in follows if fact.name == "speculation"), None)
     if speculation is not None and speculation.baseline == speculation.speculative:
-        warnings.append(f"speculation is {speculation.baseline} in both arms: nothing is under test but what else differs")
+        warnings.append(f"Speculation is {speculation.baseline} in both arms: nothing is under test but what else differs")
     elif speculation is not None and speculation.baseline == "on":
-        warnings.append("the baseline says that it speculates: are the arms swapped?")
+        warnings.append("The baseline says that it speculates: are the arms swapped?")
     warnings += [
-        f"accepted as different: {fact.name} is {fact.baseline} in the baseline and {fact.speculative} in the speculative arm"
+        f"Accepted as different: {fact.name} is {fact.baseline} in the baseline and {fact.speculative} in the speculative arm"
         for fact in known
         if fact.differs and fact.accepted
     ]
     idle = [name for name in accepted if not any(fact.name == name and fact.differs for fact in known)]
     if idle:
-        warnings.append(f"accepted differences that do not exist: {', '.join(idle)}")
+        warnings.append(f"Accepted differences that do not exist: {', '.join(idle)}")
     return tuple(warnings)
