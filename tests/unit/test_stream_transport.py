@@ -108,7 +108,7 @@ def test_reading_late_does_not_move_a_stamp(tls: bool) -> None:
 
     with playing([script], tls=tls) as url:
         connection = connect(httpx.URL(url), True, 2.0)
-        connection.send(b"GET / HTTP/1.1\r\n\r\n", 2.0)
+        connection.send(connection.sealed(b"GET / HTTP/1.1\r\n\r\n"), 2.0)
         assert sent.wait(5.0)
         time.sleep(0.06)
         data, stamp_ns = connection.receive(2.0)
