@@ -2,7 +2,6 @@
 
 from specbench.calibrate.campaigns import CAMPAIGNS
 from specbench.calibrate.contrasts import NEED_GRID
-from specbench.calibrate.table import table_of
 from specbench.calibrate.targets import (
     Outcomes,
     coverage_rows,
@@ -104,13 +103,3 @@ def test_over_sockets_no_false_verdict_is_allowed() -> None:
     assert rows["A/A ends in PROMOTE or CAPPED"] == "missed"
     assert rows["steps 20 % longer: ROLLBACK"] == "met"
     assert rows["steps 25 % shorter: PROMOTE"] == "not run"
-
-
-def test_a_table_of_nothing_passes_nothing() -> None:
-    """Every row is there, and none is met."""
-    table = table_of(NOTHING)
-
-    assert "| **met** |" not in table
-    assert "| **missed** |" not in table
-    assert "| T8 | losslessness | false alarms at most 5 % | 0 |  | not built |" in table
-    assert all(f"| {target} |" in table for target in ("T1", "T2", "T3", "T4", "T5", "T6", "T7", "T9", "T10", "cap", "ITL"))

@@ -1,0 +1,25 @@
+"""The table says what was run and what was not, and never passes what was not."""
+
+from specbench.calibrate.campaigns import CAMPAIGNS
+from specbench.calibrate.table import table_of
+from specbench.calibrate.targets import Outcomes
+
+NOTHING: Outcomes = {campaign.name: [] for campaign in CAMPAIGNS}
+
+
+def test_a_table_of_nothing_passes_nothing() -> None:
+    """Every row is there, and none is met."""
+    table = table_of(NOTHING)
+
+    assert "| **met** |" not in table
+    assert "| **missed** |" not in table
+    assert "| T8 | losslessness | false alarms at most 5 % | 0 |  | not built |" in table
+    assert all(f"| {target} |" in table for target in ("T1", "T2", "T3", "T4", "T5", "T6", "T7", "T9", "T10", "cap", "ITL"))
+
+
+def test_fewer_runs_than_planned_are_said_to_be_fewer() -> None:
+    """Two of all the planned ones; those over sockets are another matter."""
+    planned = sum(campaign.count for campaign in CAMPAIGNS if not campaign.real)
+    some = {**NOTHING, "determinism": [{"same_bytes": True}] * 2}
+
+    assert f"**Fewer runs than planned:** 2 of {planned:,} simulated ones." in table_of(some)
