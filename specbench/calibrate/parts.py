@@ -61,7 +61,7 @@ def chosen(names: Sequence[str], *, real: bool) -> tuple[Campaign, ...]:
         return tuple(campaign for campaign in CAMPAIGNS if real or not campaign.real)
     for name in names:
         if not any(campaign.name.startswith(name) for campaign in CAMPAIGNS):
-            raise ScenarioError(f"--part {name}: no campaign begins so; known are {', '.join(c.name for c in CAMPAIGNS)}")
+            raise ScenarioError(f"{name}: no campaign begins so; known are {', '.join(c.name for c in CAMPAIGNS)}")
     return tuple(campaign for campaign in CAMPAIGNS if campaign.name.startswith(tuple(names)))
 
 
