@@ -17,6 +17,8 @@ from specbench.stream.transport import StampingTransport
 from specbench.units import ns_of_ms, seconds
 
 READABLE = 1
+BLANK = b"\n\n"  # what ends an event; one that is not at the end of a frame has another event behind it
+NEVER_NS = 1 << 63
 
 CLOSE_NS = ns_of_ms(1.0)
 """How closely the first bytes of a read must be known to be timed by the look that found them: a tenth of an engine's step.
@@ -26,7 +28,7 @@ WITNESSES = 4
 """Reads of one look that vouch for each other: had the loop been late by a whole gap, the others would have come all along it."""
 
 MANY = 32
-GATHER_S = 0.0003
+GATHER_S = 0.0005
 """From so many answers on, bytes gather for so long before the next look at the sockets, which stays a close one."""
 
 
@@ -40,11 +42,18 @@ class Looks:
 
     def __init__(self) -> None:
         self._before_ns = self._at_ns = now_ns()
-        self._read: list[Exchange] = []
+        self._reads = 0
+        self._earliest_ns = NEVER_NS
+        self._several: list[Exchange] = []
 
     def note(self, exchange: Exchange) -> None:
-        """A frame was read in consequence of the last look."""
-        self._read.append(exchange)
+        """A frame was read in consequence of the last look; only one with several events asks for more than its stamp."""
+        self._reads += 1
+        stamp_ns = exchange.stamps[-1]
+        if stamp_ns < self._earliest_ns:
+            self._earliest_ns = stamp_ns
+        if exchange.pieces[-1].find(BLANK, 0, -1) >= 0:
+            self._several.append(exchange)
 
     @contextmanager
     def noted(self) -> Iterator[None]:
@@ -60,14 +69,15 @@ class Looks:
 
     def look(self) -> None:
         """The loop has looked; what was read since the look before is timed by that one, if it can be."""
-        if self._read:
+        if self._several:
             since_ns = self._before_ns
-            if len(self._read) >= WITNESSES:
-                since_ns = max(since_ns, min([exchange.stamps[-1] for exchange in self._read]))
+            if self._reads >= WITNESSES:
+                since_ns = max(since_ns, self._earliest_ns)
             if self._at_ns - since_ns <= CLOSE_NS:
-                for exchange in self._read:
+                for exchange in self._several:
                     exchange.firsts[-1] = self._at_ns
-            self._read.clear()
+            self._several.clear()
+        self._reads, self._earliest_ns = 0, NEVER_NS
         self._before_ns, self._at_ns = self._at_ns, now_ns()
 
 

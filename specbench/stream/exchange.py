@@ -67,17 +67,19 @@ class Exchange:
         """The very next thing is to write the request: here its clock starts."""
         self.sent_ns = self._last_ns = now_ns
 
-    def take(self, data: bytes, stamp_ns: int | None, read_ns: int) -> None:
+    def take(self, data: bytes, stamp_ns: int | None, read_ns: int) -> bool:
         """Keep what one read delivered; `stamp_ns` is the kernel's (realtime), None where it gave none.
 
         This runs once per token and stream, between two reads: it does what cannot wait, and no more.
+
+        Returns: whether it was a frame: whether there was anything of the body in it.
         """
         self.touched = True
         try:
             body = self.framing.feed(data)
         except httptools.HttpParserError as error:
             self.fail("protocol_error", f"not HTTP: {error}")
-            return
+            return False
         self._last_ns = read_ns if stamp_ns is None else stamp_ns + self._offset_ns
         if body:
             if stamp_ns is None:
@@ -95,6 +97,7 @@ class Exchange:
                 self._token_ns = read_ns
         if self.framing.complete:
             self.finished = True
+        return bool(body)
 
     def _measure(self, body: bytes) -> None:
         """Neither a line nor the whole may grow without end."""

@@ -88,7 +88,10 @@ class StampingTransport(httpx.BaseTransport):
         except OSError as error:
             self._broken_off(exchange, str(error))
         else:
-            self._take(exchange, data, stamp_ns)
+            if data:
+                exchange.take(data, stamp_ns, now_ns())
+            else:
+                self._ended(exchange)
 
     def read_ready(self, exchange: Exchange) -> bool:
         """One more read of a watched connection, of what has come already; what is too late is for the caller to see.
@@ -96,21 +99,21 @@ class StampingTransport(httpx.BaseTransport):
         Returns: whether it made a frame.
         """
         assert self._connection is not None
-        frames = len(exchange.pieces)
         try:
             data, stamp_ns = self._connection.receive_ready()
         except BlockingIOError:
             return False
         except OSError as error:
             self._broken_off(exchange, str(error))
-        else:
-            self._take(exchange, data, stamp_ns)
-        return len(exchange.pieces) > frames
-
-    def _take(self, exchange: Exchange, data: bytes, stamp_ns: int | None) -> None:
+            return False
         if data:
-            exchange.take(data, stamp_ns, now_ns())
-        elif self._cut or not exchange.closed():
+            return exchange.take(data, stamp_ns, now_ns())
+        self._ended(exchange)
+        return False
+
+    def _ended(self, exchange: Exchange) -> None:
+        """The peer has closed, or we have."""
+        if self._cut or not exchange.closed():
             self._broken_off(exchange, "closed before the end of the answer")
 
     def read_to_end(self, exchange: Exchange) -> None:
