@@ -53,6 +53,16 @@ def _merged(every: int, place: int = 5) -> Fault:
     return _records(change)
 
 
+def _merged_once() -> Fault:
+    """In each cell, the first token of one answer of the speculative arm was read together with its second."""
+
+    def change(record: RequestRecord) -> RequestRecord:
+        hit = record.block.endswith("p00/speculative") and record.index == 0
+        return replace(record, censored=(0,)) if hit else record
+
+    return _records(change)
+
+
 def _told(arm: str, **fields: Any) -> Fault:
     """The engine of this arm tells these numbers of every block; the other one tells honest ones."""
 
@@ -138,7 +148,7 @@ FAULTS: dict[str, tuple[Fault, set[str]]] = {
     "a generator that sends late": (_health(3, "baseline", send_delay_ms_p95=400.0), {"send_delay"}),
     "a lost generator process": (_health(3, "speculative", achieved_concurrency=0.75), {"achieved_concurrency"}),
     "events that came in one read": (_merged(4), {"merged_events"}),
-    "a first token that came in one read": (_merged(50, place=0), {"merged_events"}),
+    "first tokens that came in one read": (_merged(20, place=0), {"merged_events"}),
     "a clock that was set": (_health(3, "baseline", clock_steps=20), {"clock_step"}),
     "a counter reset": (_told("speculative", reset=True), {"counter_reset"}),
     "another model": (_facts(model="n"), {"arms_equal"}),
@@ -190,6 +200,7 @@ HARMLESS: dict[str, Fault] = {
     "nothing": lambda e: e,
     "a busy generator": _health(3, "speculative", cpu_share=0.85),
     "half a per cent of events in one read": _merged(12),
+    "a single first token that came in one read": _merged_once(),
     "one answer spoiled by the clock": _health(3, "baseline", clock_steps=1),
     "a few n-gram requests without a draft": _of_arm(
         "speculative", 0.2, acceptance=Acceptance(rounds=0, drafted=0, accepted=0, per_position=None)
