@@ -60,15 +60,15 @@ class Looks:
         """While this is open, looks are noted."""
         after_looking = get_hub().loop.check()
         after_looking.priority = 2  # type: ignore[attr-defined] # libev's highest: before anything is read
-        after_looking.start(self.look)
+        after_looking.start(lambda: self.look(now_ns()))
         try:
             yield
         finally:
             after_looking.stop()
             after_looking.close()
 
-    def look(self) -> None:
-        """The loop has looked; what was read since the look before is timed by that one, if it can be."""
+    def look(self, at_ns: int) -> None:
+        """The loop has looked just now; what was read since the look before is timed by that one, if it can be."""
         if self._several:
             since_ns = self._before_ns
             if self._reads >= WITNESSES:
@@ -78,7 +78,7 @@ class Looks:
                     exchange.firsts[-1] = self._at_ns
             self._several.clear()
         self._reads, self._earliest_ns = 0, NEVER_NS
-        self._before_ns, self._at_ns = self._at_ns, now_ns()
+        self._before_ns, self._at_ns = self._at_ns, at_ns
 
 
 class Reading:

@@ -8,12 +8,12 @@ import gevent
 import httpx
 import pytest
 
-from specbench.load.reading import CLOSE_NS, GATHER_S, WITNESSES, Looks, Reading, gathering
+from specbench.load.reading import GATHER_S, WITNESSES, Looks, Reading, gathering
 from specbench.stream.clock import now_ns
 from specbench.stream.exchange import Exchange
 from specbench.stream.frames import UNKNOWN
 from specbench.stream.transport import EXCHANGE, StampingTransport, Timeouts
-from specbench.units import ns_of_s
+from specbench.units import ms, ns_of_ms, ns_of_s
 from tests.support.captures import DONE, said
 from tests.support.raw_server import END, STREAM_HEAD, Script, chunk, playing, read_request
 
@@ -112,55 +112,61 @@ def test_a_fault_of_ours_is_raised_where_it_is_heard() -> None:
         _read(url, Fault())
 
 
-def _exchanges(count: int, stamps_ns: list[int]) -> list[Exchange]:
-    """Answers of which one frame was read each, with these stamps."""
-    found = []
-    for stamp_ns in (stamps_ns * count)[:count]:
+START = ns_of_s(50.0)
+
+
+def _read_after(looks: Looks, look_ms: float, *stamps_ms: float, events: str = "ab") -> list[Exchange]:
+    """One look, the frames that were read in consequence, with stamps of these moments, and the look after it."""
+    looks.look(START + ns_of_ms(look_ms))
+    exchanges = []
+    for stamp_ms in stamps_ms:
         exchange = Exchange(Timeouts())
         exchange.begin(0, 0)
-        exchange.take(STREAM_HEAD + chunk(said("a") + said("b")), stamp_ns, stamp_ns + CLOSE_NS)
-        found.append(exchange)
-    return found
-
-
-def _looked(looks: Looks, exchanges: list[Exchange], wait_s: float) -> None:
-    """The loop looks, after a pause, and these are read in consequence; then it looks again."""
-    time.sleep(wait_s)
-    looks.look()
-    for exchange in exchanges:
+        at_ns = START + ns_of_ms(stamp_ms)
+        exchange.take(STREAM_HEAD + chunk(b"".join(map(said, events))), at_ns, at_ns)
         looks.note(exchange)
-    looks.look()
+        exchanges.append(exchange)
+    looks.look(START + ns_of_ms(look_ms + 20))
+    return exchanges
+
+
+def _firsts_ms(exchanges: list[Exchange]) -> list[float | None]:
+    return [None if exchange.firsts[0] == UNKNOWN else ms(exchange.firsts[0] - START) for exchange in exchanges]
+
+
+def _looks(last_ms: float) -> Looks:
+    looks = Looks()
+    looks.look(START + ns_of_ms(last_ms))
+    return looks
 
 
 def test_what_came_between_two_close_looks_is_timed_by_them() -> None:
     """However long it takes until it is read, and whatever comes on top."""
-    looks = Looks()
-    [exchange] = _exchanges(1, [0])
-    before_ns = now_ns()
-    _looked(looks, [exchange], wait_s=0.0)
-
-    assert before_ns <= exchange.firsts[0] <= now_ns()
+    assert _firsts_ms(_read_after(_looks(99.2), 100, 104)) == [100.0]
 
 
-def test_what_came_in_a_long_pause_is_not() -> None:
+def test_a_frame_of_one_event_has_its_stamp() -> None:
+    """That is exact; nothing better can be said."""
+    assert _firsts_ms(_read_after(_looks(99.2), 100, 99.9, events="a")) == [None]
+
+
+def test_what_came_in_a_long_pause_is_not_timed() -> None:
     """A loop that was late, or asleep, does not know when it came."""
-    looks = Looks()
-    [exchange] = _exchanges(1, [0])
-    _looked(looks, [exchange], wait_s=0.005)
-
-    assert exchange.firsts[0] == UNKNOWN
+    assert _firsts_ms(_read_after(_looks(95), 100, 99.9)) == [None]
 
 
-@pytest.mark.parametrize(("count", "spread_ns", "known"), [(WITNESSES, 0, True), (WITNESSES, 4 * CLOSE_NS, False), (1, 0, False)])
-def test_reads_of_one_look_vouch_for_each_other(count: int, spread_ns: int, known: bool) -> None:
-    """If the earliest of several came just before the look, it woke the loop, and nothing can have come before; a single read
-    vouches for nothing, nor do reads of which one had waited."""
-    looks = Looks()
-    time.sleep(0.005)
-    exchanges = _exchanges(count, [now_ns() - spread_ns, now_ns()])
-    _looked(looks, exchanges, wait_s=0.0)
-
-    assert {exchange.firsts[0] != UNKNOWN for exchange in exchanges} == {known}
+@pytest.mark.parametrize(
+    ("stamps_ms", "first_ms"),
+    [
+        ((99.9, 99.8, 100.2, 99.7), 100.0),  # the first of all woke the loop: nothing had waited
+        ((99.9, 99.8, 100.2, 97.0), None),  # one had waited for three milliseconds: so may others
+        ((99.9, 99.8, 99.7), None),  # too few to vouch
+    ],
+)
+def test_reads_of_one_look_vouch_for_each_other(stamps_ms: tuple[float, ...], first_ms: float | None) -> None:
+    """After a long pause, what came first tells whether the loop was asleep or late."""
+    assert len(stamps_ms) >= WITNESSES or first_ms is None
+    assert set(_firsts_ms(_read_after(_looks(90), 100, *stamps_ms))) == {first_ms}
 
 
 def test_bytes_gather_before_a_look_while_that_is_allowed() -> None:
