@@ -1,6 +1,6 @@
 """How truly the client reports what an endpoint sent, and what that costs: errors and CPU per chunk beside their budgets.
 
-    python -m benchmarks.fidelity [--seconds 6] [--repeat 1] [--vllm PATH --tokenizer FOLDER] [--write]
+    python -m benchmarks.fidelity [--seconds 6] [--repeat 1] [--vllm PATH --tokenizer FOLDER] [--write [--note TEXT]]
 
 Drives `specbench probe`, and vLLM's own client where PATH runs it as `vllm`, against `specbench.engine.yardstick` in turn.
 Measures and prints; no test rests on a time of this machine.
@@ -78,15 +78,16 @@ class Row:
 LEVELS = (Level(8, 100), Level(64, 100), Level(128, 100), Level(32, 400), Level(16, 100, tls=True), Level(64, 100, 4))
 
 
-def main() -> int:
+def main(arguments: list[str] | None = None) -> int:
     """Prints what was measured against the budgets; answers 0 where all of them were met."""
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("--seconds", type=float, default=6.0)
     parser.add_argument("--repeat", type=int, default=1)
     parser.add_argument("--vllm", metavar="PATH", help="a program that is `vllm`; needs --tokenizer")
     parser.add_argument("--tokenizer", metavar="FOLDER", default="")
+    parser.add_argument("--note", default="", help="a sentence for that page on what else the machine was doing")
     parser.add_argument("--write", action="store_true", help="write benchmarks/RESULTS.md too")
-    asked = parser.parse_args()
+    asked = parser.parse_args(arguments)
     rows = []
     for _ in range(asked.repeat):
         for level in LEVELS:
@@ -98,7 +99,7 @@ def main() -> int:
     verdicts = list(_verdicts(rows))
     print("\n".join(text for text, _ in verdicts))
     if asked.write:
-        RESULTS.write_text(page(rows, verdicts), encoding="utf-8")
+        RESULTS.write_text(page(rows, verdicts, asked.note), encoding="utf-8")
     return 0 if all(met for _, met in verdicts) else 1
 
 
@@ -189,7 +190,7 @@ def _verdicts(rows: list[Row]) -> Iterator[tuple[str, bool]]:
         )
 
 
-def page(rows: list[Row], verdicts: list[tuple[str, bool]]) -> str:
+def page(rows: list[Row], verdicts: list[tuple[str, bool]], note: str) -> str:
     """RESULTS.md: what was compared, versions and figures."""
     head = ["client", "level", "chunks/s", "CPU µs/chunk", *(f"gap {p}" for p in GAP_POINTS), *(f"TTFT {p}" for p in TTFT_POINTS)]
     lines = [f"| {' | '.join(head)} |", "|---" * len(head) + "|"]
@@ -201,7 +202,7 @@ def page(rows: list[Row], verdicts: list[tuple[str, bool]]) -> str:
     text = [
         f"`python -m benchmarks.fidelity --write` wrote this page: {system}, {os.cpu_count()} cores that endpoint and client",
         "share. Times are in milliseconds, reported / true, of the same run; a level is streams x chunks a second in each. CPU",
-        "counts all processes of a client and their start.",
+        f"counts all processes of a client and their start. {note}".rstrip(),
     ]
     notes = [f"- {sentence}" for sentence, _ in verdicts]
     return "\n".join(["# What the client reports and what was sent", "", *text, "", *lines, "", *notes, ""])
