@@ -1,5 +1,6 @@
 """The command line: parse flags, call one function, print, exit. Heavy imports stand inside the commands."""
 
+import os
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -148,6 +149,8 @@ cli_tools.register(app)
 
 def main() -> None:
     """Runs the command line; every error that we know ends as one line on stderr and its exit code."""
+    # Our arrays are small: threads of the linear algebra library cost more to start than they ever save.
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     try:
         app()
     except SpecbenchError as error:

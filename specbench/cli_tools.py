@@ -9,7 +9,7 @@ from typing import Annotated
 
 import typer
 
-from specbench.errors import ExitCode, ScenarioError
+from specbench.errors import ExitCode, ScenarioError, UnreachableError
 
 Model = Annotated[str | None, typer.Option("--model", metavar="M", help="The model to ask for.")]
 EngineName = Annotated[str | None, typer.Option("--engine", metavar="NAME", help="Recognised where not named.")]
@@ -57,6 +57,8 @@ def probe(
         typer.echo(json.dumps(told, indent=2))
     else:
         Path(json_to).write_text(json.dumps(told, indent=2) + "\n")
+    if not told["requests"]["ok"]:
+        raise UnreachableError(f"{url}: none of {requests} requests succeeded ({told['requests']['by_outcome']})")
 
 
 def doctor(
