@@ -13,6 +13,8 @@ from specbench.model.asked import Band, Sampling, Workload
 from specbench.prompts.dataset import Row
 from specbench.prompts.pieces import Tokens, cut
 
+ENOUGH = 0.1  # how much shorter than asked a prompt may be before another document is added
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Prompt:
@@ -93,8 +95,8 @@ def _text(drawing: Drawing, band: Band, rng: random.Random) -> str:
     latest = max(0, len(document) - 6 * wanted)
     start = document.find("\n", rng.randint(0, latest)) + 1
     body = cut(document, start, wanted, drawing.unit)
-    if drawing.unit.of(body) < 0.8 * wanted:
-        body = cut(document, 0, wanted, drawing.unit)
+    while (missing := wanted - drawing.unit.of(body)) > ENOUGH * wanted:
+        body += "\n\n" + cut(rng.choices(drawing.documents, sizes)[0], 0, missing, drawing.unit)
     return prefix + body
 
 
