@@ -13,6 +13,7 @@ import socket
 import sys
 import time
 from collections.abc import Awaitable, Callable
+from dataclasses import replace
 from typing import Any
 
 import uvicorn
@@ -154,7 +155,8 @@ def _model_card(options: EngineOptions, machine: Machine) -> dict[str, Any]:
         "root": options.model,
         "parent": None,
         "max_model_len": options.max_model_len,
-        "revision": fingerprint(recipe_of(options)),
+        # Of the target alone: heads are part of the proposer.
+        "revision": fingerprint(replace(recipe_of(options), heads=0)),
         "tokenizer": "words and bytes",
         "quantization": machine.target.name,
         "hardware": f"{machine.accelerator.name} (virtual)",
