@@ -14,15 +14,17 @@ e2e-vllm: dev real
 	tools/real/vllm
 	$(bin)/python -m pytest -q -s tests/e2e/real_vllm.py
 
+# What runs real load runs alone: two such tests at once would only measure each other.
 test: dev real
-	$(bin)/python -m pytest -q
+	$(bin)/python -m pytest -q -n 2 -m "not slow and not browser"
+	$(bin)/python -m pytest -q -m "slow or browser"
 
 check: dev
 	$(bin)/ruff format --check .
 	$(bin)/ruff check .
 	$(bin)/mypy
 	$(bin)/lint-imports
-	$(bin)/python -m pytest -q -m "not slow and not browser"
+	$(bin)/python -m pytest -q -n 2 -m "not slow and not browser"
 
 format: dev
 	$(bin)/ruff format .
