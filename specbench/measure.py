@@ -128,23 +128,21 @@ def _order(bench: Bench, ready: Ready, trial: Trial) -> BlockOrder:
 def _works(bench: Bench, ready: Ready, trial: Trial, prompts: dict[int, Prompt]) -> Iterator[Work]:
     workload = bench.scenario.workload
     extras = ENGINES[ready.arm.engine].request_extras(workload.route, True)
-    arrivals = _arrivals(bench.scenario, trial)
+    moments = arrivals(bench.scenario, trial)
     shared = shares_server(bench.scenario)
     for index in count():
         asked = prompt(bench.drawing, trial.place, trial.cell.bin, trial.cell.sampling, index)
         if shared:
             asked = _salted(asked, trial)
         prompts[index] = asked
-        yield Work(
-            index=index, body=body_of(asked, workload, ready.arm.model or "", extras, ready.arm), arrival_ns=next(arrivals)
-        )
+        yield Work(index=index, body=body_of(asked, workload, ready.arm.model or "", extras, ready.arm), arrival_ns=next(moments))
 
 
 def _salted(asked: Prompt, trial: Trial) -> Prompt:
     return replace(asked, text=salted(asked.text, f"{trial.block_id}/{asked.index}"))
 
 
-def _arrivals(scenario: Scenario, trial: Trial) -> Iterator[int | None]:
+def arrivals(scenario: Scenario, trial: Trial) -> Iterator[int | None]:
     """When each request is due, in ns since the block's start, the same for both arms of a pair; None in a closed loop."""
     rate = trial.cell.rate
     if rate is None:
