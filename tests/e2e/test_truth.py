@@ -54,7 +54,6 @@ def works() -> Iterator[Work]:
 @pytest.fixture(scope="module")
 def both() -> tuple[list[RequestRecord], dict[int, dict[str, Any]], dict[str, Any]]:
     """The client's records, the engine's truth of the same requests by index, and its sums."""
-    records: list[RequestRecord] = []
     with engine() as url, LoadChild() as child:
         order = BlockOrder(
             block="b",
@@ -67,9 +66,8 @@ def both() -> tuple[list[RequestRecord], dict[int, dict[str, Any]], dict[str, An
             max_s=60,
             ramp_s=0,
         )
-        for message in child.run_block(order, works()):
-            if isinstance(message, Capture):
-                records.append(record_of(message, Asked("", "", TOKENS), ENGINES["embedded"].stream))
+        captures = [message for message in child.run_block(order, works()) if isinstance(message, Capture)]
+        records = [record_of(capture, Asked("", "", TOKENS), ENGINES["embedded"].stream) for capture in captures]
         told = httpx.get(f"{url}/truth/requests", params={"last": REQUESTS}, trust_env=False).json()
         sums = httpx.get(f"{url}/truth", trust_env=False).json()
     requests = told if isinstance(told, list) else told["requests"]
