@@ -52,3 +52,12 @@ def test_equal_arms_hold_and_a_true_win_is_promoted_over_twelve_cells() -> None:
 def test_the_order_of_facts_changes_nothing() -> None:
     """The same facts turned round give the same bytes."""
     assert verdicts.determinism(0) == {"same_bytes": True}
+
+
+def test_a_longer_step_after_a_rejection_is_no_reason_to_roll_back() -> None:
+    """Alpha .5 to .7, steps 20 to 35 % longer, TPOT ratio at most .6: ITL p95 is up, and no verdict is ROLLBACK."""
+    outcomes = [verdicts.itl(index) for index in range(6)]
+
+    assert [outcome["itl_blamed"] for outcome in outcomes] == [False] * 6
+    assert "ROLLBACK" not in {outcome["verdict"] for outcome in outcomes}
+    assert all(outcome["itl_p95_ratio"] > 1.05 for outcome in outcomes)
