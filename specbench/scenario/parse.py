@@ -244,6 +244,10 @@ def _guardrail(form: GuardrailForm, place: int, scenario: ScenarioForm, text: Te
             if value not in known:
                 where: Path = (*path, key)
                 raise ScenarioError(f"{text.where(where)}: {dotted(where)}: {value} is none of {', '.join(map(str, known))}")
+    if form.bins is not None and scenario.matrix.traffic == "mixed":
+        where = (*path, "bins")
+        remedy = "set matrix.traffic to separate, or leave bins out"
+        raise ScenarioError(f"{text.where(where)}: {dotted(where)}: cells of mixed traffic are judged whole; {remedy}")
     return Guardrail(
         metric=form.metric,
         role=form.role,

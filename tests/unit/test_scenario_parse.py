@@ -126,6 +126,11 @@ def test_numbers_in_other_spellings_are_numbers() -> None:
         ("improve_by: 5%", "improve_by: 5 ms", "s.yaml:23: success.improve_by: write a share with its unit, such as 5%"),
         ("floor_ms: 0.5", "floor_ms: 0.5s", "s.yaml:25: guardrails[0].floor_ms: write a plain number of milliseconds"),
         ("pace_p95,", "pace_p59,", "s.yaml:25: guardrails[0].metric: no metric is called pace_p59; is pace_p95 meant?"),
+        (
+            "floor_ms: 0.5}",
+            "floor_ms: 0.5, bins: [edit]}",
+            "s.yaml:25: guardrails[0].bins: cells of mixed traffic are judged whole; set matrix.traffic to separate",
+        ),
         ("concurrency: [1, 4, 16]", "concurrency: []", "s.yaml:20: matrix.concurrency: must not be empty"),
         (
             "concurrency: [1, 4, 16]",
@@ -168,6 +173,13 @@ def test_a_setting_that_is_wrong_is_told_as_such() -> None:
     assert problem(CODE, ("workload.bins[9].weight", "3")).startswith(
         "--set workload.bins[9].weight: the scenario has no such place"
     )
+
+
+def test_a_guardrail_of_single_bins_goes_with_separate_traffic() -> None:
+    """Each bin has cells of its own there."""
+    rails = parsed(CODE.replace("floor_ms: 0.5}", "floor_ms: 0.5, bins: [edit]}"), ("matrix.traffic", "separate")).guardrails
+
+    assert [rail.bins for rail in rails if rail.metric == "pace_p95"] == [("edit",)]
 
 
 def test_an_unknown_profile_names_those_that_exist() -> None:
