@@ -3,7 +3,9 @@
 Looks at the generator's own health and at merged reads; the endpoints are not judged here.
 """
 
+from bisect import bisect_left
 from collections.abc import Callable
+from dataclasses import dataclass
 from statistics import median
 
 from specbench.analysis.cells import CellEvidence
@@ -25,27 +27,46 @@ def events_apart(cell: CellEvidence) -> IntegrityCheck:
     """At most 1 % of an arm's gaps, and 1 % of its first tokens or a single one, were read together with a later event.
 
     The stamp of such an event is only an upper bound of its time; one of them among the first tokens moves a p95 by less than
-    a rank. Source: docs/adr/0005.
+    a rank. Source: docs/adr/0005. What counts is what metrics are made of: events inside the steady window, and first tokens
+    of requests that began inside.
     """
-    shares = PerArm(_merged_share(cell, "baseline"), _merged_share(cell, "speculative"))
-    worse: ArmName = "speculative" if shares.speculative > shares.baseline else "baseline"
-    first = {arm: sum(1 for record in cell.records.of(arm) if 0 in record.censored) for arm in ARMS}
-    allowed = {arm: max(1, int(CENSORED_SHARE * len(cell.records.of(arm)))) for arm in ARMS}
-    hit: ArmName = max(ARMS, key=lambda arm: first[arm] - allowed[arm])
-    ok = first[hit] <= allowed[hit] and shares.of(worse) <= CENSORED_SHARE
+    merged = PerArm(_merged(cell, "baseline"), _merged(cell, "speculative"))
+    worse: ArmName = "speculative" if merged.speculative.share > merged.baseline.share else "baseline"
+    allowed = {arm: max(1, int(CENSORED_SHARE * merged.of(arm).requests)) for arm in ARMS}
+    hit: ArmName = max(ARMS, key=lambda arm: merged.of(arm).firsts - allowed[arm])
+    share, firsts = merged.of(worse).share, merged.of(hit).firsts
+    ok = firsts <= allowed[hit] and share <= CENSORED_SHARE
     message = (
-        f"{place_of(cell.cell)} {percent(shares.of(worse))} of the {worse} arm's gaps and {first[hit]} of the {hit} arm's first"
+        f"{place_of(cell.cell)} {percent(share)} of the {worse} arm's gaps and {firsts} of the {hit} arm's first"
         f" tokens could not be timed, as the client read events together (allowed: {percent(CENSORED_SHARE)} and {allowed[hit]})"
         f"{'' if ok else ': ' + FEWER_STREAMS}."
     )
-    return _check(cell, "merged_events", ok, shares.of(worse), CENSORED_SHARE, message)
+    return _check(cell, "merged_events", ok, share, CENSORED_SHARE, message)
 
 
-def _merged_share(cell: CellEvidence, arm: ArmName) -> float:
-    """Events whose time is only an upper bound ÷ gaps."""
-    gaps = sum(max(len(record.event_ns) - 1, 0) for record in cell.records.of(arm))
-    merged = sum(len(record.censored) for record in cell.records.of(arm))
-    return merged / gaps if gaps else 0.0
+@dataclass(frozen=True, slots=True)
+class _Merged:
+    """Events of an arm's windows whose time is only an upper bound ÷ gaps; requests that began there, and those so hit first."""
+
+    share: float
+    requests: int
+    firsts: int
+
+
+def _merged(cell: CellEvidence, arm: ArmName) -> _Merged:
+    windows = {block.id: (block.window_open_ns, block.window_close_ns) for block in cell.blocks.of(arm)}
+    events = gaps = requests = firsts = 0
+    for record in cell.records.of(arm):
+        opened, closed = windows[record.block]
+        if opened is None or closed is None:
+            continue
+        first, end = (bisect_left(record.event_ns, bound - record.sent_ns) for bound in (opened, closed))
+        gaps += max(end - first - 1, 0)
+        events += sum(first <= place < end for place in record.censored)
+        if opened <= (record.sent_ns if record.scheduled_ns is None else record.scheduled_ns) < closed:
+            requests += 1
+            firsts += 0 in record.censored
+    return _Merged(events / gaps if gaps else 0.0, requests, firsts)
 
 
 def reads_in_time(cell: CellEvidence) -> IntegrityCheck:

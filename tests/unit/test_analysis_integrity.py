@@ -11,6 +11,7 @@ from specbench.analysis.judge import judge
 from specbench.model.judged import Result
 from specbench.model.seen import Acceptance, Block, Evidence, GeneratorHealth, RequestRecord, Telemetry
 from specbench.telemetry.facts import FACTS
+from specbench.units import ns_of_s
 from tests.support.evidence import HEALTH, Effect, a_manifest, a_scenario, evidence
 
 ONE_CELL = a_scenario([4], pairs=10)
@@ -61,6 +62,22 @@ def _merged_once() -> Fault:
         return replace(record, censored=(0,)) if hit else record
 
     return _records(change)
+
+
+def _merged_in_the_ramp() -> Fault:
+    """Windows open 3 s late; whatever the speculative arm sent until then came in one read with something later."""
+
+    def fault(e: Evidence) -> Evidence:
+        late = tuple(replace(block, window_open_ns=(block.window_open_ns or 0) + ns_of_s(3)) for block in e.blocks)
+        opened = {block.id: block.window_open_ns or 0 for block in late}
+
+        def change(record: RequestRecord) -> RequestRecord:
+            early = tuple(place for place, at in enumerate(record.event_ns) if record.sent_ns + at < opened[record.block])
+            return replace(record, censored=early) if "speculative" in record.block else record
+
+        return _records(change)(replace(e, blocks=late))
+
+    return fault
 
 
 def _told(arm: str, **fields: Any) -> Fault:
@@ -201,6 +218,7 @@ HARMLESS: dict[str, Fault] = {
     "a busy generator": _health(3, "speculative", cpu_share=0.85),
     "half a per cent of events in one read": _merged(12),
     "a single first token that came in one read": _merged_once(),
+    "events in one read before the window": _merged_in_the_ramp(),
     "one answer spoiled by the clock": _health(3, "baseline", clock_steps=1),
     "a few n-gram requests without a draft": _of_arm(
         "speculative", 0.2, acceptance=Acceptance(rounds=0, drafted=0, accepted=0, per_position=None)
