@@ -117,11 +117,6 @@ def read_run(folder: Path) -> Evidence:
     return Evidence(manifest=manifest, blocks=blocks, records=records, finished=finished, problems=tuple(problems), looks=looks)
 
 
-def read_records(folder: Path) -> Iterator[RequestRecord]:
-    """The request records of a run, one at a time."""
-    yield from _lines(folder / REQUESTS, RequestRecord, [])
-
-
 def write_atomically(path: Path, content: bytes) -> None:
     """Replaces `path` as a whole, so that a reader never sees half of it."""
     beside = path.with_name(path.name + ".new")

@@ -116,11 +116,6 @@ class StampingTransport(httpx.BaseTransport):
         if self._cut or not exchange.closed():
             self._broken_off(exchange, "closed before the end of the answer")
 
-    def read_to_end(self, exchange: Exchange) -> None:
-        """Read until the answer has ended, well or not: between two reads nothing but stamping and keeping."""
-        while not exchange.finished:
-            self.read(exchange)
-
     def finish(self, exchange: Exchange) -> None:
         """The exchange is over: its clock is checked, its connection kept only where HTTP allows another request on it."""
         exchange.end(now_ns(), offset_ns())

@@ -1,4 +1,4 @@
-"""Whether an engine ran out of memory or died, from what it answers and what its log says.
+"""Whether an engine ran out of memory or died, in the words of its errors and its log.
 
 Words of engines only; whether a death decides anything is judged elsewhere.
 """
@@ -29,14 +29,6 @@ def death_in(text: str) -> Death | None:
     if _OOM.search(text):
         return "oom"
     return "engine_dead" if _DEAD.search(text) else None
-
-
-def death_by_health(status: int | None) -> Death | None:
-    """What `/health` tells of an engine that was up before: 503 or no answer at all is a death.
-
-    Source: vLLM and TensorRT-LLM answer 503 once their engine is dead and close soon after; SGLang's whole process goes.
-    """
-    return "engine_dead" if status is None or status == 503 else None
 
 
 def oom_events(texts: Iterable[str]) -> int:

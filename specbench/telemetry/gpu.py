@@ -1,7 +1,4 @@
-"""GPU memory, power and energy of a block from a DCGM exporter's page or from NVML's numbers, in SI units.
-
-No vendor library is loaded here: numbers come as text or as arguments, with their vendor's units.
-"""
+"""GPU memory, power and energy of a block from a DCGM exporter's page, in SI units. No vendor library is needed."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -46,11 +43,6 @@ def reading_of(pages: Sequence[Page]) -> GpuReading:
         power_w=_sum(pages, _POWER),
         energy_j=_scaled(_sum(pages, _ENERGY), MILLI),
     )
-
-
-def nvml_reading(memory_used_bytes: float | None, power_mw: float | None, energy_mj: float | None) -> GpuReading:
-    """The same from NVML's numbers, in NVML's units; None stands for a call that is not supported."""
-    return GpuReading(memory_bytes=memory_used_bytes, power_w=_scaled(power_mw, MILLI), energy_j=_scaled(energy_mj, MILLI))
 
 
 def gpu_quantities(before: Scrape, during: Sequence[Scrape], after: Scrape) -> dict[str, Told[Any]]:

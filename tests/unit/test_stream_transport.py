@@ -55,7 +55,8 @@ def _send(client: httpx.Client, transport: StampingTransport, request: httpx.Req
         response = client.send(request, stream=True)
     except httpx.TransportError:
         return
-    transport.read_to_end(exchange)
+    while not exchange.finished:
+        transport.read(exchange)
     response.close()
 
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from specbench.telemetry.death import Death, death_by_health, death_in, oom_events
+from specbench.telemetry.death import Death, death_in, oom_events
 
 
 @pytest.mark.parametrize(
@@ -27,12 +27,6 @@ from specbench.telemetry.death import Death, death_by_health, death_in, oom_even
 def test_words_of_engines(text: str, death: Death | None) -> None:
     """Pressure is no death, and a prompt too long is its sender's fault."""
     assert death_in(text) == death
-
-
-@pytest.mark.parametrize(("status", "death"), [(503, "engine_dead"), (None, "engine_dead"), (200, None), (404, None)])
-def test_health_of_an_engine_that_was_up(status: int | None, death: Death | None) -> None:
-    """The recorded vLLM answers 503 once its engine is dead; an engine without the route is not dead."""
-    assert death_by_health(status) == death
 
 
 def test_one_exhausted_allocation_is_one_event() -> None:

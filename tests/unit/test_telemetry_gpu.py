@@ -1,10 +1,10 @@
-"""GPU pages and NVML numbers give bytes, watts and joules of this arm's GPUs alone."""
+"""GPU pages give bytes, watts and joules of this arm's GPUs alone."""
 
 import pytest
 
 from specbench.model.seen import Telemetry
 from specbench.telemetry import ENGINES, telemetry_of
-from specbench.telemetry.gpu import GpuReading, gpu_page_of, nvml_reading, reading_of
+from specbench.telemetry.gpu import GpuReading, gpu_page_of, reading_of
 from specbench.telemetry.pages import Page, Scrape
 from tests.support.scrapes import answer, recorded
 
@@ -22,10 +22,8 @@ def block(*gpus: str, status: int = 200) -> Telemetry:
 
 
 def test_units_are_turned_into_si() -> None:
-    """MiB, W and mJ of the exporter; bytes, mW and mJ of NVML."""
+    """MiB, W and mJ of the exporter."""
     assert reading_of([page("dcgm.txt", "0")]) == GpuReading(memory_bytes=40_000 * 1024**2, power_w=412.5, energy_j=5000.0)
-    assert nvml_reading(1024, 412_500, 5_000_000) == GpuReading(memory_bytes=1024, power_w=412.5, energy_j=5000.0)
-    assert nvml_reading(None, None, None) == GpuReading(memory_bytes=None, power_w=None, energy_j=None)
 
 
 @pytest.mark.parametrize("gpu", ["1", "GPU-bbbb"])
