@@ -2,6 +2,7 @@
 
 import os
 import sys
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -11,6 +12,7 @@ from specbench import __version__, cli_tools
 from specbench.errors import ExitCode, SpecbenchError
 
 if TYPE_CHECKING:
+    from specbench.model.asked import Design
     from specbench.model.judged import Result
     from specbench.scenario.parse import Overrides
 
@@ -44,6 +46,11 @@ def run(
     model: Model = None,
     settings: Settings = None,
     profile: ProfileName = None,
+    aa: Annotated[bool, typer.Option("--aa", help="An A/A of the two places: both arms run what the baseline runs.")] = False,
+    swap: Annotated[bool, typer.Option("--swap", help="Run each arm in the other's place.")] = False,
+    place: Annotated[
+        list[str] | None, typer.Option("--place", metavar="RUN", help="An A/A or swap that shows the places alike; or: same.")
+    ] = None,
     out: Annotated[
         Path | None, typer.Option("--out", metavar="DIR", help="The new run folder; default reports/NAME-TIME.")
     ] = None,
@@ -59,7 +66,11 @@ def run(
 
     if until not in ("budget", "resolved"):
         raise typer.BadParameter(f"{until}: resolved or budget", param_hint="--until")
-    asked = _scenario(scenario, _overrides(profile, settings, baseline, speculative, model))
+    if aa and swap:
+        raise typer.BadParameter("either --aa or --swap", param_hint="--aa, --swap")
+    overrides = _overrides(profile, settings, baseline, speculative, model)
+    design: Design = "aa" if aa else "swap" if swap else "plain"
+    asked = _scenario(scenario, replace(overrides, design=design, place=tuple(place or ())))
     folder = out or folder_for(asked)
     try:
         with watcher() as watching:

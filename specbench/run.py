@@ -5,17 +5,19 @@ What was measured is on disk as soon as it was seen, so any end of this script l
 
 import platform
 import signal
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import ExitStack, closing, contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from types import FrameType
 
 from specbench import __version__
 from specbench.analyze import analyze
-from specbench.arms import Ready, Visit, shares_server, visits
-from specbench.errors import DataError, RefusedError, UnreachableError
+from specbench.arms import Ready, Visit, visits
+from specbench.citations import cited_runs
+from specbench.errors import DataError, InternalError, RefusedError, UnreachableError
+from specbench.fair import fairness_notes, refuse_unfair
 from specbench.load.client import LoadChild
 from specbench.looking import Looking
 from specbench.measure import Bench
@@ -32,12 +34,6 @@ from specbench.schedule import Course, named, run_trials
 from specbench.store import FORMAT_VERSION, Ending, RunWriter
 from specbench.telemetry import ENGINES
 from specbench.telemetry.endpoint import Served, endpoint_of
-from specbench.telemetry.fairness import contradictions, differences
-
-ONE_ENDPOINT = (
-    "Both arms are one endpoint, told apart by what their requests ask for: what it says of its speculation holds for the"
-    " endpoint, not for an arm."
-)
 
 
 class Interrupted(BaseException):
@@ -59,8 +55,9 @@ class Prepared:
 
 
 def folder_for(scenario: Scenario) -> Path:
-    """A new folder's path under `reports/`, named after the scenario and the moment (UTC)."""
-    return Path("reports") / f"{scenario.name}-{datetime.now(UTC):%Y%m%d-%H%M%S}"
+    """A new folder's path under `reports/`, named after the scenario, its design unless plain, and the moment (UTC)."""
+    name = scenario.name if scenario.design == "plain" else f"{scenario.name}-{scenario.design}"
+    return Path("reports") / f"{name}-{datetime.now(UTC):%Y%m%d-%H%M%S}"
 
 
 def run(scenario: Scenario, folder: Path, watcher: Watcher, until_resolved: bool = False) -> Result:
@@ -75,13 +72,14 @@ def run(scenario: Scenario, folder: Path, watcher: Watcher, until_resolved: bool
         RefusedError: an engine that was started again no longer answers as it did; the folder holds the same.
         DataError: the folder cannot be written.
         Interrupted: Ctrl-C or SIGTERM; the folder holds a partial run and its result, if load had begun.
+        InternalError: the load generator was lost; the folder holds the same.
     """
     if folder.exists():
         raise DataError(f"{folder}: exists already; give another folder with --out")
     with _signals_as_interrupts():
         try:
             _measure(scenario, folder, watcher, Looking(folder, scenario.matrix.pairs) if until_resolved else None)
-        except (Interrupted, UnreachableError, RefusedError):
+        except (Interrupted, UnreachableError, RefusedError, InternalError):
             if folder.exists():
                 analyze(folder)
             raise
@@ -96,7 +94,10 @@ def _measure(scenario: Scenario, folder: Path, watcher: Watcher, looking: Lookin
         visit = stack.enter_context(visits(scenario, lambda name: _log(folder, name)))
         child = stack.enter_context(LoadChild())
         prepared = _prepared(scenario, visit, child, watcher)
-        writer = stack.enter_context(closing(RunWriter(folder, _manifest(scenario, folder, prepared))))
+        manifest = _manifest(scenario, folder, prepared)
+        for run in manifest.place_evidence:
+            watcher.say(f"{scenario.name}: run {run.cited}, cited for the places: {run.problem or 'read'}")
+        writer = stack.enter_context(closing(RunWriter(folder, manifest)))
         _take_in_logs(folder)
         if prepared.drawing is None:
             writer.finish(Ending(_now(), (prepared.refusal or "",)))
@@ -119,7 +120,7 @@ def _prepared(scenario: Scenario, visit: Visit, child: LoadChild, watcher: Watch
                 ready = named(started, models[name])
                 endpoints.append(_endpoint(ready, name))
                 if len(endpoints) == len(ARMS):
-                    _refuse_unfair(endpoints, scenario)
+                    refuse_unfair(endpoints, scenario)
                 drawing = drawing or _drawing(scenario, ready)
                 watcher.say(f"{scenario.name}: asking the {name} arm once per sampling")
                 try_arm(child, scenario, ready, name, drawing)
@@ -142,28 +143,6 @@ def _take_in_logs(folder: Path) -> None:
 
 def _endpoint(ready: Ready, name: ArmName) -> Endpoint:
     return endpoint_of(name, ready.arm, Served(ready.url, ready.headers, ready.arm.model or ""), ENGINES[ready.arm.engine])
-
-
-def _refuse_unfair(endpoints: Sequence[Endpoint], scenario: Scenario) -> None:
-    baseline, speculative = endpoints
-    fairness = differences(baseline, speculative, scenario.accept_differences)
-    if fairness.refusals:
-        unequal = "; ".join(f"{fact.name} is {fact.baseline} against {fact.speculative}" for fact in fairness.refusals)
-        raise RefusedError(
-            f"the arms differ in more than speculation: {unequal}; make them equal, or name it in accept_differences"
-        )
-
-
-def _fairness_notes(scenario: Scenario, endpoints: Sequence[Endpoint]) -> tuple[str, ...]:
-    """What to know of the arms besides a refusal: unknown facts, accepted differences, contradictions, proxies."""
-    if len(endpoints) < len(ARMS):
-        return ()
-    baseline, speculative = endpoints
-    unequal = differences(baseline, speculative, scenario.accept_differences)
-    notes = [ONE_ENDPOINT] if shares_server(scenario) else list(unequal.warnings)
-    for endpoint in endpoints:
-        notes += contradictions(endpoint, scenario.arm(endpoint.arm).declare)
-    return tuple(notes)
 
 
 def _drawing(scenario: Scenario, ready: Ready) -> Drawing:
@@ -190,7 +169,7 @@ def _drawing(scenario: Scenario, ready: Ready) -> Drawing:
 
 def _manifest(scenario: Scenario, folder: Path, prepared: Prepared) -> Manifest:
     prompt_notes = prepared.drawing.notes if prepared.drawing is not None else ()
-    return Manifest(
+    manifest = Manifest(
         format_version=FORMAT_VERSION,
         run_id=folder.name,
         tool_version=__version__,
@@ -200,8 +179,9 @@ def _manifest(scenario: Scenario, folder: Path, prepared: Prepared) -> Manifest:
         scenario=scenario,
         cells=cells_of(scenario),
         endpoints=prepared.endpoints,
-        notes=(*certainty_of(scenario), *_fairness_notes(scenario, prepared.endpoints), *prompt_notes),
+        notes=(*certainty_of(scenario), *fairness_notes(scenario, prepared.endpoints), *prompt_notes),
     )
+    return replace(manifest, place_evidence=cited_runs(manifest, folder))
 
 
 def _now() -> str:

@@ -133,14 +133,16 @@ def too_few_launches(would_be: VerdictWord) -> Reason:
     return _reason("insufficient_evidence", message)
 
 
-def place_not_controlled(would_be: VerdictWord) -> Reason:
-    """The arms stand in different places, and nothing shows that the places are alike."""
-    return _reason(
+def place_not_controlled(would_be: VerdictWord, said: Sequence[str]) -> tuple[Reason, ...]:
+    """The arms stand in different places, and nothing shows that the places are alike; then why no cited run does."""
+    headline = _reason(
         "place_not_controlled",
-        f"The arms run in two places, so the difference may be the machines': {would_be} needs a run with the same engine in"
-        " both, or with the arms swapped, or `place: same` where they are known to be alike.",
+        f"The arms run in two places, so the difference may be the machines': {would_be} needs a run of the baseline in both"
+        " (`run --aa`), or one with the arms swapped (`run --swap`), cited by `place:` or --place, or `place: same` where the"
+        " places are known to be alike.",
     )
 
+    return (headline, *(_reason("place_not_controlled", sentence) for sentence in said))
 
 def over_slices(
     word: VerdictWord, parts: Sequence[tuple[tuple[str | None, str | None], VerdictWord, tuple[Reason, ...]]]

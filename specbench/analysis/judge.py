@@ -7,10 +7,11 @@ from collections.abc import Sequence
 
 from specbench.analysis.casework import RUN_WIDE, applies, benefit_of, run_findings
 from specbench.analysis.cells import CellEvidence, cells_of, level_of
+from specbench.analysis.citation import deciding
 from specbench.analysis.integrity import cell_checks, run_checks, steadiness
 from specbench.analysis.measured import Measured, measure
 from specbench.analysis.notes import run_notes
-from specbench.analysis.place import enough_launches, place_controlled
+from specbench.analysis.place import enough_launches, place_of_run
 from specbench.analysis.safety import count_finding, error_finding, excess_of, told_by
 from specbench.analysis.standing import Conditions, Standing, state_of
 from specbench.analysis.summary import config_of, endpoint_of, run_info
@@ -39,10 +40,12 @@ def judge(evidence: Evidence, tool_version: str) -> Result:
     results, standings = _judged_cells(evidence, cells, alpha)
     safety = _safety(evidence, cells, alpha)
     integrity = () if refusals else run_checks(evidence)
+    place = place_of_run(evidence.manifest, deciding(results, safety))
     conditions = Conditions(
         refusals=refusals,
         partial=evidence.finished is None,
-        place_controlled=place_controlled(evidence.manifest),
+        place_controlled=place.controlled,
+        place_said=place.said,
         enough_launches=enough_launches(evidence.manifest, evidence.blocks),
     )
     verdict = verdict_of(standings, safety, integrity, conditions)
@@ -64,7 +67,7 @@ def judge(evidence: Evidence, tool_version: str) -> Result:
         slices=verdict.slices,
         run_findings=safety,
         integrity=integrity,
-        notes=run_notes(evidence, cells),
+        notes=(*run_notes(evidence, cells), *place.said),
     )
 
 

@@ -3,16 +3,31 @@
 Facts of the run only; what follows for the verdict is `slices.py`'s.
 """
 
+import math
 from collections.abc import Sequence
+from dataclasses import dataclass
 from urllib.parse import urlsplit
 
 from specbench.analysis.headlines import MIN_LAUNCHES
+from specbench.analysis.words import number, subject_of
 from specbench.model.asked import ARMS
-from specbench.model.seen import Block, Manifest
+from specbench.model.cited import CitedRun
+from specbench.model.judged import Finding
+from specbench.model.seen import Block, Cell, Manifest
+
+_KINDS = {"aa": "an A/A of the two places", "swap": "the same arms with their places exchanged", None: "an earlier run"}
 
 
-def place_controlled(manifest: Manifest) -> bool:
-    """Whether the arms share a place: both on this machine, one URL, or declared or shown alike (`place: same`, or a run's id).
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Whether the two places are known to be alike, and one sentence for each run cited for it: what it shows, or why nothing."""
+
+    controlled: bool
+    said: tuple[str, ...] = ()
+
+
+def place_by_address(manifest: Manifest) -> bool:
+    """Whether the arms share a place: both on this machine, one URL, or declared alike (`place: same`).
 
     Two addresses on one host that is not this machine do not count: a gateway may send them to different accelerators.
     """
@@ -24,11 +39,59 @@ def place_controlled(manifest: Manifest) -> bool:
     return all(_loopback(urlsplit(url).hostname or "") for url in urls if url is not None)
 
 
+def place_of_run(manifest: Manifest, findings: Sequence[Finding]) -> Place:
+    """Whether place can explain a difference: no where the arms share one, or where one cited run shows the two alike.
+
+    Args:
+        findings: This run's own, those that decide it (`citation.deciding`); a cited run with the arms exchanged is read
+            together with them.
+    """
+    doubts = [(run, doubt_of(run, findings, manifest.cells)) for run in manifest.place_evidence]
+    said = tuple(_sentence(run, doubt) for run, doubt in doubts)
+    return Place(place_by_address(manifest) or any(doubt is None for _, doubt in doubts), said)
+
+
+def doubt_of(run: CitedRun, findings: Sequence[Finding], cells: Sequence[Cell]) -> str | None:
+    """Why the cited run does not show that the places are alike; None where it does.
+
+    Source: with the effect s of speculation and p of the second place, the ratios of the two runs are s·p and s ÷ p, so their
+    quotient is p², whatever s is. Every finding must come out alike in both runs, and p must lie within what the finding allows.
+    """
+    if run.problem is not None or run.kind == "aa":
+        return run.problem
+    if not any(finding.role == "success" for finding in findings):
+        return "nothing was measured in this run that could be read together with it"
+    earlier = {(found.cell, found.metric, found.role): found for found in run.findings}
+    for finding in findings:
+        what = subject_of(finding.metric, finding.cell, cells)
+        found = earlier.get((finding.cell, finding.metric, finding.role))
+        if found is None:
+            return f"it did not judge {what}"
+        if found.state != finding.state:
+            return f"{what} was {found.state} there and is {finding.state} here"
+        if finding.ratio is None or found.ratio is None or finding.cell is None:
+            continue
+        if finding.role == "success" and (finding.ratio - 1) * (found.ratio - 1) < 0:
+            return f"{what} went up in one run and down in the other"
+        place = math.sqrt(finding.ratio / found.ratio) if finding.ratio and found.ratio else None
+        if place is None or finding.bound is None or abs(math.log(place)) >= abs(math.log(finding.bound)):
+            apart = "" if place is None else f": {number(place)} times"
+            return f"in {what} the places themselves differ by more than the check allows{apart}"
+    return None
+
+
 def enough_launches(manifest: Manifest, blocks: Sequence[Block]) -> bool:
     """Whether each arm was started at least four times, where the schedule makes a start the unit; always True elsewhere."""
     if manifest.scenario.matrix.schedule != "restart":
         return True
     return all(len({block.launch for block in blocks if block.arm == arm}) >= MIN_LAUNCHES for arm in ARMS)
+
+
+def _sentence(run: CitedRun, doubt: str | None) -> str:
+    name = run.cited if run.run_id in (None, run.cited) else f"{run.cited} ({run.run_id})"
+    if doubt is None:
+        return f"The two places are alike, as run {name} shows: {_KINDS[run.kind]}, {run.verdict}."
+    return f"Run {name} does not show that the two places are alike: {doubt}."
 
 
 def _url(manifest: Manifest, index: int) -> str | None:

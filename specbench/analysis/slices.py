@@ -54,7 +54,7 @@ def slice_verdict(standings: Sequence[Standing], safety: Sequence[Finding], cond
         return _on(required, spans, benefit, conditions)
     if any(standing.state == "FAIL" for standing in required):
         word: VerdictWord = "ROLLBACK" if conditions.place_controlled else "HOLD"
-        place = () if conditions.place_controlled else (headlines.place_not_controlled("ROLLBACK"),)
+        place = () if conditions.place_controlled else headlines.place_not_controlled("ROLLBACK", conditions.place_said)
         return _off(word, required, (*place, *headlines.harm(required, benefit)))
     reasons = headlines.hold(required, benefit, [finding for finding in safety if finding.state != "PASS"])
     return _off("HOLD", required, reasons)
@@ -68,7 +68,9 @@ def _on(required: Sequence[Standing], spans: Sequence[_Span], benefit: Finding, 
     if not conditions.enough_launches:
         return _off("HOLD", required, (headlines.too_few_launches(word),))
     if not conditions.place_controlled:
-        return _off("HOLD", required, (headlines.place_not_controlled(word), headlines.benefit_shown(benefit)))
+        return _off(
+            "HOLD", required, (*headlines.place_not_controlled(word, conditions.place_said), headlines.benefit_shown(benefit))
+        )
     ranges = {span.axis: _enable_range(span) for span in spans}
     beyond = [reason for span in spans for reason in headlines.beyond(span.above, ranges[span.axis])]
     headline = headlines.capped(ranges.values()) if word == "CAPPED" else headlines.promoted(required, ranges.values())

@@ -41,12 +41,14 @@ class Conditions:
     """What holds for the whole run, whatever its cells say.
 
     `refusals`: why nothing was measured at all. `partial`: the run did not reach its end. `place_controlled`: the two places are
-    known to be alike. `enough_launches`: False where the launch is the unit and there were too few.
+    known to be alike, `place_said` what the runs cited for it show. `enough_launches`: False where the launch is the unit and
+    there were too few.
     """
 
     refusals: tuple[str, ...] = ()
     partial: bool = False
     place_controlled: bool = True
+    place_said: tuple[str, ...] = ()
     enough_launches: bool = True
 
 

@@ -4,6 +4,7 @@ No finding is known here; the sentences themselves are in `reasons.py` and `head
 """
 
 import math
+from collections.abc import Sequence
 
 from specbench.model.seen import Cell
 
@@ -54,6 +55,12 @@ def metric_words(metric: str) -> str:
         words, below = _QUANTITY[quantity]
         return f"the {quantile} {words} ({_QUANTILE[quantile]} {below})"
     return _WORDS.get(metric, f"the metric {metric}")
+
+
+def subject_of(metric: str, cell_id: str | None, cells: Sequence[Cell]) -> str:
+    """What is judged and where, inside a sentence: the metric, and its cell unless it is the whole run's."""
+    where = next((place_of(cell) for cell in cells if cell.id == cell_id), "")
+    return f"{metric_words(metric)} {where[:1].lower()}{where[1:]}".strip()
 
 
 def apart(ratio: float | None, limit: float | None) -> tuple[str, str]:

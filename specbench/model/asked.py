@@ -11,6 +11,7 @@ Traffic = Literal["mixed", "separate"]
 Schedule = Literal["alternate", "simultaneous", "restart"]
 Length = Literal["natural", "forced"]
 Route = Literal["chat", "completions"]
+Design = Literal["plain", "aa", "swap"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -136,7 +137,11 @@ class Guardrail:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Scenario:
-    """One comparison, whole: who is compared, with what work, under which load, and what decides."""
+    """One comparison, whole: who is compared, with what work, under which load, and what decides.
+
+    `design`: `aa` lets both arms run what the baseline runs, each in its own place; `swap` has them exchange places. `place` is
+    "same" where the places are declared to be alike, and `place_runs` names earlier runs (ids or folders) that are to show it.
+    """
 
     name: str
     path: str
@@ -153,6 +158,8 @@ class Scenario:
     place: str | None
     accept_differences: tuple[str, ...]
     labels: dict[str, str]
+    design: Design = "plain"
+    place_runs: tuple[str, ...] = ()
 
     def arm(self, name: ArmName) -> Arm:
         """The arm of that name."""

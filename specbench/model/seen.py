@@ -4,6 +4,7 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from specbench.model.asked import ArmName, Scenario
+from specbench.model.cited import CitedRun
 
 StampSource = Literal["kernel", "user"]
 TokenSource = Literal["token_ids", "running_usage", "engine_counts", "final_usage_spread", "tokenizer", "events"]
@@ -239,7 +240,10 @@ class Cell:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Manifest:
-    """Everything needed to know what a run was, written before its first request."""
+    """Everything needed to know what a run was, written before its first request.
+
+    `place_evidence`: the runs that the scenario cites for the places of the arms, as they were read then.
+    """
 
     format_version: int
     run_id: str
@@ -253,6 +257,7 @@ class Manifest:
     notes: tuple[str, ...]
 
 
+    place_evidence: tuple[CitedRun, ...] = ()
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Evidence:
     """All facts of a run, as read from its folder. `finished` is None where the run did not reach its end.

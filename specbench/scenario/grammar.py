@@ -225,7 +225,7 @@ class ScenarioForm(Strict):
     success: SuccessForm = SuccessForm()
     guardrails: list[GuardrailForm] = []
     defaults: Literal["on", "off"] = "on"
-    place: Literal["same"] | None = None
+    place: str | Annotated[list[str], Field(min_length=1)] | None = None
     accept_differences: list[str] = []
     labels: dict[str, str] = {}
 

@@ -14,13 +14,15 @@ from pydantic import ValidationError
 from specbench.analysis.guardrails import effective_guardrails
 from specbench.analysis.metrics import METRICS
 from specbench.errors import ScenarioError
-from specbench.model.asked import Band, BlockSize, Guardrail, Matrix, Sampling, Scenario, Success, Workload
+from specbench.model.asked import Band, BlockSize, Design, Guardrail, Matrix, Sampling, Scenario, Success, Workload
 from specbench.scenario.arms import arm_of, refuse_unfit_schedule
+from specbench.scenario.designs import designed
 from specbench.scenario.grammar import GuardrailForm, MatrixForm, ScenarioForm, WorkloadForm
 from specbench.scenario.text import Path, Text, dotted, read_text
 
 DEFAULT_PROFILE = "standard"
 ALPHA = 0.05
+SAME = "same"  # the value of `place` that declares the two places alike
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,13 +44,18 @@ PROFILES: dict[str, Profile] = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Overrides:
-    """What the command line changes: `settings` are (dotted key, text) of `--set`, in order."""
+    """What the command line changes: `settings` are (dotted key, text) of `--set`, in order.
+
+    `place` names runs that are to show the places alike, beside those of the scenario; `design` is what --aa or --swap asks for.
+    """
 
     profile: str | None = None
     settings: tuple[tuple[str, str], ...] = ()
     baseline_url: str | None = None
     speculative_url: str | None = None
     model: str | None = None
+    place: tuple[str, ...] = ()
+    design: Design = "plain"
 
 
 def parse_scenario(content: str, name: str, overrides: Overrides) -> Scenario:
@@ -65,7 +72,7 @@ def parse_scenario(content: str, name: str, overrides: Overrides) -> Scenario:
         form = ScenarioForm.model_validate(tree)
     except ValidationError as error:
         raise ScenarioError(_first_problem(error, text)) from None
-    return _frozen(form, text, content, overrides.profile or DEFAULT_PROFILE)
+    return designed(_frozen(form, text, content, overrides.profile or DEFAULT_PROFILE), overrides.design)
 
 
 def _overridden(text: Text, overrides: Overrides) -> dict[str, Any]:
@@ -83,6 +90,9 @@ def _overridden(text: Text, overrides: Overrides) -> dict[str, Any]:
             tree = _set(tree, _path_of(key), read_text(value, where).value if value.strip() else None)
         except (KeyError, IndexError, TypeError):
             raise ScenarioError(f"{where}: the scenario has no such place; keys are dotted, as in matrix.pairs=8") from None
+    if overrides.place:
+        listed = tree.get("place") or []
+        tree = {**tree, "place": [*(listed if isinstance(listed, list) else [listed]), *overrides.place]}
     return tree
 
 
@@ -139,6 +149,7 @@ def _frozen(form: ScenarioForm, text: Text, content: str, profile: str) -> Scena
     listed = tuple(_guardrail(rail, place, form, text) for place, rail in enumerate(form.guardrails))
     if form.success.metric not in METRICS:
         raise ScenarioError(f"{text.where(('success', 'metric'))}: success.metric: {_unknown_metric(form.success.metric)}")
+    places = [form.place] if isinstance(form.place, str) else form.place or []
     arms = (arm_of(form.arms.baseline, "baseline", text), arm_of(form.arms.speculative, "speculative", text))
     refuse_unfit_schedule(matrix.schedule, arms, text)
     return Scenario(
@@ -154,7 +165,8 @@ def _frozen(form: ScenarioForm, text: Text, content: str, profile: str) -> Scena
         success=Success(metric=form.success.metric, improve_by=form.success.improve_by),
         guardrails=effective_guardrails(listed, form.defaults == "on", form.workload.length),
         alpha=ALPHA,
-        place=form.place,
+        place=SAME if SAME in places else None,
+        place_runs=tuple(dict.fromkeys(place for place in places if place != SAME)),
         accept_differences=tuple(form.accept_differences),
         labels=dict(form.labels),
     )

@@ -1,0 +1,155 @@
+"""What an earlier run says of the places of a later one, copied so that the later run can be judged from its own folder.
+
+An A/A of the two places is weighed here, whole. A run with the arms exchanged is only checked to be that; what both runs show
+together is `place.py`'s, once the later one has been measured.
+"""
+
+from collections.abc import Sequence
+from urllib.parse import urlsplit
+
+from specbench.analysis.words import place_of, subject_of
+from specbench.model.asked import ARMS
+from specbench.model.cited import CitedFinding, CitedKind, CitedRun
+from specbench.model.judged import CellResult, Finding, Result
+from specbench.model.seen import Endpoint, Manifest
+
+HERE = "this machine"
+_PORTS = {"http": 80, "https": 443}
+
+Places = tuple[str, str]
+
+
+def places_of(manifest: Manifest) -> Places:
+    """Where the baseline and the speculative arm run: host and port of a URL; this machine where specbench starts the engine."""
+    return _place(manifest.scenario.baseline.url), _place(manifest.scenario.speculative.url)
+
+
+def citation(cited: str, there: Manifest, result: Result, here: Manifest) -> CitedRun:
+    """The earlier run as the later one carries it, with the first thing that keeps it from saying anything of these places.
+
+    Args:
+        cited: How the scenario names the earlier run.
+        there: The earlier run's manifest.
+        result: What was concluded of it.
+        here: The later run's manifest.
+    """
+    kind = _kind(there, here)
+    checked: list[str] = []
+    problem: str | None = None
+    for name, trouble in _checks(kind, there, result, here):
+        if trouble is not None:
+            problem = trouble
+            break
+        checked.append(name)
+    return CitedRun(
+        cited=cited,
+        run_id=there.run_id,
+        kind=kind,
+        verdict=result.verdict,
+        checked=tuple(checked),
+        findings=tuple(_copied(finding) for finding in deciding(result.cells, result.run_findings)),
+        problem=problem,
+    )
+
+
+def deciding(cells: Sequence[CellResult], run_findings: Sequence[Finding]) -> tuple[Finding, ...]:
+    """The findings that decided the run and compare its arms: required ones of required cells, the gain's, and safety's.
+
+    Absolute limits (`slo`) hold for one arm alone, so they say nothing of the difference between two places.
+    """
+    found = [finding for cell in cells if cell.required for finding in cell.findings]
+    found += run_findings
+    return tuple(
+        f for f in found if f.slo is None and (f.role == "success" or (f.required and f.role in ("guardrail", "safety")))
+    )
+
+
+def _kind(there: Manifest, here: Manifest) -> CitedKind | None:
+    then, now = places_of(there), places_of(here)
+    if there.scenario.design == "aa":
+        return "aa"
+    return "swap" if then == now[::-1] and then != now else None
+
+
+def _checks(kind: CitedKind | None, there: Manifest, result: Result, here: Manifest) -> Sequence[tuple[str, str | None]]:
+    """What is checked, in order, each with what is wrong, None where it is right."""
+    then, now = places_of(there), places_of(here)
+    elsewhere = f"it is of {then[0]} and {then[1]}, not of {now[0]} and {now[1]}" if set(then) != set(now) else None
+    unlike = "its arms stand in the same places as this run's, and it is no A/A (--aa) and no swap (--swap)"
+    measured = {cell.id for cell in there.cells if cell.required}
+    left = [place_of(cell).lower() for cell in here.cells if cell.required and cell.id not in measured]
+    checks = [
+        ("complete", "it did not reach its end" if result.run.partial else None),
+        ("valid", "it was INVALID" if result.verdict == "INVALID" else None),
+        ("places", elsewhere),
+        ("design", unlike if kind is None else None),
+        ("engine", _engines(kind, there, here)),
+        ("model", _difference("model", _model(there), _model(here))),
+        ("hardware", _hardware(there, here)),
+        ("workload", None if there.scenario.workload == here.scenario.workload else "its workload is another"),
+        ("cells", f"it measured nothing {', '.join(left)}" if left else None),
+    ]
+    return [*checks, ("treatment", _treatment(there, here)) if kind == "swap" else ("result", _unequal(there, result))]
+
+
+def _engines(kind: CitedKind | None, there: Manifest, here: Manifest) -> str | None:
+    arms = ARMS if kind == "swap" else ARMS[:1]
+    different = (_difference("engine", there.scenario.arm(arm).engine, here.scenario.arm(arm).engine) for arm in arms)
+    return next((problem for problem in different if problem is not None), None)
+
+
+def _hardware(there: Manifest, here: Manifest) -> str | None:
+    """Whether a place has another machine than it had, as far as both runs know."""
+    then, now = _facts(there, "hardware"), _facts(here, "hardware")
+    moved = (_difference(f"hardware at {place}", then[place], now[place]) for place in now if place in then)
+    return next((problem for problem in moved if problem is not None), None)
+
+
+def _treatment(there: Manifest, here: Manifest) -> str | None:
+    then, now = there.scenario, here.scenario
+    told = [
+        [(scenario.arm(arm).speculative, scenario.arm(arm).extra_body) for arm in ARMS] + [scenario.success]
+        for scenario in (then, now)
+    ]
+    return None if told[0] == told[1] else "it compared another speculation, or asked for another gain"
+
+
+def _unequal(there: Manifest, result: Result) -> str | None:
+    """Why an A/A does not show its places to be alike, None where it does: no harm, and no gain of the size asked for."""
+    if result.verdict != "HOLD":
+        return f"its arms were alike, yet it ended {result.verdict}"
+    for finding in deciding(result.cells, result.run_findings):
+        wanted = "FAIL" if finding.role == "success" else "PASS"
+        if finding.state == wanted:
+            continue
+        what = subject_of(finding.metric, finding.cell, there.cells)
+        if finding.role == "success":
+            return f"it does not rule out that the places alone make the gain asked for in {what}"
+        return f"its arms were alike, yet {what} ended {finding.state}"
+    return None
+
+
+def _copied(finding: Finding) -> CitedFinding:
+    return CitedFinding(cell=finding.cell, metric=finding.metric, role=finding.role, state=finding.state, ratio=finding.ratio)
+
+
+def _difference(what: str, then: str | None, now: str | None) -> str | None:
+    return None if then == now or None in (then, now) else f"its {what} was {then}, and is {now} here"
+
+
+def _model(manifest: Manifest) -> str | None:
+    return next((endpoint.model for endpoint in manifest.endpoints), None)
+
+
+def _facts(manifest: Manifest, name: str) -> dict[str, str]:
+    """This fact of each place, where it is known."""
+    told: dict[str, Endpoint] = {endpoint.arm: endpoint for endpoint in manifest.endpoints}
+    by_place = zip(places_of(manifest), ARMS, strict=True)
+    return {place: told[arm].facts[name] for place, arm in by_place if arm in told and name in told[arm].facts}
+
+
+def _place(url: str | None) -> str:
+    if url is None:
+        return HERE
+    parts = urlsplit(url)
+    return f"{(parts.hostname or '').lower()}:{parts.port or _PORTS.get(parts.scheme, 80)}"

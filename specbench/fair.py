@@ -1,0 +1,73 @@
+"""Whether two arms may be compared, before any load is sent, and what to know of them besides: refusals and notes."""
+
+from collections.abc import Sequence
+
+from specbench.arms import shares_server
+from specbench.errors import RefusedError
+from specbench.model.asked import ARMS, Scenario
+from specbench.model.seen import Endpoint
+from specbench.telemetry.fairness import contradictions, differences
+
+ONE_ENDPOINT = (
+    "Both arms are one endpoint, told apart by what their requests ask for: what it says of its speculation holds for the"
+    " endpoint, not for an arm."
+)
+_DESIGNS = {
+    "aa": "This run is an A/A: both arms run what the baseline runs, so whatever differs is noise or their places.",
+    "swap": "The arms stand in each other's place: the speculative arm runs where the baseline ran.",
+}
+
+
+def refuse_unfair(endpoints: Sequence[Endpoint], scenario: Scenario) -> None:
+    """Nothing, where the arms differ in nothing but what the scenario and its design put under test.
+
+    Raises:
+        RefusedError: they differ in more, an arm of an A/A speculates, or swapped arms still stand where they stood.
+    """
+    baseline, speculative = endpoints
+    for endpoint in endpoints:
+        _refuse_design(endpoint, scenario)
+    fairness = differences(baseline, speculative, scenario.accept_differences)
+    if fairness.refusals:
+        unequal = "; ".join(f"{fact.name} is {fact.baseline} against {fact.speculative}" for fact in fairness.refusals)
+        raise RefusedError(
+            f"the arms differ in more than speculation: {unequal}; make them equal, or name it in accept_differences"
+        )
+
+
+def fairness_notes(scenario: Scenario, endpoints: Sequence[Endpoint]) -> tuple[str, ...]:
+    """What to know of the arms besides a refusal: the design, unknown facts, accepted differences, contradictions, proxies."""
+    notes = [_DESIGNS[scenario.design]] if scenario.design != "plain" else []
+    if len(endpoints) < len(ARMS):
+        return tuple(notes)
+    baseline, speculative = endpoints
+    notes += (
+        [ONE_ENDPOINT] if shares_server(scenario) else differences(baseline, speculative, scenario.accept_differences).warnings
+    )
+    for endpoint in endpoints:
+        notes += contradictions(endpoint, scenario.arm(endpoint.arm).declare)
+        notes += _unknown_speculation(endpoint, scenario)
+    return tuple(notes)
+
+
+def _refuse_design(endpoint: Endpoint, scenario: Scenario) -> None:
+    """Nothing, where the endpoint speculates or not as the design asks, as far as it tells."""
+    speculates = endpoint.facts.get("speculation")
+    where = f"arms.{endpoint.arm}: {endpoint.url}"
+    if scenario.design == "aa" and speculates == "on":
+        raise RefusedError(
+            f"{where} speculates, and in an A/A (--aa) neither arm may: serve there what the baseline serves, and run again"
+        )
+    if scenario.design == "swap" and speculates == ("on" if endpoint.arm == "baseline" else "off"):
+        serves = "still speculates" if speculates == "on" else "does not speculate"
+        raise RefusedError(
+            f"{where} {serves}, though the arms are to be swapped (--swap): serve the baseline where speculation was, and"
+            " speculation where the baseline was, and run again"
+        )
+
+
+def _unknown_speculation(endpoint: Endpoint, scenario: Scenario) -> list[str]:
+    if scenario.design == "plain" or "speculation" in endpoint.facts:
+        return []
+    wanted = "speculates" if (scenario.design, endpoint.arm) == ("swap", "speculative") else "does not speculate"
+    return [f"{endpoint.url} does not say whether it speculates: that it {wanted}, as this run needs, is for you to see to."]

@@ -1,0 +1,81 @@
+"""The same scenario as an A/A of its two places, or with the arms in each other's place: what `--aa` and `--swap` ask for. Pure.
+
+A place is where an arm runs and how it is reached: its URL, or the GPU and port of an engine that is started. What runs there
+(engine, speculation, command, body of requests) is the treatment.
+"""
+
+from dataclasses import replace
+
+from specbench.errors import ScenarioError
+from specbench.model.asked import Arm, Design, Launch, Scenario
+
+_TREATMENT_FACTS = ("speculation", "speculation_config")  # declared of what an arm runs, not of where
+
+
+def designed(scenario: Scenario, design: Design) -> Scenario:
+    """The scenario as it is to be run by this design.
+
+    Raises:
+        ScenarioError: its arms do not allow it.
+    """
+    if design == "aa":
+        return as_aa(scenario)
+    return swapped(scenario) if design == "swap" else scenario
+
+
+def as_aa(scenario: Scenario) -> Scenario:
+    """Both arms run what the baseline runs, each in its own place.
+
+    Raises:
+        ScenarioError: the baseline is given by a URL and the speculative arm is to be started, so nobody knows with what.
+    """
+    baseline, speculative = scenario.baseline, scenario.speculative
+    if baseline.url is not None and speculative.url is None:
+        raise ScenarioError(
+            f"{scenario.path}: --aa: the speculative arm is started here, but the baseline is a url, so nobody knows what it"
+            " runs; give both arms a url, or start both"
+        )
+    return replace(scenario, speculative=_moved(baseline, speculative), design="aa", place_runs=())
+
+
+def swapped(scenario: Scenario) -> Scenario:
+    """Each arm in the other's place.
+
+    Raises:
+        ScenarioError: the arms do not have two places that could be exchanged.
+    """
+    baseline, speculative = scenario.baseline, scenario.speculative
+    if (baseline.url is None) != (speculative.url is None) or _place(baseline) == _place(speculative):
+        raise ScenarioError(
+            f"{scenario.path}: --swap: the arms have no two places to exchange; it needs two urls, or two launched engines with a"
+            " gpu or port each"
+        )
+    return replace(scenario, baseline=_moved(baseline, speculative), speculative=_moved(speculative, baseline), design="swap")
+
+
+def _moved(what: Arm, where: Arm) -> Arm:
+    """What one arm runs, in another arm's place."""
+    if where.url is None:
+        return replace(what, launch=_moved_launch(what.launch, where.launch))
+    facts = {name: value for name, value in where.declare.items() if name not in _TREATMENT_FACTS}
+    treatment = {name: value for name, value in what.declare.items() if name in _TREATMENT_FACTS}
+    return replace(
+        where,
+        engine=what.engine if what.url is not None else where.engine,
+        model=what.model if what.url is not None else where.model,
+        extra_body=what.extra_body,
+        speculative=what.speculative,
+        declare={**facts, **treatment},
+    )
+
+
+def _moved_launch(what: Launch | None, where: Launch | None) -> Launch | None:
+    if what is None or where is None:
+        return what
+    return replace(what, gpu=where.gpu, port=where.port, log=where.log)
+
+
+def _place(arm: Arm) -> tuple[object, ...]:
+    if arm.url is not None:
+        return (arm.url.rstrip("/").removesuffix("/v1").rstrip("/"),)
+    return (arm.launch.gpu, arm.launch.port) if arm.launch is not None else ()
