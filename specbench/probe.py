@@ -7,7 +7,7 @@ import itertools
 import resource
 import time
 from collections.abc import Iterator
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import FIRST_EXCEPTION, ThreadPoolExecutor, wait
 from contextlib import ExitStack
 from dataclasses import dataclass, field
 from typing import Any
@@ -81,13 +81,19 @@ def _check(order: ProbeOrder) -> None:
 
 
 def _load(order: ProbeOrder, url: str, engine: Engine) -> list[Part]:
-    """Every process drives its share of the streams and of the requests; a thread each decodes what comes back."""
+    """Every process drives its share of the streams and of the requests; a thread each decodes what comes back.
+
+    Where one process is lost, the others end at once, as they end before the threads that listen to them.
+    """
     numbers = range(order.processes)
     blocks = [_block(order, url, len(range(number, order.concurrency, order.processes))) for number in numbers]
     works = [itertools.islice(_works(order, engine), number, None, order.processes) for number in numbers]
-    with ExitStack() as started, ThreadPoolExecutor(order.processes) as threads:
+    with ThreadPoolExecutor(order.processes) as threads, ExitStack() as started:
         children = [started.enter_context(LoadChild()) for _ in numbers]
-        return list(threads.map(_drive, children, blocks, works, [engine] * order.processes))
+        parts = [threads.submit(_drive, *each, engine) for each in zip(children, blocks, works, strict=True)]
+        for ended in wait(parts, return_when=FIRST_EXCEPTION).done:
+            ended.result()
+        return [part.result() for part in parts]
 
 
 def _drive(child: LoadChild, block: BlockOrder, works: Iterator[Work], engine: Engine) -> Part:

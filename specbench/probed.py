@@ -12,13 +12,15 @@ import numpy as np
 
 from specbench.analysis.acceptance import acceptance_of
 from specbench.analysis.cadence import chunk_gap, itl, tokens_per_step
-from specbench.analysis.columns import columns_of
-from specbench.analysis.integrity_generator import CENSORED_SHARE, CPU_SHARE
+from specbench.analysis.censoring import open_bounds
+from specbench.analysis.columns import Columns, columns_of
+from specbench.analysis.integrity_generator import CENSORED_SHARE, CPU_SHARE, latest_ms
 from specbench.analysis.latency import e2e, tpot, ttft
 from specbench.analysis.samples import Samples, quantiles
 from specbench.analysis.tallies import output_tps
 from specbench.load.orders import BlockEnd
 from specbench.model.seen import Block, GeneratorHealth, RequestRecord, Telemetry
+from specbench.units import ms
 
 BLOCK = "probe"
 POINTS = (0.5, 0.9, 0.95, 0.99)
@@ -62,7 +64,7 @@ def told_of(parts: Sequence[Part], engine: str, telemetry: Telemetry | None) -> 
         "tokens_per_step": _finite(steps.by_unit()[0]),
         "acceptance": None if acceptance.length is None else msgspec.to_builtins(acceptance),
         "acceptance_reason": acceptance.reason,
-        "generator": _generator(parts, records),
+        "generator": _generator(parts, records, columns),
     }
 
 
@@ -119,26 +121,37 @@ def _as_block(parts: Sequence[Part], telemetry: Telemetry | None) -> Block:
     )
 
 
-def _generator(parts: Sequence[Part], records: Sequence[RequestRecord]) -> dict[str, Any]:
-    """Whether the client was in time, and why not."""
+def _generator(parts: Sequence[Part], records: Sequence[RequestRecord], columns: Columns) -> dict[str, Any]:
+    """Whether the client was in time, and why not; the limits are those of a run."""
     gaps = sum(max(len(record.event_ns) - 1, 0) for record in records)
     merged = sum(len(record.censored) for record in records)
     first = sum(0 in record.censored for record in records)
     busiest = _worst(parts, lambda health: health.cpu_share)
+    delay = _worst(parts, lambda health: health.send_delay_ms_p95)
+    latest = latest_ms([ms(record.end_ns) for record in records if record.outcome == "ok"], closed_loop=True)
+    bounds = open_bounds(columns, "chunk_gap_p99")
     reasons = []
     if gaps and merged > CENSORED_SHARE * gaps:
         reasons.append(f"{merged} of {gaps} gaps could not be timed: events were read together; use more --processes")
-    if first:
+    elif bounds is not None:
+        reasons.append(
+            f"p99 of the gaps lies between {bounds[0]:.2f} and {bounds[1]:.2f} ms, as events were read together; "
+            "use more --processes"
+        )
+    if first > max(1, int(CENSORED_SHARE * len(records))):
         reasons.append(f"{first} first tokens were read together with later ones; use more --processes")
+    if delay is not None and delay > latest:
+        reasons.append(f"1 in 20 requests left {delay:.1f} ms or more after its time; use more --processes")
     if busiest is not None and busiest > CPU_SHARE:
         reasons.append(f"a generator process used {busiest:.0%} of its core; use more --processes")
     return {
         "lag_p99_ms": _worst(parts, lambda health: health.read_lag_ms_p99),
-        "send_delay_p95_ms": _worst(parts, lambda health: health.send_delay_ms_p95),
+        "send_delay_p95_ms": delay,
         "loop_lag_p99_ms": _worst(parts, lambda health: health.loop_lag_ms_p99),
         "cpu_share": busiest,
         "machine_cpu_share": _worst(parts, lambda health: health.machine_cpu_share),
         "merged_events": merged,
+        "events_per_stamp": _worst(parts, lambda health: health.events_per_stamp),
         "stamps": dict(Counter(record.stamp_source for record in records)),
         "healthy": not reasons,
         "reasons": reasons,

@@ -4,7 +4,7 @@ What one block is and does is `measure.py`'s, how an engine is started `arms.py`
 """
 
 from collections.abc import Generator, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import FIRST_EXCEPTION, ThreadPoolExecutor, wait
 from contextlib import ExitStack, closing
 from dataclasses import dataclass, replace
 from itertools import groupby
@@ -80,6 +80,8 @@ def _at_once(course: Course, trials: Sequence[Trial]) -> Ran:
         benches: dict[ArmName, Bench] = dict(zip(ARMS, (first, second), strict=True))
         for pair in zip(trials[::2], trials[1::2], strict=True):
             started = [(trial, pool.submit(measure, benches[trial.arm], readies[trial.arm], trial)) for trial in pair]
+            for ended in wait([future for _, future in started], return_when=FIRST_EXCEPTION).done:
+                ended.result()  # a lost load child is told at once, not when the other arm's block has ended
             both = [(readies[trial.arm], trial, future.result()) for trial, future in started]
             yield from both
 

@@ -14,6 +14,7 @@ from specbench.analysis.integrity_generator import (
     concurrency_held,
     cpu_free,
     events_apart,
+    machine_free,
     reads_in_time,
     sends_in_time,
 )
@@ -38,7 +39,10 @@ def cell_checks(evidence: Evidence, cell: CellEvidence) -> tuple[IntegrityCheck,
     if not cell.blocks.baseline and not cell.blocks.speculative:
         return (pairs,)
     return (
-        *(check(cell) for check in (events_apart, reads_in_time, sends_in_time, cpu_free, concurrency_held, clock_steady)),
+        *(
+            check(cell)
+            for check in (events_apart, reads_in_time, sends_in_time, cpu_free, concurrency_held, machine_free, clock_steady)
+        ),
         *(check(cell) for check in (counters_whole, no_foreign_traffic, prefix_cache_alike)),
         *speculation_on(cell, PerArm(scenario.baseline.speculative is not None, scenario.speculative.speculative is not None)),
         *same_prompts(cell),

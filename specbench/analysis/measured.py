@@ -12,6 +12,7 @@ import numpy as np
 from specbench.analysis.acceptance import acceptance_of
 from specbench.analysis.acceptance import alpha as alpha_of
 from specbench.analysis.cells import CellEvidence
+from specbench.analysis.censoring import bins_with_certain_percentiles, with_certain_percentiles
 from specbench.analysis.columns import FAILED, WITHOUT_LATENCY, Columns, columns_of
 from specbench.analysis.comparable import unlike_tokens
 from specbench.analysis.compare import bin_results, cell_comparisons
@@ -75,14 +76,16 @@ def measure(cell: CellEvidence, alpha: float, *, speculates: bool) -> Measured:
     columns = PerArm(
         columns_of(cell.blocks.baseline, cell.records.baseline), columns_of(cell.blocks.speculative, cell.records.speculative)
     )
-    comparisons = cell_comparisons(columns.baseline, columns.speculative, alpha)
+    comparisons = with_certain_percentiles(
+        cell_comparisons(columns.baseline, columns.speculative, alpha), columns.baseline, columns.speculative
+    )
     opened = [{block.pair for block in cell.blocks.of(arm) if block.window_open_ns is not None} for arm in ARMS]
     return Measured(
         evidence=cell,
         pairs_used=len(opened[0] & opened[1]),
         counts=PerArm(_counts(cell.records.baseline), _counts(cell.records.speculative)),
         comparisons={comparison.metric: comparison for comparison in comparisons},
-        bins=bin_results(columns.baseline, columns.speculative, alpha),
+        bins=bins_with_certain_percentiles(bin_results(columns.baseline, columns.speculative, alpha), columns),
         acceptance=acceptance_of(columns.speculative, 1 - alpha),
         factors=factors_of(comparisons),
         distributions=distributions_of(columns.baseline, columns.speculative),

@@ -9,6 +9,8 @@ from specbench.load.orders import Answered, BlockOrder, Closed
 from specbench.model.seen import GeneratorHealth
 from specbench.units import NS_PER_MS
 
+EVENT = b"data:"
+
 
 class Tally:
     """What of each answer matters for the generator's health; a few numbers per request and one per read."""
@@ -20,11 +22,13 @@ class Tally:
         self._delays: list[int] = []
         self._free_since: dict[int, int] = {}
         self._chunks = 0
+        self._events = 0
         self._clock_steps = 0
 
     def add(self, answer: Answered) -> None:
         """Count one answer in; those of one stream come in the order in which they were sent."""
         self._chunks += len(answer.sizes) // 8
+        self._events += answer.body.count(EVENT)
         self._clock_steps += answer.clock_step
         self._spans.append((answer.sent_ns, answer.end_ns))
         if answer.stamp_source == "kernel" and answer.stamps:
@@ -32,7 +36,7 @@ class Tally:
         if answer.scheduled_ns is not None:
             self._delays.append(answer.sent_ns - answer.scheduled_ns)
         elif (free_ns := self._free_since.pop(answer.stream, None)) is not None:
-            self._delays.append(answer.sent_ns - free_ns)
+            self._delays.append(answer.sent_ns - free_ns - (answer.connect_ns or 0))
         if answer.problem is None:  # after a failure a stream waits on purpose
             self._free_since[answer.stream] = answer.end_ns
 
@@ -40,8 +44,9 @@ class Tally:
         """The block's health.
 
         Returns: read lag, 99th percentile of read time minus kernel stamp (None without kernel stamps); send delay, 95th
-        percentile of the time from a stream's becoming free (open loop: from the scheduled moment) to the next request;
-        achieved concurrency, requests in flight averaged over the window ÷ planned (None in the open loop).
+        percentile of the time from a stream's becoming free (open loop: from the scheduled moment) to the next request, without
+        that of opening a connection that the endpoint had closed; achieved concurrency, requests in flight averaged over the
+        window ÷ planned (None in the open loop).
         """
         return GeneratorHealth(
             cpu_share=closed.cpu_share,
@@ -52,6 +57,7 @@ class Tally:
             clock_steps=self._clock_steps,
             machine_cpu_share=closed.machine_cpu_share,
             loop_lag_ms_p99=closed.loop_lag_ms_p99,
+            events_per_stamp=self._events / self._chunks if self._events else None,
         )
 
     def _achieved(self, closed: Closed) -> float | None:

@@ -172,7 +172,8 @@ class GeneratorHealth:
     """Whether the load generator was in time during one block, and how much it had to do.
 
     `cpu_share` is of one core, `machine_cpu_share` of all of them, whoever used them; `loop_lag_ms_p99` is how much later than
-    asked for the generator's event loop woke up.
+    asked for the generator's event loop woke up. `events_per_stamp` is how many events, of whatever kind, one read brought on
+    average.
     """
 
     cpu_share: float | None
@@ -183,6 +184,7 @@ class GeneratorHealth:
     clock_steps: int
     machine_cpu_share: float | None = None
     loop_lag_ms_p99: float | None = None
+    events_per_stamp: float | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

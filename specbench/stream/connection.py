@@ -3,6 +3,7 @@
 Only blocking calls of the standard library: under gevent the patched socket makes the same code cooperative.
 """
 
+import atexit
 import contextlib
 import os
 import socket
@@ -167,6 +168,7 @@ def keep_stamping() -> socket.socket | None:
     if sys.platform != "linux":
         return None
     sock = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+    atexit.register(sock.close)
     with contextlib.suppress(OSError):
         sock.setsockopt(socket.SOL_SOCKET, SO_TIMESTAMPNS, 1)
     return sock

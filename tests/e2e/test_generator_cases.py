@@ -173,8 +173,9 @@ def test_a_thousand_streams_are_in_flight_on_one_process() -> None:
     assert (end.health.achieved_concurrency or 0.0) > 0.8
 
 
-def test_a_lost_generator_process_ends_the_measurement() -> None:
-    """L-08: one of two is killed half-way: no figure is made of what the other one saw, and one line says why."""
+@pytest.mark.parametrize("place", [0, 1])
+def test_a_lost_generator_process_ends_the_measurement_at_once(place: int) -> None:
+    """L-08: either of two is killed in its second answer: one line says so before the other has sent its 20 requests."""
     killed: list[int] = []
 
     def kill_one() -> None:
@@ -186,17 +187,44 @@ def test_a_lost_generator_process_ends_the_measurement() -> None:
                 drivers = [int(pid) for pid in children if b"specbench.load.child" in Path(f"/proc/{pid}/cmdline").read_bytes()]
                 if len(drivers) == 2:
                     time.sleep(1.5)
-                    os.kill(drivers[0], signal.SIGKILL)
-                    killed.append(drivers[0])
+                    os.kill(drivers[place], signal.SIGKILL)
+                    killed.append(drivers[place])
 
     with truth_endpoint("--ttft-ms", "50", "--interval-us", "10000") as url:
         thread = threading.Thread(target=kill_one)
         thread.start()
         with pytest.raises(InternalError, match=r"the load generator ended \(exit code -9\)"):
             probe(ProbeOrder(url=url, model="truth", engine="openai", concurrency=4, requests=40, max_tokens=64, processes=2))
+        asked = httpx.get(f"{url}/truth", trust_env=False).json()["requests"]
         thread.join()
 
     assert len(killed) == 1
+    assert asked < 20
+
+
+def test_a_run_that_loses_its_generator_keeps_and_judges_what_it_has(tmp_path: Path) -> None:
+    """L-08: exit 70 with one line; the records are on disk, and the result is that of a partial run."""
+    folder = tmp_path / "run"
+    with truth_endpoint("--ttft-ms", "50", "--interval-us", "5000") as url:
+        words = ["run", "scenarios/code.yaml", "--profile", "smoke", "--baseline", url, "--speculative", url]
+        command = [sys.executable, "-m", "specbench", *words, "--set", "matrix.concurrency=[1]", "--out", str(folder)]
+        with subprocess.Popen(command, stderr=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as running:
+            while running.poll() is None and not (folder / "blocks.jsonl").exists():
+                time.sleep(0.05)
+            while running.poll() is None and not (folder / "blocks.jsonl").read_bytes():
+                time.sleep(0.05)
+            children = Path(f"/proc/{running.pid}/task/{running.pid}/children").read_text().split()
+            (driver,) = [pid for pid in children if b"specbench.load.child" in Path(f"/proc/{pid}/cmdline").read_bytes()]
+            os.kill(int(driver), signal.SIGKILL)
+            _, said = running.communicate(timeout=60)
+    result = json.loads((folder / "result.json").read_text())
+
+    assert (running.returncode, said.splitlines()[-1]) == (
+        70,
+        "specbench: the load generator ended (exit code -9): it said nothing",
+    )
+    assert len((folder / "requests.jsonl").read_text().splitlines()) > 0
+    assert (result["run"]["partial"], result["verdict"] in ("HOLD", "INVALID")) == (True, True)
 
 
 @pytest.mark.parametrize("host", ["127.0.0.1", "localhost"])

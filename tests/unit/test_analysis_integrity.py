@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from specbench.analysis.integrity_engine import MUST_EQUAL
+from specbench.analysis.integrity_generator import latest_ms
 from specbench.analysis.judge import judge
 from specbench.model.judged import Result
 from specbench.model.seen import Acceptance, Block, Evidence, GeneratorHealth, RequestRecord, Telemetry
@@ -42,6 +43,10 @@ def _health(pair: int, arm: str, **fields: Any) -> Fault:
         return replace(block, health=replace(HEALTH, **fields))
 
     return _blocks(change)
+
+
+def _every_health(**fields: Any) -> Fault:
+    return _blocks(lambda block: replace(block, health=replace(HEALTH, **fields)))
 
 
 def _merged(every: int, place: int = 5) -> Fault:
@@ -163,6 +168,7 @@ def _without_pairs(*pairs: int) -> Fault:
 FAULTS: dict[str, tuple[Fault, set[str]]] = {
     "a starved generator": (_health(3, "speculative", cpu_share=0.97), {"client_saturated"}),
     "a generator that sends late": (_health(3, "baseline", send_delay_ms_p95=400.0), {"send_delay"}),
+    "a generator that always sends a little late": (_every_health(send_delay_ms_p95=40.0), {"send_delay"}),
     "a lost generator process": (_health(3, "speculative", achieved_concurrency=0.75), {"achieved_concurrency"}),
     "events that came in one read": (_merged(4), {"merged_events"}),
     "first tokens that came in one read": (_merged(20, place=0), {"merged_events"}),
@@ -216,6 +222,9 @@ def test_a_fault_voids_the_run_under_its_own_name(name: str) -> None:
 HARMLESS: dict[str, Fault] = {
     "nothing": lambda e: e,
     "a busy generator": _health(3, "speculative", cpu_share=0.85),
+    "a busy machine": _every_health(machine_cpu_share=1.0, loop_lag_ms_p99=30.0, events_per_stamp=1.4),
+    "requests that leave up to five milliseconds late": _every_health(send_delay_ms_p95=5.0),
+    "a hiccup in one of ten blocks": _health(3, "baseline", send_delay_ms_p95=40.0),
     "half a per cent of events in one read": _merged(12),
     "a single first token that came in one read": _merged_once(),
     "events in one read before the window": _merged_in_the_ramp(),
@@ -344,3 +353,23 @@ def test_checks_of_an_optional_cell_decide_nothing() -> None:
 
     assert (result.verdict, _failed(result)) == ("PROMOTE", {"client_saturated"})
     assert [cell.state for cell in result.cells] == ["PASS", "ADVISORY"]
+
+
+def test_how_late_a_request_may_leave() -> None:
+    """5 ms; in a closed loop one per cent of the median answer where that is more."""
+    assert latest_ms([300.0, 400.0, 500.0], closed_loop=True) == 5.0
+    assert latest_ms([1000.0, 2000.0, 9000.0], closed_loop=True) == 20.0
+    assert latest_ms([1000.0, 2000.0, 9000.0], closed_loop=False) == 5.0
+    assert latest_ms([], closed_loop=True) == 5.0
+
+
+def test_a_busy_machine_is_told_in_one_sentence() -> None:
+    """Beside the checks that can fail, by the worst block of each figure."""
+    run = _health(3, "baseline", machine_cpu_share=0.97, loop_lag_ms_p99=4.2, events_per_stamp=1.25)(_run())
+    (check,) = [check for check in judge(run, "0").cells[0].integrity if check.id == "machine_busy"]
+
+    assert (check.ok, check.value, check.limit) == (True, 0.97, None)
+    assert check.message == (
+        "At 4 streams the machine's processors were busy 97 % of the time; 1 in 100 times the client's loop woke 4.2 ms late or"
+        " more; one read brought 1.25 events on average (in the worst block of each)."
+    )

@@ -2,6 +2,7 @@
 
 from array import array
 
+import msgspec
 import pytest
 
 from specbench.load.health import Tally
@@ -14,7 +15,7 @@ ORDER = BlockOrder(block="b", url="", path="", headers={}, concurrency=2, min_re
 
 def _answer(
     stream: int, sent_ms: float, end_ms: float, lags_ms: tuple[float, ...] = (), *, scheduled_ms: float | None = None,
-    problem: Outcome | None = None, kernel: bool = True,
+    problem: Outcome | None = None, kernel: bool = True, connect_ms: float | None = None,
 ) -> Answered:  # fmt: skip
     stamps = [ns_of_ms(sent_ms)] * len(lags_ms)
     return Answered(
@@ -23,7 +24,7 @@ def _answer(
         stream=stream,
         scheduled_ns=None if scheduled_ms is None else ns_of_ms(scheduled_ms),
         sent_ns=ns_of_ms(sent_ms),
-        connect_ns=None,
+        connect_ns=None if connect_ms is None else ns_of_ms(connect_ms),
         reused=True,
         retries=0,
         status=200,
@@ -79,6 +80,21 @@ def test_delay_is_from_free_to_sent() -> None:
     tally = _tally(_answer(0, 0, 100), _answer(1, 0, 150), _answer(0, 101, 200), _answer(1, 153, 300))
 
     assert tally.health(_closed(0, 300)).send_delay_ms_p95 == pytest.approx(2.9)
+
+
+def test_a_connection_that_the_endpoint_had_closed_is_no_delay_of_the_client() -> None:
+    """Free at 100, sent at 131, of which 30 went into opening the next connection."""
+    tally = _tally(_answer(0, 0, 100), _answer(0, 131, 200, connect_ms=30))
+
+    assert tally.health(_closed(0, 200)).send_delay_ms_p95 == pytest.approx(1.0)
+
+
+def test_events_are_counted_by_the_stamps_that_they_share() -> None:
+    """Five events in two reads; of an answer without any it is not known."""
+    answer = msgspec.structs.replace(_answer(0, 0, 90, (0.1, 0.1)), body=b"data: a\n\n" * 5)
+
+    assert _tally(answer).health(_closed(0, 100)).events_per_stamp == 2.5
+    assert _tally(_answer(0, 0, 90, (0.1,))).health(_closed(0, 100)).events_per_stamp is None
 
 
 def test_the_pause_after_a_failure_is_no_delay() -> None:
