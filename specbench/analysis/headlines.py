@@ -141,8 +141,8 @@ def place_not_controlled(would_be: VerdictWord, said: Sequence[str]) -> tuple[Re
         " (`run --aa`), or one with the arms swapped (`run --swap`), cited by `place:` or --place, or `place: same` where the"
         " places are known to be alike.",
     )
-
     return (headline, *(_reason("place_not_controlled", sentence) for sentence in said))
+
 
 def over_slices(
     word: VerdictWord, parts: Sequence[tuple[tuple[str | None, str | None], VerdictWord, tuple[Reason, ...]]]

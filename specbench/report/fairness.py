@@ -5,6 +5,13 @@ from dataclasses import dataclass
 from specbench.model.judged import EndpointInfo, PerArm
 
 NOT_TOLD = "not told"
+_LABELS = {
+    "url": "URL",
+    "kv_dtype": "KV cache format",
+    "kv_capacity_tokens": "KV cache, tokens",
+    "memory_share": "GPU memory share",
+    "max_running": "requests at once",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,14 +31,18 @@ def fairness(endpoints: PerArm[EndpointInfo]) -> tuple[FairnessRow, ...]:
 
     base, spec = endpoints.baseline, endpoints.speculative
     rows = (
-        FairnessRow("url", base.url, spec.url, "may differ", "given"),
-        FairnessRow("speculation", base.speculation or "off", spec.speculation or NOT_TOLD, "may differ", "read"),
+        FairnessRow(_LABELS["url"], base.url, spec.url, "may differ", "given"),
+        FairnessRow("speculation", _speculation(base) or "off", _speculation(spec) or NOT_TOLD, "may differ", "read"),
     )
     told = {**base.facts, **spec.facts, "model": "", "engine": "", "engine_version": ""}
     kinds = {name: kind for name, (kind, _) in FACTS.items()}
     known = [name for name in FACTS if kinds[name] == "must_equal" or name in told]
     names = [name for name in (*known, *sorted(told.keys() - FACTS.keys())) if name != "speculation"]
     return (*rows, *(_row(name, endpoints, kinds.get(name)) for name in names))
+
+
+def _speculation(arm: EndpointInfo) -> str | None:
+    return arm.speculation or arm.facts.get("speculation")
 
 
 def _row(name: str, endpoints: PerArm[EndpointInfo], kind: str | None) -> FairnessRow:
@@ -43,7 +54,9 @@ def _row(name: str, endpoints: PerArm[EndpointInfo], kind: str | None) -> Fairne
         state = "may differ"
     elif left is None or right is None:
         state = "not known"
-    return FairnessRow(name.replace("_", " "), left or NOT_TOLD, right or NOT_TOLD, state, ", ".join(dict.fromkeys(sources)))
+    return FairnessRow(
+        _LABELS.get(name, name.replace("_", " ")), left or NOT_TOLD, right or NOT_TOLD, state, ", ".join(dict.fromkeys(sources))
+    )
 
 
 def _value(arm: EndpointInfo, name: str) -> str | None:

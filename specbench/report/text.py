@@ -5,8 +5,10 @@ from textwrap import wrap
 
 from specbench.model.judged import CellResult, Finding, Result
 from specbench.report import names, parts, view, wording
-from specbench.report.answers import answers
-from specbench.report.rows import limit, ratio
+from specbench.report.answers import Answer, answers
+from specbench.report.rows import ratio
+from specbench.report.short_table import side_metrics, table_remarks
+from specbench.report.side_by_side import side_by_side
 
 WIDTH = 80
 SIDE_METRICS = ("pace_p95", "ttft_p95", "output_tps")
@@ -20,6 +22,7 @@ def text(result: Result) -> str:
         _paragraph(f"{result.verdict}: {view.headline(result)}"),
         _run_line(result),
         _listed("Why", [reason.message for reason in result.reasons]),
+        side_by_side(result),
         _cells(result),
         _slices(result),
         _run_wide(result),

@@ -16,12 +16,12 @@ pytestmark = pytest.mark.slow
 SHORT = ["--set", "matrix={concurrency: [2], pairs: 2, block: {min_requests: 6, min_s: 1, max_s: 6}}", "--profile", "smoke"]
 
 
-def run(folder: Path, *words: str) -> tuple[int, dict[str, Any]]:
-    """The exit code and the result of a short A/A run with these words added."""
+def run(folder: Path, *words: str) -> tuple[int, dict[str, Any], str]:
+    """The exit code, the result and the terminal's text of a short A/A run with these words added."""
     command = [sys.executable, "-m", "specbench", "run", "scenarios/aa.yaml", *SHORT, "--out", str(folder), *words]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     result: dict[str, Any] = json.loads((folder / "result.json").read_text())
-    return done.returncode, result
+    return done.returncode, result, done.stdout
 
 
 @pytest.mark.parametrize(
@@ -33,8 +33,8 @@ def run(folder: Path, *words: str) -> tuple[int, dict[str, Any]]:
     ],
 )
 def test_unequal_arms_are_refused_before_load(tmp_path: Path, setting: str, fact: str) -> None:
-    """Exit 30, no cell, and the reason and the table name what differs."""
-    code, result = run(tmp_path / "run", "--set", setting)
+    """Exit 30, no cell, and the reason and the table on the terminal name what differs."""
+    code, result, said = run(tmp_path / "run", "--set", setting)
 
     assert code == 30
     assert result["verdict"] == "INVALID"
@@ -42,11 +42,14 @@ def test_unequal_arms_are_refused_before_load(tmp_path: Path, setting: str, fact
     assert fact in result["reasons"][0]["message"]
     assert result["endpoints"]["baseline"]["facts"][fact] != result["endpoints"]["speculative"]["facts"][fact]
     assert (tmp_path / "run" / "requests.jsonl").read_bytes() == b""
+    table = said[said.index("The arms side by side") : said.index("No cell was measured")]
+    assert table.index("must be equal, and is not:") < table.index(fact.replace("_", " ")) < table.index("equal:\n    ")
+    assert max(map(len, said.splitlines()[:-1])) <= 80
 
 
 def test_a_difference_that_is_accepted_by_name_runs(tmp_path: Path) -> None:
     """`accept_differences` lets the run go on, and the result says what was accepted."""
-    _, result = run(
+    _, result, _ = run(
         tmp_path / "run",
         *("--set", "arms.speculative.options={max_model_len: 4096}"),
         *("--set", "accept_differences=[context_length]"),
@@ -86,7 +89,7 @@ def hammered(folder: Path) -> Iterator[None]:
 def test_a_second_client_on_the_speculative_endpoint_voids_the_cell(tmp_path: Path) -> None:
     """Tokens that the server made and we did not see are somebody else's: INVALID, with that reason."""
     with hammered(tmp_path / "run"):
-        code, result = run(tmp_path / "run")
+        code, result, _ = run(tmp_path / "run")
     broken = {check["id"] for check in result["cells"][0]["integrity"] if check["ok"] is False}
 
     assert code == 30

@@ -137,7 +137,7 @@ def test_the_heat_map_leaves_out_what_nobody_could_measure_and_need_not() -> Non
 def test_arms_may_differ_only_where_it_is_no_fault() -> None:
     """Address and speculation may differ, the model may not, and a fact that nobody told is not known."""
     state = {row.label: row.state for row in fairness(hostile().endpoints)}
-    found = [state[name] for name in ("url", "speculation", "model", "engine", "tokenizer")]
+    found = [state[name] for name in ("URL", "speculation", "model", "engine", "tokenizer")]
     assert found == ["may differ", "may differ", "differs", "equal", "not known"]
     source = {row.label: row.source for row in fairness(capped().endpoints)}
     assert (source["quantization"], source["prefix caching"], source["model"]) == ("not declared", "declared", "read")

@@ -1,0 +1,68 @@
+"""What refuses a run before load, by its design, and what is only said."""
+
+import pytest
+
+from specbench.errors import RefusedError
+from specbench.fair import fairness_notes, refuse_unfair
+from specbench.model.asked import ArmName, Design, Scenario
+from specbench.model.seen import Endpoint
+from specbench.telemetry.facts import with_sources
+from tests.support.evidence import a_scenario, an_arm
+
+URLS = {"baseline": "http://gpu1:8000", "speculative": "http://gpu2:8000"}
+
+
+def told(arm: ArmName, speculation: str | None) -> Endpoint:
+    """An endpoint that says whether it speculates, or does not say."""
+    facts, sources = with_sources({"model": "m"} | ({} if speculation is None else {"speculation": speculation}), {})
+    return Endpoint(arm=arm, url=URLS[arm], model="m", engine="vllm", engine_version=None, facts=facts, sources=sources)
+
+
+def both(baseline: str | None, speculative: str | None) -> tuple[Endpoint, Endpoint]:
+    """Both endpoints."""
+    return told("baseline", baseline), told("speculative", speculative)
+
+
+def scenario(design: Design) -> Scenario:
+    """Two URLs, run by this design."""
+    return a_scenario([1], baseline=an_arm(URLS["baseline"]), speculative=an_arm(URLS["speculative"]), design=design)
+
+
+@pytest.mark.parametrize(
+    ("design", "speculates", "message"),
+    [
+        ("aa", ("off", "on"), "arms.speculative: http://gpu2:8000 speculates, and in an A/A (--aa) neither arm may"),
+        ("aa", ("on", "off"), "arms.baseline: http://gpu1:8000 speculates, and in an A/A (--aa) neither arm may"),
+        ("swap", ("on", "off"), "arms.baseline: http://gpu1:8000 still speculates, though the arms are to be swapped (--swap)"),
+        ("swap", ("off", "off"), "arms.speculative: http://gpu2:8000 does not speculate, though the arms are to be swapped"),
+    ],
+)
+def test_engines_that_do_not_fit_the_design_are_refused(design: Design, speculates: tuple[str, str], message: str) -> None:
+    """In one line that says what to serve where."""
+    with pytest.raises(RefusedError) as refused:
+        refuse_unfair(both(*speculates), scenario(design))
+
+    assert message in str(refused.value)
+    assert "run again" in str(refused.value)
+    assert "\n" not in str(refused.value)
+
+
+@pytest.mark.parametrize(
+    ("design", "speculates"),
+    [("plain", ("off", "on")), ("plain", ("on", "on")), ("aa", ("off", "off")), ("aa", (None, None)), ("swap", ("off", "on"))],
+)
+def test_engines_that_fit_or_do_not_say_are_measured(design: Design, speculates: tuple[str | None, str | None]) -> None:
+    """What nobody tells refuses nothing."""
+    refuse_unfair(both(*speculates), scenario(design))
+
+
+def test_a_run_says_its_design_and_what_it_could_not_see() -> None:
+    """An A/A of endpoints that keep silent leaves it to the user to serve the baseline at both."""
+    notes = fairness_notes(scenario("aa"), both("off", None))
+
+    assert "This run is an A/A: both arms run what the baseline runs, so whatever differs is noise or their places." in notes
+    assert any(note.startswith("http://gpu2:8000 does not say whether it speculates: that it does not") for note in notes)
+    assert "The arms stand in each other's place: the speculative arm runs where the baseline ran." in fairness_notes(
+        scenario("swap"), both("off", "on")
+    )
+    assert not any("A/A" in note or "place" in note for note in fairness_notes(scenario("plain"), both("off", "on")))
