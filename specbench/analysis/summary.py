@@ -41,6 +41,7 @@ def config_of(evidence: Evidence, required: Sequence[str]) -> Config:
         looks=max(1, len(evidence.looks)),
         required_cells=tuple(required),
         primary_cell=_primary(evidence.manifest),
+        design=scenario.design,
     )
 
 

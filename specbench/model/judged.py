@@ -3,7 +3,7 @@
 from dataclasses import dataclass, field
 from typing import Generic, Literal, TypeVar
 
-from specbench.model.asked import ArmName, Role
+from specbench.model.asked import ArmName, Design, Role
 
 T = TypeVar("T")
 VerdictWord = Literal["PROMOTE", "CAPPED", "HOLD", "ROLLBACK", "INVALID"]
@@ -273,7 +273,7 @@ class RunInfo:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Config:
-    """What was decided before the run: rules, margins and required cells."""
+    """What was decided before the run: rules, margins and required cells, and whether it is an A/A or has its arms swapped."""
 
     sha256: str
     alpha: float
@@ -284,6 +284,7 @@ class Config:
     looks: int
     required_cells: tuple[str, ...]
     primary_cell: str
+    design: Design = "plain"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -32,7 +32,7 @@ def fairness(endpoints: PerArm[EndpointInfo]) -> tuple[FairnessRow, ...]:
     base, spec = endpoints.baseline, endpoints.speculative
     rows = (
         FairnessRow(_LABELS["url"], base.url, spec.url, "may differ", "given"),
-        FairnessRow("speculation", _speculation(base) or "off", _speculation(spec) or NOT_TOLD, "may differ", "read"),
+        FairnessRow("speculation", speculation(base) or "off", speculation(spec) or NOT_TOLD, "may differ", "read"),
     )
     told = {**base.facts, **spec.facts, "model": "", "engine": "", "engine_version": ""}
     kinds = {name: kind for name, (kind, _) in FACTS.items()}
@@ -41,7 +41,8 @@ def fairness(endpoints: PerArm[EndpointInfo]) -> tuple[FairnessRow, ...]:
     return (*rows, *(_row(name, endpoints, kinds.get(name)) for name in names))
 
 
-def _speculation(arm: EndpointInfo) -> str | None:
+def speculation(arm: EndpointInfo) -> str | None:
+    """How the arm drafts, or on or off where that is all it tells; None where it tells nothing."""
     return arm.speculation or arm.facts.get("speculation")
 
 

@@ -5,9 +5,9 @@ from textwrap import wrap
 
 from specbench.model.judged import CellResult, Finding, Result
 from specbench.report import names, parts, view, wording
-from specbench.report.answers import Answer, answers
-from specbench.report.rows import ratio
-from specbench.report.short_table import side_metrics, table_remarks
+from specbench.report.answers import answers
+from specbench.report.fairness import NOT_TOLD, speculation
+from specbench.report.rows import limit, ratio
 from specbench.report.side_by_side import side_by_side
 
 WIDTH = 80
@@ -43,8 +43,10 @@ def _listed(title: str, items: Sequence[str]) -> list[str]:
 def _run_line(result: Result) -> list[str]:
     run, spec = result.run, result.endpoints.speculative
     partial = ", PARTIAL" if run.partial else ""
-    setup = f"{run.name} ({run.profile}, {wording.one_of(result.config.pairs, 'pair')}{partial}), run {run.id}"
-    return _paragraph(f"{setup}: {spec.model} on {spec.engine}, {spec.speculation or 'speculation not told'}")
+    design = f", {wording.design(result.config.design)}" if result.config.design != "plain" else ""
+    setup = f"{run.name} ({run.profile}, {wording.one_of(result.config.pairs, 'pair')}{design}{partial}), run {run.id}"
+    drafts = spec.speculation or f"speculation {speculation(spec) or NOT_TOLD}"
+    return _paragraph(f"{setup}: {spec.model} on {spec.engine}, {drafts}")
 
 
 def _cells(result: Result) -> list[str]:

@@ -12,7 +12,7 @@ from specbench.report.answers import Answer, answers, range_words, tops
 from specbench.report.cells import CellView, Fact, cell_view
 from specbench.report.curves import Curve, LoadRow, curves, load_rows
 from specbench.report.diagnosis import diagnoses
-from specbench.report.fairness import FairnessRow, fairness
+from specbench.report.fairness import NOT_TOLD, FairnessRow, fairness, speculation
 from specbench.report.heat import HeatMap, heat_map
 from specbench.report.truth import overruns
 
@@ -145,7 +145,8 @@ def _facts(result: Result) -> tuple[Fact, ...]:
     pairs = wording.one_of(result.config.pairs, "pair")
     shown = (
         ("Model", spec.model),
-        ("Speculation", spec.speculation or "not told"),
+        ("Design", wording.design(result.config.design)),
+        ("Speculation", speculation(spec) or NOT_TOLD),
         ("Engine", f"{spec.engine} {spec.engine_version or ''}".strip()),
         ("Profile", f"{result.run.profile}: {pairs} a cell, schedule {result.config.schedule}"),
         ("Run", result.run.id),
@@ -191,8 +192,9 @@ def _prices(result: Result) -> tuple[rows.Pair, ...]:
 
 def _reproduce(result: Result) -> tuple[str, ...]:
     scenario = quote(result.run.scenario or f"{result.run.name}.yaml")
+    design = "" if result.config.design == "plain" else f" --{result.config.design}"
     return (
-        f"specbench run {scenario} --profile {quote(result.run.profile)} --set seed={result.run.seed}",
+        f"specbench run {scenario}{design} --profile {quote(result.run.profile)} --set seed={result.run.seed}",
         "specbench analyze RUN   # this run's folder: its facts judged again",
         "specbench gate RUN",
     )

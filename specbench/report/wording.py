@@ -76,6 +76,11 @@ def percent(fraction: float | None) -> str:
     return f"{text.rstrip('0').rstrip('.') if '.' in text else text} %"
 
 
+def design(word: str) -> str:
+    """What a run was besides a plain comparison, in words; empty for a plain one."""
+    return {"aa": "A/A of the two places", "swap": "arms in each other's place"}.get(word, "")
+
+
 def change(value: float | None) -> str:
     """A ratio as what a person says: '55 % less', '31 % more', 'no change'."""
     if value is None:

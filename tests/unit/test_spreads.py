@@ -4,6 +4,7 @@ from contextlib import closing
 from dataclasses import replace
 from math import log, sqrt
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -63,10 +64,16 @@ def test_an_a_a_run_tells_where_equal_endpoints_are_not_equal() -> None:
 
 
 def test_a_run_folder_gives_what_its_run_can_tell(tmp_path: Path) -> None:
-    """The pairs of a run, the noise floor of one that is labelled as an A/A, the pilot of one with a single pair."""
+    """The pairs of a run, the noise floor of one that is an A/A by label or design, the pilot of one with a single pair."""
     told = {}
-    for name, pairs, labels in (("earlier", 10, {}), ("floor", 10, {LABEL: AA}), ("single", 1, {})):
-        run = evidence(SAME, a_scenario((4,), pairs=pairs, labels=labels), seed=3)
+    runs: tuple[tuple[str, int, dict[str, Any]], ...] = (
+        ("earlier", 10, {}),
+        ("floor", 10, {"labels": {LABEL: AA}}),
+        ("aa", 10, {"design": "aa"}),
+        ("single", 1, {}),
+    )
+    for name, pairs, changes in runs:
+        run = evidence(SAME, a_scenario((4,), pairs=pairs, **changes), seed=3)
         with closing(RunWriter(tmp_path / name, run.manifest)) as writer:
             for record in run.records:
                 writer.request(record)
@@ -77,7 +84,7 @@ def test_a_run_folder_gives_what_its_run_can_tell(tmp_path: Path) -> None:
         told[name] = spreads_in(tmp_path / name).source
 
     assert told["earlier"] == "the pairs of run r1"
-    assert told["floor"] == "the A/A run r1"
+    assert told["floor"] == told["aa"] == "the A/A run r1"
     assert told["single"].startswith("the pilot r1")
 
 
