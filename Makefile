@@ -1,5 +1,5 @@
 # `make demo` runs the main job, `make test` passes the tests; both need Python 3.11 to 3.13 with venv, git and make.
-.PHONY: demo demo-real e2e-vllm test check format bench install dev real clean
+.PHONY: demo demo-real e2e-vllm test check format bench install dev real everything clean
 bin := .venv/bin
 
 demo: install
@@ -15,7 +15,7 @@ e2e-vllm: dev real
 	$(bin)/python -m pytest -q -s tests/e2e/real_vllm.py
 
 # What runs real load runs alone: two such tests at once would only measure each other.
-test: dev real
+test: everything
 	$(bin)/python -m pytest -q -n 2 -m "not slow and not browser"
 	$(bin)/python -m pytest -q -m "slow or browser"
 
@@ -35,6 +35,10 @@ bench: dev
 
 install:
 	@tools/venv run
+
+everything:
+	@tools/venv dev demo-real
+	@tools/real/llamacpp
 
 dev:
 	@tools/venv dev
