@@ -29,6 +29,7 @@ STOP_S = 20.0
 LAST_LINES = 8
 LONGEST_LINE = 300
 _LOG_TAIL = 64_000
+_LOG_OF_A_BLOCK = 1_000_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,9 +50,19 @@ class Engine:
             return None
         return None if code is None else _ending(code)
 
+    def printed(self) -> int:
+        """How many bytes the log holds by now, a mark for `lines_since`."""
+        return os.fstat(self.log.fileno()).st_size
+
+    def lines_since(self, mark: int) -> tuple[str, ...]:
+        """The lines that the engine printed after that mark, or the last million bytes of them."""
+        size = self.printed()
+        start = max(mark, size - _LOG_OF_A_BLOCK)
+        return tuple(os.pread(self.log.fileno(), size - start, start).decode(errors="replace").splitlines())
+
     def last_lines(self) -> tuple[str, ...]:
         """The last lines that the engine printed, without the values of its secrets."""
-        size = os.fstat(self.log.fileno()).st_size
+        size = self.printed()
         start = max(self.began, size - _LOG_TAIL)
         text = os.pread(self.log.fileno(), size - start, start).decode(errors="replace")
         for name in self.secrets:

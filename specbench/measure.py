@@ -18,6 +18,7 @@ from specbench.prompts.draw import Drawing, Prompt, prompt, salted
 from specbench.store import RunWriter
 from specbench.stream.record import Asked, record_of
 from specbench.telemetry import ENGINES, telemetry_of
+from specbench.telemetry.death import with_oom_events
 from specbench.telemetry.endpoint import ask
 from specbench.telemetry.scrape import MetricsSource, Sampler, metrics_source, scrape_idle
 from specbench.units import ns_of_s
@@ -45,6 +46,16 @@ class Measured:
     failed: int
 
 
+@dataclass(frozen=True, slots=True)
+class _Loaded:
+    """How the load of a block ended, how many of its requests went well and badly, and all that was said of why."""
+
+    end: BlockEnd
+    ok: int
+    failed: int
+    failures: frozenset[str]
+
+
 def measure(bench: Bench, ready: Ready, trial: Trial) -> Measured:
     """Runs one block on its arm; its records and its facts are in the run folder when this returns."""
     engine = ENGINES[ready.arm.engine]
@@ -52,9 +63,13 @@ def measure(bench: Bench, ready: Ready, trial: Trial) -> Measured:
     started = datetime.now(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
     truth_before = _truth(ready)
     before = scrape_idle(source, engine)
+    mark = ready.engine.printed() if ready.engine is not None else 0
     with Sampler(source) as sampler:
-        end, ok, failed = _load(bench, ready, trial)
+        loaded = _load(bench, ready, trial)
     after = scrape_idle(source, engine)
+    end, died = loaded.end, _death(ready, loaded.end)
+    told = telemetry_of(before, sampler.scrapes, after, engine)
+    told = with_oom_events(told, ready.engine.lines_since(mark) if ready.engine is not None else None, sorted(loaded.failures))
     block = Block(
         id=trial.block_id,
         cell=trial.cell.id,
@@ -71,12 +86,12 @@ def measure(bench: Bench, ready: Ready, trial: Trial) -> Measured:
         short=end.short,
         end_reason=end.end_reason,
         health=end.health,
-        telemetry=telemetry_of(before, sampler.scrapes, after, engine) if has_metrics(source) else None,
+        telemetry=told if has_metrics(source) or told.oom_events is not None else None,
         engine_truth=_difference(truth_before, _truth(ready)),
-        died=_death(ready, end),
+        died=died,
     )
     bench.writer.block(block)
-    return Measured(block, ok, failed)
+    return Measured(block, loaded.ok, loaded.failed)
 
 
 def has_metrics(source: MetricsSource) -> bool:
@@ -91,17 +106,20 @@ def _death(ready: Ready, end: BlockEnd) -> str | None:
     return ready.engine.ended(DYING_S if end.end_reason == "endpoint_dead" else 0.0)
 
 
-def _load(bench: Bench, ready: Ready, trial: Trial) -> tuple[BlockEnd, int, int]:
+def _load(bench: Bench, ready: Ready, trial: Trial) -> _Loaded:
     rule = ENGINES[ready.arm.engine].stream
     prompts: dict[int, Prompt] = {}
     ok = failed = 0
+    failures: set[str] = set()
     for message in bench.child.run_block(_order(bench, ready, trial), _works(bench, ready, trial, prompts)):
         if isinstance(message, BlockEnd):
-            return message, ok, failed
+            return _Loaded(message, ok, failed, frozenset(failures))
         record = _record(message, prompts.pop(message.index), rule)
         bench.writer.request(record)
         ok += record.outcome == "ok"
-        failed += record.outcome not in ("ok", "cut")
+        if record.outcome not in ("ok", "cut"):
+            failed += 1
+            failures.add(record.reason or record.outcome)
     raise InternalError(f"block {trial.block_id} ended without its end")
 
 

@@ -11,7 +11,7 @@ import numpy as np
 from specbench.analysis.samples import Totals
 from specbench.analysis.stats_rates import RateDifference, rate_difference, share_upper_bound
 from specbench.analysis.words import chance, metric_words, number, percent, sure
-from specbench.model.asked import ArmName, Guardrail
+from specbench.model.asked import ARMS, ArmName, Guardrail
 from specbench.model.judged import Finding, FindingState, PerArm
 from specbench.model.seen import Block
 
@@ -101,21 +101,31 @@ def count_finding(guardrail: Guardrail, told: PerArm[int | None]) -> Finding:
 def told_by(cells: Sequence[PerArm[tuple[Block, ...]]], metric: str) -> PerArm[int | None]:
     """How often each arm's engine says that memory ran out ('oom') or that it started anew ('restarts'), over all blocks.
 
-    None for an arm of which a single block does not tell: what happened in it may be the one thing that mattered.
+    None for an arm of which a single block does not tell: what happened in it may be the one thing that mattered. Where the
+    speculative arm's blocks that do tell are already past a baseline that tells all, their number stands: it is at least that.
     """
-    return PerArm(_told(cells, "baseline", metric), _told(cells, "speculative", metric))
+    before, after = (_counts(cells, arm, metric) for arm in ARMS)
+    whole = PerArm(_whole(before), _whole(after))
+    least = sum(count for count in after if count is not None)
+    if whole.speculative is None and whole.baseline is not None and least > whole.baseline:
+        return PerArm(whole.baseline, least)
+    return whole
 
 
-def _told(cells: Sequence[PerArm[tuple[Block, ...]]], arm: ArmName, metric: str) -> int | None:
-    counts = []
+def _whole(counts: Sequence[int | None]) -> int | None:
+    told = [count for count in counts if count is not None]
+    return sum(told) if told and len(told) == len(counts) else None
+
+
+def _counts(cells: Sequence[PerArm[tuple[Block, ...]]], arm: ArmName, metric: str) -> list[int | None]:
+    """The count of each block of the arm, None where a block does not tell; an engine that died has started anew, told or not."""
+    counts: list[int | None] = []
     for block in (block for blocks in cells for block in blocks.of(arm)):
         told = block.telemetry
         count = None if told is None else told.oom_events if metric == "oom" else told.restarts
         died = metric == "restarts" and block.died is not None
-        if count is None and not died:
-            return None
-        counts.append((count or 0) + died)
-    return sum(counts) if counts else None
+        counts.append((count or 0) + died if count is not None or died else None)
+    return counts
 
 
 def _error_reason(excess: Excess, state: FindingState, margin: float, alpha: float) -> str:
@@ -129,7 +139,7 @@ def _error_reason(excess: Excess, state: FindingState, margin: float, alpha: flo
         by_chance = chance(rates.p_excess)
         return f"{seen} (allowed: no more than without); a surplus this large by chance alone would be seen {by_chance}."
     if rates.difference <= 0:
-        return f"{seen} (allowed: no larger a share than without)."
+        return f"{seen} (allowed: at most {points} more)."
     bound = f"{number(100 * rates.high)} points with {sure(alpha)}"
     if state == "PASS":
         return f"{seen} (allowed: at most {points} more); the true surplus lies below {bound}."

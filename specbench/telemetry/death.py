@@ -4,17 +4,22 @@ Words of engines only; whether a death decides anything is judged elsewhere.
 """
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from typing import Literal
 
+from specbench.model.seen import Telemetry
+
 Death = Literal["oom", "engine_dead"]
+
+UNSEEN_LOG = "not_told: the engine's log is not seen, and no answer says that its memory ran out"
 
 # Out of memory, as engines, CUDA, ROCm and the kernel put it. SGLang: "Out of memory even after retracting all other
 # requests"; vLLM at start: "No available memory for the cache blocks"; llama.cpp: "failed to find free space in the KV cache"
 # is pressure, not a death, and "Context size has been exceeded" is one request's fault: neither is listed.
 _OOM = re.compile(
-    r"out of memory|outofmemory|no available memory for the cache blocks|not enough gpu memory|oom-?kill|bad_alloc"
-    r"|cudaerrormemoryallocation|hip error.*memory",
+    r"out of memory|outofmemory|insufficient memory|no available memory for the cache blocks|not enough gpu memory|oom-?kill"
+    r"|bad_alloc|cudaerrormemoryallocation|hip error.*memory",
     re.IGNORECASE,
 )
 _DEAD = re.compile(
@@ -34,6 +39,25 @@ def death_in(text: str) -> Death | None:
 def oom_events(texts: Iterable[str]) -> int:
     """How many distinct error texts or log lines tell of exhausted memory.
 
-    One exhausted allocation fails every request in flight with the same words, so equal texts are one event.
+    One exhausted allocation fails every request in flight with the same words, and a traceback says them again behind other
+    words, so texts that end alike are one event.
     """
-    return len({text.strip() for text in texts if death_in(text) == "oom"})
+    return len({_OOM.split(text)[-1].strip() for text in texts if _OOM.search(text)})
+
+
+def with_oom_events(told: Telemetry, printed: Sequence[str] | None, answered: Sequence[str]) -> Telemetry:
+    """What the engine told over a block, with how often its memory ran out.
+
+    The log of an engine that specbench started tells of every time, none included. Without it an answer may tell, but answers
+    that do not mention memory are no proof that there was enough.
+
+    Args:
+        told: What its metrics told.
+        printed: The lines of its log over the block, None where nobody sees its log.
+        answered: Why requests of the block failed, as the answers said it.
+    """
+    events = oom_events(printed or ()) or oom_events(answered)
+    others = {name: why for name, why in told.absent.items() if name != "oom_events"}
+    if printed is None and not events:
+        return replace(told, oom_events=None, absent=dict(sorted((others | {"oom_events": UNSEEN_LOG}).items())))
+    return replace(told, oom_events=events, absent=others)

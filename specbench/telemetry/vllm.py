@@ -43,7 +43,6 @@ def read(span: Span) -> Quantities:
         "waiting_mean": gauge_mean(span, f"{prefix}num_requests_waiting"),
         "draft_s": cost,
         "verify_s": cost,
-        "oom_events": Told(None, "not_told: an exhausted memory is written to the log alone"),
     }
 
 

@@ -11,6 +11,7 @@ from typing import Any
 
 TOKENS = 6
 GAP_S = 0.004
+OUT_OF_MEMORY = "torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 2.00 GiB."
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,8 +25,8 @@ class Behaviour:
 
 
 @contextmanager
-def endpoint(behaviour: Behaviour) -> Iterator[str]:
-    """The URL of a running endpoint with this behaviour; it ends with the context."""
+def endpoint(behaviour: Behaviour, port: int = 0) -> Iterator[str]:
+    """The URL of a running endpoint with this behaviour, at that port or a free one; it ends with the context."""
     served = 0
     lock = threading.Lock()
 
@@ -35,7 +36,7 @@ def endpoint(behaviour: Behaviour) -> Iterator[str]:
             served += 1
             return behaviour.good is None or served <= behaviour.good
 
-    server = ThreadingHTTPServer(("127.0.0.1", 0), _answering(behaviour, is_good))
+    server = ThreadingHTTPServer(("127.0.0.1", port), _answering(behaviour, is_good))
     server.daemon_threads = True
     thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.02}, daemon=True)
     thread.start()
@@ -68,6 +69,9 @@ def _answering(behaviour: Behaviour, is_good: Callable[[], bool]) -> type[BaseHT
                 self._stream(min(TOKENS, body["max_tokens"]))
             elif behaviour.then == "http_500":
                 self._json(500, {"error": {"message": "engine is gone", "code": 500}})
+            elif behaviour.then == "out_of_memory":
+                print(OUT_OF_MEMORY, flush=True)  # noqa: T201  (an engine's log)
+                self._json(500, {"error": {"message": OUT_OF_MEMORY, "code": 500}})
             elif behaviour.then == "whole":
                 self._json(200, {"object": "chat.completion", "choices": [{"index": 0, "message": {"content": "all at once"}}]})
             elif behaviour.then == "hang_up":

@@ -1,15 +1,19 @@
 """Run-wide safety: failures, memory, restarts."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from specbench.analysis.safety import count_finding, error_finding, excess_of
+from specbench.analysis.safety import count_finding, error_finding, excess_of, told_by
 from specbench.analysis.samples import Totals
+from specbench.model.asked import ArmName
 from specbench.model.judged import Finding, FindingState, PerArm
+from specbench.model.seen import Block, Telemetry
+from tests.support.evidence import NONE, a_scenario, evidence
 from tests.support.judging import a_guardrail
 
 ERRORS = a_guardrail("error_rate", 0.005, role="safety")
@@ -126,3 +130,31 @@ def test_counts_of_the_engines(told: PerArm[int | None], state: FindingState, re
 
     assert (found.state, found.required) == (state, required)
     assert found.reason.endswith(".")
+
+
+def _blocks(counts: Sequence[int | None], arm: ArmName) -> tuple[Block, ...]:
+    """Blocks of one arm that tell these numbers of exhausted memory; None for one that tells nothing."""
+    made = evidence(NONE, a_scenario([1], pairs=len(counts)), requests=2).blocks
+    own = [block for block in made if block.arm == arm]
+    return tuple(replace(b, telemetry=Telemetry(oom_events=count)) for b, count in zip(own, counts, strict=True))
+
+
+@pytest.mark.parametrize(
+    ("baseline", "speculative", "told", "state"),
+    [
+        ((0, 0), (0, 0), (0, 0), "PASS"),
+        ((0, 0), (1, 2), (0, 3), "FAIL"),
+        ((0, 0), (None, 2), (0, 2), "FAIL"),  # at least two, and the baseline none
+        ((2, 0), (None, 2), (2, None), "NODATA"),  # perhaps more than the baseline, perhaps not
+        ((None, 0), (1, 1), (None, 2), "NODATA"),
+        ((None, None), (None, None), (None, None), "NODATA"),
+    ],
+)
+def test_a_block_that_tells_nothing_leaves_its_arm_untold_unless_the_rest_proves_harm(
+    baseline: Sequence[int | None], speculative: Sequence[int | None], told: tuple[int | None, int | None], state: FindingState
+) -> None:
+    """Silence is no zero."""
+    counts = told_by([PerArm(_blocks(baseline, "baseline"), _blocks(speculative, "speculative"))], "oom")
+
+    assert counts == PerArm(*told)
+    assert count_finding(OOM, counts).state == state

@@ -135,6 +135,16 @@ def test_the_last_lines_are_those_of_this_start_and_hide_secrets(tmp_path: Path,
         assert engine.last_lines() == ("the key is $ENGINE_KEY",)
 
 
+def test_what_was_printed_after_a_mark_can_be_read(tmp_path: Path) -> None:
+    """As a block's lines are, apart from what came before it."""
+    with launched(a_launch(), "baseline", tmp_path / "log") as engine:
+        before = engine.printed()
+        assert engine.lines_since(before) == ()
+        with (tmp_path / "log").open("a") as log:
+            log.write("CUDA out of memory\n")
+        assert engine.lines_since(before) == ("CUDA out of memory",)
+
+
 @pytest.mark.parametrize(
     ("launch", "message"),
     [

@@ -2,7 +2,8 @@
 
 import pytest
 
-from specbench.telemetry.death import Death, death_in, oom_events
+from specbench.model.seen import Telemetry
+from specbench.telemetry.death import UNSEEN_LOG, Death, death_in, oom_events, with_oom_events
 
 
 @pytest.mark.parametrize(
@@ -13,6 +14,9 @@ from specbench.telemetry.death import Death, death_in, oom_events
         ("No available memory for the cache blocks. Try increasing gpu_memory_utilization", "oom"),
         ("Out of memory even after retracting all other requests", "oom"),
         ("Failed to load model - not enough GPU memory", "oom"),
+        ("ggml_cuda: cudaMalloc failed: out of memory", "oom"),
+        ("error: Insufficient Memory (00000008:kIOGPUCommandBufferCallbackErrorOutOfMemory)", "oom"),
+        ("CUDA out of memory occurred when warming up sampler", "oom"),
         ("Memory cgroup out of memory: Killed process 123", "oom"),
         ("EngineCore encountered an issue. See stack trace (above) for the root cause.", "engine_dead"),
         ("EngineCore encountered a fatal error.", "engine_dead"),
@@ -37,3 +41,40 @@ def test_one_exhausted_allocation_is_one_event() -> None:
         )
         == 2
     )
+
+
+def test_a_traceback_that_repeats_an_exhausted_allocation_is_one_event() -> None:
+    """An engine core prints it, then its parent does behind other words."""
+    lines = [
+        "(EngineCore pid=7) ERROR [core.py:9] torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 2.00 GiB.",
+        "RuntimeError: worker failed with CUDA out of memory. Tried to allocate 2.00 GiB.",
+    ]
+
+    assert oom_events(lines) == 1
+
+
+OOM_ANSWER = "500: CUDA out of memory. Tried to allocate 2.00 GiB"
+TOLD = Telemetry(generated_tokens=10, absent={"oom_events": "not_told: vLLM does not tell it", "draft_s": "not_told: x"})
+
+
+@pytest.mark.parametrize(
+    ("printed", "answered", "events"),
+    [
+        ((), (), 0),
+        (("INFO: 200 OK", "KV cache pool is full. Retract requests."), ("timeout",), 0),
+        (("CUDA out of memory. Tried to allocate 2.00 GiB",), (OOM_ANSWER,), 1),
+        ((), (OOM_ANSWER,), 1),
+        (None, (OOM_ANSWER, "500: engine is gone"), 1),
+        (None, (), None),
+        (None, ("500: engine is gone",), None),
+    ],
+)
+def test_a_log_tells_of_none_as_well_and_answers_only_of_some(
+    printed: tuple[str, ...] | None, answered: tuple[str, ...], events: int | None
+) -> None:
+    """A log that is seen and silent is zero; answers that are silent are no zero."""
+    told = with_oom_events(TOLD, printed, answered)
+
+    assert told.oom_events == events
+    assert told.absent.get("oom_events") == (UNSEEN_LOG if events is None else None)
+    assert (told.generated_tokens, told.absent["draft_s"]) == (10, "not_told: x")
