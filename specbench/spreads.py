@@ -99,16 +99,22 @@ def _comparisons(result: Result) -> dict[Key, Comparison]:
 
 def _differs(comparison: Comparison, tests: int) -> bool:
     """Whether the arms are further apart than chance leaves them in any of so many tests (Bonferroni)."""
-    ratio, se, df = comparison.ratio, comparison.se_log, comparison.df
+    ratio, se, df = comparison.ratio, _error(comparison), comparison.df
     if ratio is None or se is None or df is None or se == 0.0:
         return False
     return 2 * t_tail(abs(log(ratio)) / se, df) < (1 - comparison.ci_level) / tests
 
 
 def _spread(comparison: Comparison) -> float | None:
-    if comparison.se_log is None or comparison.n_blocks < LEAST_PAIRS or comparison.constant:
+    se = _error(comparison)
+    if se is None or comparison.n_blocks < LEAST_PAIRS or comparison.constant:
         return None
-    return comparison.se_log * sqrt(comparison.n_blocks)
+    return se * sqrt(comparison.n_blocks)
+
+
+def _error(comparison: Comparison) -> float | None:
+    """The larger of the two sides' standard errors."""
+    return None if comparison.se_log is None else max(comparison.se_log, comparison.se_log_above or 0.0)
 
 
 def _quartered(evidence: Evidence) -> Evidence:

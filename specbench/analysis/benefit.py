@@ -17,7 +17,8 @@ from specbench.model.judged import Comparison, Finding
 def benefit(success: Success, comparison: Comparison, setting: Setting, withheld: str | None) -> Finding:
     """PASS: the gain is significant and reaches `improve_by`; FAIL: a gain that large is excluded; else INCONCLUSIVE or NODATA.
 
-    γ is the log ratio with gain positive. PASS: γ − t·se > 0 and γ at least the gain asked for. FAIL: γ + t·se below it.
+    γ is the log ratio with gain positive. PASS: its lower bound is above 0 and γ at least the gain asked for. FAIL: its upper
+    bound is below that gain.
     `upper` holds the end of the interval on which the state rests, `bound` the ratio asked for.
     """
     higher = comparison.direction == "higher"
@@ -64,12 +65,12 @@ def benefit(success: Success, comparison: Comparison, setting: Setting, withheld
 
 
 def _decided(draft: Finding, inference: Inference, asked: float, alpha: float) -> Finding:
-    gain, reach = -inference.theta, inference.reach(alpha)
-    least, most = inference.ratio_at(-(gain - reach)), inference.ratio_at(-(gain + reach))
+    gain, most_harm, least_harm = -inference.theta, inference.most(alpha), inference.least(alpha)
+    least, most = inference.ratio_at(most_harm), inference.ratio_at(least_harm)
     reached = gain >= asked - AT_THE_BOUND
-    if gain - reach > 0 and reached:
+    if most_harm < 0 and reached:
         return replace(draft, state="PASS", upper=least, supported_margin=abs(least - 1))
-    if gain + reach < asked:
+    if -least_harm < asked:
         return replace(draft, state="FAIL", upper=most, notes=("no_benefit",))
     # A point that reaches the gain needs only its significance; one short of it can only be settled by excluding the gain.
     needed = pairs_needed(gain if reached else asked - gain, inference.se, inference.pairs, alpha)

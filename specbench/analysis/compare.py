@@ -84,7 +84,7 @@ def _comparison(metric: Metric, baseline: Arm, speculative: Arm, alpha: float) -
     absent = PerArm(_absence(baseline), _absence(speculative))
     alone = absent.baseline is not None or absent.speculative is not None
     log = None if alone else contrast.log
-    constant = log is not None and log.se == 0.0 and metric.is_measured
+    constant = log is not None and log.se == 0.0 and not log.se_above and metric.is_measured
     interval = None if log is None or constant else log.bounds(1 - alpha)
     return Comparison(
         metric=metric.id,
@@ -101,6 +101,7 @@ def _comparison(metric: Metric, baseline: Arm, speculative: Arm, alpha: float) -
         n_blocks=contrast.n_blocks,
         design_effect=_design_effect(metric, baseline, speculative, contrast),
         se_log=None if log is None else log.se,
+        se_log_above=None if log is None else log.se_above,
         df=None if log is None else log.df,
         unbounded=PerArm(
             _beyond(contrast.value.baseline, absent.baseline), _beyond(contrast.value.speculative, absent.speculative)

@@ -12,9 +12,10 @@ import numpy as np
 from specbench.analysis.events import Floats, Ints
 from specbench.analysis.metrics import Metric
 from specbench.analysis.samples import Samples, Totals, quantiles
-from specbench.analysis.stats_paired import Estimate, around, jackknife, mean_with_t
+from specbench.analysis.stats_paired import Estimate, around, jackknife, mean_with_t, t_quantile
 from specbench.analysis.stats_quantile import design_effect, log_quantile_influence, upper_bound
 from specbench.analysis.stats_rates import share_upper_bound
+from specbench.analysis.stats_shares import Shares, log_ratio_ends
 from specbench.model.judged import PerArm
 
 NO_PAIR = "no pair has a value in both arms"
@@ -82,18 +83,16 @@ def by_pairs(metric: Metric, baseline: Arm, speculative: Arm, confidence: float)
 
 
 def pooled(metric: Metric, baseline: Arm, speculative: Arm, confidence: float) -> Contrast:
-    """One percentile over all blocks of an arm: its log ratio, with the largest of three errors over pairs of blocks.
+    """One percentile over all blocks of an arm: its log ratio, and the ratios at which as many requests of both arms are slow.
 
-    Leaving out one pair at a time alone errs too often far out in the tail, where a family of tests looks: 0.8 to 3 % of A/A
-    comparisons fell below p = .002 where the distribution has a gap near the percentile. The linearised error and the spread of
-    the pairs' own ratios bring that to about .6 %, for an interval about a tenth wider (simulated, 4 to 20 pairs).
+    Where too few requests lie beyond the percentile for their number to tell, the error is the largest of three (`_widest`).
     """
     pairs = sorted(baseline.told() & speculative.told())
-    method = f"pooled percentile, {len(pairs)} pairs: the largest of jackknife, linearised and between-pair error, t"
     pools = [_pool(arm, pairs or sorted(arm.told())) for arm in (baseline, speculative)]
     p = metric.quantile or 0.0
     value = PerArm(pools[0].quantile(p), pools[1].quantile(p))
     bound = PerArm(pools[0].bound(p, confidence), pools[1].bound(p, confidence))
+    method = f"pooled percentile, {len(pairs)} pairs"
     if not pairs or value.baseline is None or value.speculative is None:
         return Contrast(value, bound, None, 0, (), method, NO_PAIR)
     if inf in (value.baseline, value.speculative):
@@ -101,15 +100,36 @@ def pooled(metric: Metric, baseline: Arm, speculative: Arm, confidence: float) -
     whole = _log_ratio(value.baseline, value.speculative)
     if isnan(whole):
         return Contrast(value, bound, None, len(pairs), (), method, AT_ZERO)
+    estimate = _shares_agree(whole, pools, p, len(pairs))
+    if estimate is not None:
+        method = f"{method}: ratios at which the shares beyond it agree, by pairs, t"
+        return Contrast(value, bound, estimate, len(pairs), (), method, None)
     units = zip(baseline.units(pairs), speculative.units(pairs), strict=True)
     differences = np.array([_log_ratio(baseline.by_unit[b], speculative.by_unit[s]) for b, s in units])
+    method = f"{method}: the largest of jackknife, linearised and between-pair error, t"
     estimate = _widest(whole, pools, p, differences)
     edge = len(pairs) > 1 and estimate.se is None
     return Contrast(value, bound, estimate, len(pairs), (), method, ON_THE_EDGE if edge else None)
 
 
+# The ends of the interval are sought at this two-sided level; other levels follow from them by t.
+_SHARES_LEVEL = 0.95
+
+
+def _shares_agree(whole: float, pools: Sequence["_Pool"], p: float, pairs: int) -> Estimate | None:
+    """The pooled log ratio with an error to each side, from the ratios at which the shares beyond the percentile agree."""
+    if pairs < 2:
+        return None
+    reach = t_quantile((1 + _SHARES_LEVEL) / 2, pairs - 1)
+    ends = log_ratio_ends(Shares(*pools[0].logs(), *pools[1].logs(), pairs), p, whole, reach)
+    return None if ends is None else Estimate(whole, (whole - ends[0]) / reach, pairs - 1, (ends[1] - whole) / reach)
+
+
 def _widest(whole: float, pools: Sequence["_Pool"], p: float, differences: Floats) -> Estimate:
-    """The pooled log ratio with the largest of its three standard errors; none where failed requests leave it open."""
+    """The pooled log ratio with the largest of three standard errors: leaving out one pair at a time, linearised, between pairs.
+
+    Each of the three alone errs too often somewhere. None where failed requests leave it open.
+    """
     left_out = [_log_ratio(pools[0].quantile(p, pair), pools[1].quantile(p, pair)) for pair in range(len(differences))]
     estimate = jackknife(whole, np.array(left_out))
     if estimate.se is None:
@@ -143,6 +163,11 @@ class _Pool:
         """The p-quantile, with one pair left out if asked; None where nothing is left."""
         kept = self.values if without is None else self.values[self.pair != without]
         return float(quantiles(kept, [p])[0]) if len(kept) else None
+
+    def logs(self) -> tuple[Floats, Ints]:
+        """The samples as logs, and their pairs; a time of 0 is below, a failed request beyond every other."""
+        with np.errstate(divide="ignore"):
+            return np.log(self.values), self.pair
 
     def bound(self, p: float, confidence: float) -> float | None:
         """Upper bound of the p-quantile by an order statistic, for as many samples as clustering leaves of them."""

@@ -151,15 +151,15 @@ def _relative(draft: Finding, case: Case, inference: Inference | None, limit: fl
     if inference is None or limit is None:
         return draft
     comparison, pairs = case.comparison, case.setting.pairs
-    theta, reach = inference.theta, inference.reach(alpha)
+    theta, most = inference.theta, inference.most(alpha)
     judged = replace(
         draft,
-        upper=inference.ratio_at(theta + reach),
-        supported_margin=inference.margin_at(theta + reach),
+        upper=inference.ratio_at(most),
+        supported_margin=inference.margin_at(most),
         detectable=inference.margin_at(detectable_effect(inference.se, inference.df, alpha)),
     )
     # What should stay equal must not have moved past the limit to its other side either.
-    within = theta + reach < limit and (draft.direction != "equal" or reach - theta < limit)
+    within = most < limit and (draft.direction != "equal" or -inference.least(alpha) < limit)
     if within and comparison.n_blocks < PAIRS_KEPT * pairs:
         # The pairs without a figure may be the bad ones: what is left can prove harm, but not that there is none.
         return replace(judged, state="INCONCLUSIVE", notes=(*draft.notes, "pairs_missing"))

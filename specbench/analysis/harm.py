@@ -18,23 +18,37 @@ _LEAST_LIMIT = 1e-9  # a floor above the baseline itself allows any loss, and th
 
 @dataclass(frozen=True, slots=True)
 class Inference:
-    """What is known of a harm: `theta` ± t(df) · `se`, from `pairs` pairs; `falls` where harm is a ratio below 1."""
+    """What is known of a harm: `theta` with errors of t(df) · `se_more` toward more harm and t(df) · `se_less` toward less.
+
+    It rests on `pairs` pairs; `falls` where harm is a ratio below 1.
+    """
 
     theta: float
-    se: float
+    se_less: float
+    se_more: float
     df: int
     pairs: int
     falls: bool
 
-    def reach(self, alpha: float) -> float:
-        """How far a one-sided 1 − alpha bound lies from the point."""
-        return t_quantile(1 - alpha, self.df) * self.se
+    @property
+    def se(self) -> float:
+        """The larger of the two errors, for planning: a plan should not count on the better side."""
+        return max(self.se_less, self.se_more)
+
+    def most(self, alpha: float) -> float:
+        """The upper one-sided 1 − alpha bound of the harm."""
+        return self.theta + t_quantile(1 - alpha, self.df) * self.se_more
+
+    def least(self, alpha: float) -> float:
+        """The lower one-sided 1 − alpha bound of the harm."""
+        return self.theta - t_quantile(1 - alpha, self.df) * self.se_less
 
     def p_above_zero(self) -> float:
         """The probability of a harm at least this clear if there were none."""
-        if self.se == 0.0:
+        error = self.se_less if self.theta > 0 else self.se_more
+        if error == 0.0:
             return 0.0 if self.theta > 0 else 1.0
-        return t_tail(self.theta / self.se, self.df)
+        return t_tail(self.theta / error, self.df)
 
     def ratio_at(self, harm: float) -> float:
         """The ratio that is this much harm."""
@@ -51,7 +65,9 @@ def against_baseline(comparison: Comparison) -> Inference | None:
     if not is_ratio(ratio) or ratio is None or se is None or df is None or df < 1:
         return None
     falls = comparison.direction == "higher" or (comparison.direction == "equal" and ratio < 1)
-    return Inference(-math.log(ratio) if falls else math.log(ratio), se, df, comparison.n_blocks, falls)
+    above = se if comparison.se_log_above is None else comparison.se_log_above
+    less, more = (above, se) if falls else (se, above)
+    return Inference(-math.log(ratio) if falls else math.log(ratio), less, more, df, comparison.n_blocks, falls)
 
 
 def against_limit(comparison: Comparison, slo: float, pairs: int) -> Inference | None:
@@ -69,7 +85,7 @@ def against_limit(comparison: Comparison, slo: float, pairs: int) -> Inference |
     falls = comparison.direction == "higher"
     theta = math.log(value / slo)
     se = abs(math.log(bound / value)) / t_quantile(comparison.ci_level, pairs - 1)
-    return Inference(-theta if falls else theta, se, pairs - 1, pairs, falls)
+    return Inference(-theta if falls else theta, se, se, pairs - 1, pairs, falls)
 
 
 def limit_of(guardrail: Guardrail, comparison: Comparison) -> float | None:

@@ -16,26 +16,34 @@ MAX_FLIPPED_PAIRS = 36
 
 @dataclass(frozen=True, slots=True)
 class Estimate:
-    """An estimate whose error follows t: `mean` ± t(df) · `se`; `se` None where fewer than two observations leave it open."""
+    """An estimate whose error follows t: `mean` ± t(df) · `se`; `se` None where fewer than two observations leave it open.
+
+    Where the truth may lie farther off on one side than on the other, `se` is the error below and `se_above` the one above.
+    """
 
     mean: float
     se: float | None
     df: int | None
+    se_above: float | None = None
 
     def bounds(self, confidence: float) -> tuple[float, float] | None:
         """The two-sided interval, or None where there is no standard error."""
         if self.se is None or self.df is None:
             return None
-        reach = t_quantile((1 + confidence) / 2, self.df) * self.se
-        return self.mean - reach, self.mean + reach
+        reach = t_quantile((1 + confidence) / 2, self.df)
+        return self.mean - reach * self.se, self.mean + reach * self._above(self.se)
 
     def p_above(self, value: float) -> float | None:
         """One-sided p-value of the hypothesis that the truth is at most `value`; None without a standard error."""
         if self.se is None or self.df is None:
             return None
-        if self.se == 0.0:
+        error = self.se if self.mean > value else self._above(self.se)
+        if error == 0.0:
             return 0.0 if self.mean > value else 1.0
-        return t_tail((self.mean - value) / self.se, self.df)
+        return t_tail((self.mean - value) / error, self.df)
+
+    def _above(self, below: float) -> float:
+        return below if self.se_above is None else self.se_above
 
 
 def t_quantile(probability: float, df: int) -> float:

@@ -29,7 +29,8 @@ class Comparison:
     """One metric in one cell: both arms' values and their ratio (speculative ÷ baseline) with its interval.
 
     A value that cannot be had is None and `reason` says why. `n` counts samples, `n_blocks` the pairs behind the interval.
-    `ratio`, `se_log` and `df` carry the whole inference: log ratio ± t(df) · se_log. `unbounded` marks an arm whose value lies
+    `ratio`, `se_log` and `df` carry the whole inference: log ratio ± t(df) · se_log, upward t(df) · `se_log_above` where that
+    is told, as percentiles may lie farther off on one side. `unbounded` marks an arm whose value lies
     beyond every finite number, as failed and timed-out requests count as +∞; `constant` marks pairs without any spread.
     `bound` is each arm's own one-sided confidence bound in the harmful direction (for limits in the metric's unit);
     `p_sign_flip` the exact one-sided p-value of harm by sign flips of the pairs.
@@ -56,6 +57,7 @@ class Comparison:
     reason: str | None
     bound: PerArm[float | None] = PerArm(None, None)
     p_sign_flip: float | None = None
+    se_log_above: float | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

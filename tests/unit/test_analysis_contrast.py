@@ -59,13 +59,12 @@ def _rates(method: Callable[..., Contrast], draw: Draw, pairs: int, n: int, camp
 @pytest.mark.parametrize(("pairs", "n"), [(4, 12), (10, 30), (20, 60)])
 @pytest.mark.parametrize("draw", [_plain, _gapped, _bursts])
 def test_a_pooled_p95_covers_and_seldom_errs_far_out(draw: Draw, pairs: int, n: int) -> None:
-    """In 1,000 A/A campaigns the interval covers in at least 91 % (95 % are meant; 93 % without a gap beside the percentile),
-    and
-    p-values below .002, where a family of tests decides, come in at most 1 %."""
-    covered, extreme = _rates(pooled, draw, pairs, n, 1000)
+    """In 600 A/A campaigns, a gap beside the percentile or not, the interval covers in at least 92 % (95 % are meant), and
+    p-values below .002, where a family of tests decides, come in less than 1 % of one-sided tests (.2 % are meant)."""
+    covered, extreme = _rates(pooled, draw, pairs, n, 600)
 
-    assert covered >= (0.91 if draw is _gapped else 0.93)
-    assert extreme <= 0.01
+    assert covered >= 0.92
+    assert extreme < 0.01
 
 
 @pytest.mark.slow

@@ -41,7 +41,7 @@ def test_an_absolute_limit_gives_back_the_bound_it_was_made_from() -> None:
 
     assert inference is not None
     assert 200.0 * inference.ratio_at(inference.theta) == pytest.approx(150.0)
-    assert 200.0 * inference.ratio_at(inference.theta + inference.reach(0.05)) == pytest.approx(180.0)
+    assert 200.0 * inference.ratio_at(inference.most(0.05)) == pytest.approx(180.0)
 
 
 @pytest.mark.parametrize(("value", "bound"), [(None, 1.0), (1.0, None), (0.0, 1.0), (1.0, 0.0)])
