@@ -11,7 +11,7 @@ from specbench.analysis.events import Floats
 from specbench.analysis.metrics import Source
 from specbench.analysis.samples import Samples, quantiles
 from specbench.model.asked import ARMS, ArmName
-from specbench.model.judged import Distribution
+from specbench.model.shown import Distribution
 
 # Every percent, and the ends where tails live.
 PROBABILITIES: tuple[float, ...] = (0.0, 0.001, 0.005, *(percent / 100 for percent in range(1, 100)), 0.995, 0.999, 1.0)

@@ -71,7 +71,8 @@ def capped(ranges: Iterable[EnableRange]) -> Reason:
     loads = " and ".join(_load(span) for span in ranges)
     return _reason(
         "capped",
-        f"Speculation may be on up to {loads} and must be off above; the cap is a proposal until a run has tested it so.",
+        f"The cap is {loads}: everything passed up to it, and above it speculation must stay off. First confirm the cap: a run of"
+        " the tested loads up to it alone must say PROMOTE; then switch speculation on up to the cap.",
     )
 
 
@@ -200,7 +201,10 @@ def _load(span: EnableRange) -> str:
         return f"{top} {'request' if span.max_concurrency == 1 else 'requests'} per second"
     streams = f"{top} {'stream' if span.max_concurrency == 1 else 'streams'}"
     running = span.running_at_cap
-    return streams if running is None else f"{streams} (about {number(running)} requests running in the server at once)"
+    if running is None:
+        return streams
+    at_once = f"{number(running)} {'request' if number(running) == '1' else 'requests'}"
+    return f"{streams} (the server then runs {at_once} at once on average)"
 
 
 def _name(name: tuple[str | None, str | None]) -> str:

@@ -16,7 +16,7 @@ from specbench.analysis.safety import count_finding, error_finding, excess_of, t
 from specbench.analysis.standing import Conditions, Standing, state_of
 from specbench.analysis.summary import config_of, endpoint_of, run_info
 from specbench.analysis.theory import theory_of
-from specbench.analysis.timeline import timelines_of
+from specbench.analysis.timeline import course_of, timelines_of
 from specbench.analysis.until import alpha_now
 from specbench.analysis.verdict import verdict_of
 from specbench.analysis.words import place_of
@@ -118,6 +118,7 @@ def _result(cell: Measured, findings: tuple[Finding, ...], checks: tuple[Integri
         integrity=checks,
         distributions=cell.distributions,
         timelines=timelines_of(cell.evidence.blocks, cell.evidence.records),
+        course=course_of(cell.evidence.blocks, cell.acceptance_by_pair),
         theory=theory_of(cell.acceptance, cell.factors, _gamma(scenario)),
         engine_truth=cell.engine_truth,
     )

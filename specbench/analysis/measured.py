@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from specbench.analysis.acceptance import acceptance_of
+from specbench.analysis.acceptance import acceptance_length, acceptance_of
 from specbench.analysis.acceptance import alpha as alpha_of
 from specbench.analysis.cells import CellEvidence
 from specbench.analysis.censoring import bins_with_certain_percentiles, with_certain_percentiles
@@ -24,8 +24,9 @@ from specbench.analysis.stats_paired import Estimate
 from specbench.analysis.stats_series import trend
 from specbench.analysis.tallies import error_rate
 from specbench.model.asked import ARMS, ArmName
-from specbench.model.judged import AcceptanceSummary, ArmCounts, BinResult, Comparison, Distribution, Factors, PerArm
+from specbench.model.judged import AcceptanceSummary, ArmCounts, BinResult, Comparison, Factors, PerArm
 from specbench.model.seen import Block, RequestRecord
+from specbench.model.shown import Distribution
 
 FAILURES = FAILED | WITHOUT_LATENCY
 DEAD_AFTER = 3  # failures without one success; fewer could be an accident
@@ -36,7 +37,8 @@ class Measured:
     """One cell's numbers. `comparisons` are by metric; `errors` holds failed and judged requests, block by block.
 
     `alpha_trend` is how the log of alpha moved from the first pair of the run to the last, None where it is not known of enough
-    pairs. `unlike_tokens`: why figures per token do not compare between the arms, None where they do.
+    pairs. `acceptance_by_pair`: the acceptance length of each pair that has one. `unlike_tokens`: why figures per token do not
+    compare between the arms, None where they do.
     """
 
     evidence: CellEvidence
@@ -50,6 +52,7 @@ class Measured:
     drifts: tuple[Drift, ...]
     errors: PerArm[Totals]
     alpha_trend: Estimate | None
+    acceptance_by_pair: dict[int, float]
     unlike_tokens: str | None
     engine_truth: PerArm[dict[str, float]] | None
 
@@ -92,6 +95,7 @@ def measure(cell: CellEvidence, alpha: float, *, speculates: bool) -> Measured:
         drifts=tuple(drift_of(cell, columns.of(arm), arm) for arm in ARMS),
         errors=PerArm(error_rate(columns.baseline), error_rate(columns.speculative)),
         alpha_trend=_alpha_trend(columns.speculative),
+        acceptance_by_pair=_acceptance_by_pair(columns.speculative),
         unlike_tokens=unlike_tokens(cell.records, speculates=speculates),
         engine_truth=_truth(cell),
     )
@@ -105,6 +109,11 @@ def _died(block: Block) -> bool:
 def _alpha_trend(columns: Columns) -> Estimate | None:
     by_unit = alpha_of(columns).by_unit()
     return trend(np.log(by_unit[by_unit > 0]))
+
+
+def _acceptance_by_pair(columns: Columns) -> dict[int, float]:
+    lengths = acceptance_length(columns).by_unit()
+    return {pair: float(length) for pair, length in zip(columns.pairs, lengths, strict=True) if length == length}
 
 
 def _counts(records: Sequence[RequestRecord]) -> ArmCounts:

@@ -95,6 +95,7 @@ def _gain_ends(cells: Sequence[Measured]) -> list[str]:
         if end is not None and end > min(load for load, _ in points):
             of = "/".join(part for part in name if part is not None)
             found.append(
-                f"By interpolation the gain in time per token ends near {number(end)} streams{f' of {of}' if of else ''}."
+                "An explanation, not a limit: a line through the measured ratios says that speculation stops shortening the time"
+                f" per token near {number(end)} streams{f' of {of}' if of else ''}."
             )
     return found

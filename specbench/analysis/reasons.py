@@ -56,7 +56,7 @@ def benefit_reason(finding: Finding, comparison: Comparison, setting: Setting, w
     needs = (
         f"even {BUDGET_PAIRS} pairs of blocks would not settle it"
         if finding.pairs_needed is None
-        else f"about {finding.pairs_needed} pairs of blocks instead of {setting.pairs} would settle it"
+        else f"about {finding.pairs_needed} pairs of blocks in all instead of {setting.pairs} would settle it"
     )
     return f"{seen}, but the true figure may still be {end} ({confidence}), so the gain is not shown; {needs}."
 
@@ -99,7 +99,9 @@ def _needs(finding: Finding, setting: Setting) -> str:
     )
     if finding.pairs_needed is None:
         return f"{support}even {BUDGET_PAIRS} pairs of blocks would not settle the one asked for"
-    return f"{support}about {finding.pairs_needed} pairs of blocks instead of {setting.pairs} would settle the one asked for"
+    return (
+        f"{support}about {finding.pairs_needed} pairs of blocks in all instead of {setting.pairs} would settle the one asked for"
+    )
 
 
 def _rounded_up(margin: float) -> str:
@@ -122,7 +124,7 @@ def _absolute(subject: str, finding: Finding, comparison: Comparison, setting: S
     more = (
         "a longer run is needed"
         if finding.pairs_needed is None
-        else f"about {finding.pairs_needed} pairs of blocks would settle it"
+        else f"about {finding.pairs_needed} pairs of blocks in all instead of {setting.pairs} would settle it"
     )
     return f"{seen} {allowed}, but the true figure may still be {bound} ({sure(setting.alpha)}); {more}."
 

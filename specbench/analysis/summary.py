@@ -7,9 +7,10 @@ from collections.abc import Sequence
 from urllib.parse import urlsplit, urlunsplit
 
 from specbench.analysis.cells import level_of
-from specbench.model.asked import Arm, ArmName
+from specbench.model.asked import Arm, ArmName, Sampling, Workload
 from specbench.model.judged import Config, EndpointInfo, RunInfo
 from specbench.model.seen import Cell, Evidence, Manifest
+from specbench.model.shown import TrafficBin
 
 
 def run_info(evidence: Evidence) -> RunInfo:
@@ -41,6 +42,9 @@ def config_of(evidence: Evidence, required: Sequence[str]) -> Config:
         looks=max(1, len(evidence.looks)),
         required_cells=tuple(required),
         primary_cell=_primary(evidence.manifest),
+        bins=_bins(scenario.workload),
+        sampling=tuple(_sampling(one) for one in scenario.workload.sampling),
+        source=scenario.workload.dataset or f"the built-in corpus {scenario.workload.corpus}",
         design=scenario.design,
     )
 
@@ -58,6 +62,20 @@ def endpoint_of(manifest: Manifest, arm: ArmName) -> EndpointInfo:
         facts={} if told is None else dict(sorted(told.facts.items())),
         sources={} if told is None else dict(sorted(told.sources.items())),
     )
+
+
+def _bins(workload: Workload) -> tuple[TrafficBin, ...]:
+    total = sum(band.weight for band in workload.bins)
+    return tuple(
+        TrafficBin(name=band.name, input_tokens=band.input_tokens, output_tokens=band.output_tokens, share=band.weight / total)
+        for band in workload.bins
+    )
+
+
+def _sampling(one: Sampling) -> str:
+    """The setting as people write it: 'sampled (temperature 0.8, top_p 0.95)'."""
+    told = {"temperature": one.temperature, "top_p": one.top_p, "top_k": one.top_k, "seed": one.seed}
+    return f"{one.name} ({', '.join(f'{name} {value:g}' for name, value in told.items() if value is not None)})"
 
 
 def _primary(manifest: Manifest) -> str:

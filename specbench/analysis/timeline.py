@@ -1,15 +1,16 @@
-"""One block of each arm over time: tokens that arrived and requests in flight. Drawn, never judged.
+"""What happened over time: inside one block of each arm, and from block to block of the run. Drawn, never judged.
 
 Nothing is compared here, and steadiness is tested elsewhere, over all blocks.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 
 from specbench.model.asked import ARMS
-from specbench.model.judged import PerArm, Timeline
+from specbench.model.judged import PerArm
 from specbench.model.seen import Block, RequestRecord
+from specbench.model.shown import BlockPoint, Timeline
 from specbench.units import ns_of_s, seconds
 
 SLOTS = 60
@@ -56,6 +57,22 @@ def timeline_of(block: Block, records: Sequence[RequestRecord], slots: int = SLO
         window_open_s=seconds(window[0] - start),
         tokens_per_s=tuple((arrived / slot_s).tolist()),
         in_flight=tuple((spent_ns / (edges[1] - edges[0])).tolist()),
+    )
+
+
+def course_of(blocks: PerArm[tuple[Block, ...]], acceptance_by_pair: Mapping[int, float]) -> tuple[BlockPoint, ...]:
+    """The cell's blocks as points over the run, arm by arm in the order of pairs."""
+    return tuple(
+        BlockPoint(
+            arm=block.arm,
+            block=block.id,
+            pair=block.pair,
+            acceptance_length=acceptance_by_pair.get(block.pair) if block.arm == "speculative" else None,
+            read_lag_ms_p99=block.health.read_lag_ms_p99,
+            send_delay_ms_p95=block.health.send_delay_ms_p95,
+        )
+        for arm in ARMS
+        for block in sorted(blocks.of(arm), key=lambda one: (one.pair, one.order))
     )
 
 

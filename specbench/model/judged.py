@@ -4,6 +4,7 @@ from dataclasses import dataclass, field
 from typing import Generic, Literal, TypeVar
 
 from specbench.model.asked import ArmName, Design, Role
+from specbench.model.shown import BlockPoint, Distribution, Timeline, TrafficBin
 
 T = TypeVar("T")
 VerdictWord = Literal["PROMOTE", "CAPPED", "HOLD", "ROLLBACK", "INVALID"]
@@ -131,34 +132,6 @@ class Factors:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Distribution:
-    """Quantiles of one metric of one arm at the shared probabilities, for drawing; values in `unit`."""
-
-    metric: str
-    unit: str
-    arm: ArmName
-    n: int
-    probabilities: tuple[float, ...]
-    values: tuple[float, ...]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Timeline:
-    """One block over time, for drawing: from its first request to the end of its steady window, in slots of equal length.
-
-    `tokens_per_s` are tokens that arrived, `in_flight` the requests sent and not yet ended, on average over each slot.
-    """
-
-    arm: ArmName
-    block: str
-    pair: int
-    slot_s: float
-    window_open_s: float
-    tokens_per_s: tuple[float, ...]
-    in_flight: tuple[float, ...]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class BinResult:
     """The same metrics for the requests of one bin and sampling inside a mixed cell; shown, not judged."""
 
@@ -219,6 +192,7 @@ class CellResult:
     theory: dict[str, float | None] = field(default_factory=dict)
     engine_truth: PerArm[dict[str, float]] | None = None
     timelines: tuple[Timeline, ...] = ()
+    course: tuple[BlockPoint, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -275,7 +249,11 @@ class RunInfo:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Config:
-    """What was decided before the run: rules, margins and required cells, and whether it is an A/A or has its arms swapped."""
+    """What was decided before the run: rules, margins, required cells, and the traffic.
+
+    `sampling` are the settings in words, which requests take in turn; `source` is where the prompts came from. `design`
+    says whether the run is an A/A, or has its arms swapped.
+    """
 
     sha256: str
     alpha: float
@@ -286,6 +264,9 @@ class Config:
     looks: int
     required_cells: tuple[str, ...]
     primary_cell: str
+    bins: tuple[TrafficBin, ...] = ()
+    sampling: tuple[str, ...] = ()
+    source: str | None = None
     design: Design = "plain"
 
 

@@ -7,7 +7,7 @@ import json
 
 from specbench.model.judged import Result, VerdictWord
 from specbench.report import parts, wording
-from specbench.report.answers import tops
+from specbench.report.ranges import tops
 
 COLOURS: dict[VerdictWord, str] = {
     "PROMOTE": "brightgreen",

@@ -2,7 +2,8 @@
 
 from dataclasses import dataclass
 
-from specbench.model.judged import AcceptanceSummary, CellResult, Comparison, Distribution, Factors, Timeline
+from specbench.model.judged import AcceptanceSummary, CellResult, Comparison, Factors
+from specbench.model.shown import BlockPoint, Distribution, Timeline
 from specbench.report import names, rows, wording
 from specbench.report.quantiles import QuantileTable, quantile_tables
 from specbench.report.truth import TruthRow, truth_rows
@@ -68,6 +69,8 @@ class CellView:
     distributions: tuple[Distribution, ...]
     quantiles: tuple[QuantileTable, ...]
     timelines: tuple[Timeline, ...]
+    timeline_pair: str
+    course: tuple[BlockPoint, ...]
 
 
 def cell_view(cell: CellResult, index: int) -> CellView:
@@ -105,6 +108,8 @@ def cell_view(cell: CellResult, index: int) -> CellView:
         distributions=cell.distributions,
         quantiles=quantile_tables(cell.distributions),
         timelines=cell.timelines,
+        timeline_pair=f"pair {cell.timelines[0].pair + 1} of {cell.pairs_planned}" if cell.timelines else "",
+        course=cell.course,
     )
 
 

@@ -69,14 +69,15 @@ def cost(result: Result) -> tuple[str, str]:
     if not known:
         return "Not measured", "No throughput was measured, so no cost can be told."
     (low, cheapest), (high, dearest) = known[0], known[-1]
-    equal = "" if all(prices(result.run.labels).values()) else " on equal machines"
+    equal = "" if all(prices(result.run.labels).values()) else ", on equal machines"
     span = f"{wording.change(low)} at {cheapest.load}"
     if len(known) > 1:
         span += f", {wording.change(high)} at {dearest.load}"
-    details = f"{equal}: {span}.{_money(result, cheapest, dearest)}{_side_effect(cells)}"
+    virtual = " (by the virtual times of the embedded engine)" if parts.virtual(result) else ""
+    details = f" in machine time{equal}: {span}{virtual}.{_money(result, cheapest, dearest)}{_side_effect(cells)}"
     if not enabled:
-        return "Nothing while it is off", f"If it were on, an output token would cost{details}"
-    return _short(low, high), f"An output token costs{details}"
+        return "Nothing while it is off", f"Money: if it were on, an output token would cost{details}"
+    return _short(low, high), f"Money: an output token costs{details}"
 
 
 def _short(low: float, high: float) -> str:
@@ -99,20 +100,21 @@ def _money(result: Result, *found: CellCost) -> str:
 
 
 def _side_effect(cells: tuple[CellResult, ...]) -> str:
-    """The required metric that got worse the most, as a sentence; that nothing did, where nothing did."""
+    """The side effect: the required metric that got worse the most, as a sentence; that nothing did, where nothing did."""
     judged = [(found, wording.load(cell.axes)) for cell in cells for found in cell.findings if found.required]
     beyond = [(found.metric, load) for found, load in judged if found.state == "FAIL" and found.ratio is None]
     if beyond:
-        return f" Worst side effect: {names.metric(beyond[0][0])} beyond any limit at {beyond[0][1]}."
+        return f" What gets worse: {names.metric(beyond[0][0])}, beyond any limit at {beyond[0][1]}."
     harms = [
-        (1 / found.ratio if found.direction == "higher" else found.ratio, found.metric, load)
+        (1 / found.ratio if found.direction == "higher" else found.ratio, found.metric, load, found.state)
         for found, load in judged
         if found.ratio and found.direction != "equal"
     ]
     if not harms:
         return ""
-    harm, metric, load = max(harms)
+    harm, metric, load, state = max(harms)
     if harm <= 1:
-        return " No required metric got worse."
+        return " What gets worse: no required metric."
     worse = f"{wording.percent(harm - 1)} worse" if harm < WORSE_IN_PERCENT else f"worse by a factor of {wording.ratio(harm)}"
-    return f" Worst side effect: {names.metric(metric)} {worse} at {load}."
+    allowed = {"PASS": ", which its limit allows", "FAIL": ", past its limit"}.get(state, ", not settled against its limit")
+    return f" What gets worse: most of all {names.metric(metric)}, {worse} at {load}{allowed}."

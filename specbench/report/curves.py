@@ -8,7 +8,7 @@ from typing import NamedTuple
 from specbench.model.judged import CellResult, Comparison, Result
 from specbench.report import names, parts, wording
 
-DRAWN = ("tpot_p50", "output_tps", "ttft_p95")
+DRAWN = ("tpot_p50", "output_tps")
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,12 +50,12 @@ class LoadRow:
 
 
 def curves(result: Result) -> tuple[tuple[Curve, ...], ...]:
-    """Per slice and kind of load, the curves of the success metric and of `DRAWN`."""
+    """Per slice and kind of load, the curves of the success metric, of `DRAWN` and of the TTFT that is judged."""
     groups: dict[tuple[str, str], list[CellResult]] = {}
     for cell in result.cells:
         by = "rate" if cell.axes.rate is not None else "concurrency"
         groups.setdefault((by, wording.slice_name(cell.axes)), []).append(cell)
-    metrics = tuple(dict.fromkeys((result.config.success_metric, *DRAWN)))
+    metrics = tuple(dict.fromkeys((result.config.success_metric, *DRAWN, parts.first_token_metric(result))))
     found = tuple(tuple(_curves(cells, by, part, metrics)) for (by, part), cells in groups.items())
     return tuple(group for group in found if group)
 

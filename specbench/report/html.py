@@ -1,11 +1,13 @@
 """The report as one page, without network or script. What it shows comes from `view`, how it looks from `page/`."""
 
+import re
 from pathlib import Path
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
-from markupsafe import Markup
+from markupsafe import Markup, escape
 
-from specbench.model.judged import Distribution, Result
+from specbench.model.judged import Result
+from specbench.model.shown import Distribution
 from specbench.report import plots
 from specbench.report.cells import CellView
 from specbench.report.curves import Curve
@@ -14,6 +16,7 @@ from specbench.report.rows import BIN_METRICS
 from specbench.report.view import view_of
 
 PAGE = Path(__file__).parent / "page"
+CODE = re.compile(r"`([^`]+)`")
 DRAWN_DISTRIBUTIONS = ("ttft", "itl", "pace")
 
 
@@ -22,6 +25,7 @@ def html(result: Result) -> str:
     environment = Environment(
         loader=FileSystemLoader(PAGE), autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
     )
+    environment.filters["sentence"] = sentence
     view = view_of(result)
     return environment.get_template("page.html").render(
         view=view,
@@ -30,7 +34,13 @@ def html(result: Result) -> str:
         load_charts=[_load_charts(group, index) for index, group in enumerate(view.curves)],
         distribution_charts={cell.anchor: _distribution_charts(cell) for cell in view.cells},
         timeline_charts={cell.anchor: _timeline_charts(cell) for cell in view.cells},
+        course_charts={cell.anchor: _course_charts(cell) for cell in view.cells},
     )
+
+
+def sentence(text: str) -> Markup:
+    """The sentence for the page: what stands in backquotes as code, and no percent sign alone at the head of a line."""
+    return Markup(CODE.sub(r"<code>\1</code>", str(escape(text))).replace(" %", "\u00a0%"))
 
 
 def _load_charts(group: tuple[Curve, ...], index: int) -> list[Markup]:
@@ -55,3 +65,10 @@ def _timeline_charts(cell: CellView) -> list[Markup]:
         Markup(plots.timeline_chart(cell.timelines, "tokens_per_s", f"{cell.anchor}-tokens")),
         Markup(plots.timeline_chart(cell.timelines, "in_flight", f"{cell.anchor}-flight")),
     ]
+
+
+def _course_charts(cell: CellView) -> list[Markup]:
+    """What was told of the blocks alone: acceptance and the generator's lag; nothing where there is none to draw."""
+    drawn: list[plots.Course] = ["acceptance_length", "read_lag_ms_p99"]
+    told = [quantity for quantity in drawn if any(getattr(one, quantity) is not None for one in cell.course)]
+    return [Markup(plots.course_chart(cell.course, one, f"{cell.anchor}-{one}")) for one in told]

@@ -7,12 +7,13 @@ from collections.abc import Sequence
 
 from specbench.model.judged import CellResult, Finding, Result
 from specbench.report import names, parts, view, wording
-from specbench.report.answers import answers
+from specbench.report.answers import Answer, answers
 from specbench.report.rows import limit, ratio
+from specbench.report.short_table import side_metrics, table_remarks
+from specbench.report.tally import place_words
 
 SUMMARY_LIMIT = 1_000_000  # bytes; 1 MiB is refused as a whole, so a little below
 COMMENT_LIMIT = 65_000  # characters of at most 4 bytes each are counted as bytes, which is on the safe side
-SIDE_METRICS = ("pace_p95", "ttft_p95", "output_tps")
 _ENTITIES = str.maketrans({"&": "&amp;", "<": "&lt;", ">": "&gt;", "@": "@\u200b"} | {mark: "\\" + mark for mark in "\\`*_[]|~#"})
 
 
@@ -40,13 +41,25 @@ def _report(result: Result, room: int) -> str:
         [
             "| | | |",
             "|---|---|---|",
-            *(f"| {one.question} | **{literal(one.short)}** | {literal(one.text)} |" for one in answers(result)),
+            *(_answer(one) for one in answers(result)),
         ],
         _cells(result),
         _open_findings(result),
+        [
+            "<details><summary>Words</summary>",
+            "",
+            *(f"- **{term}**: {literal(meaning)}" for term, meaning in names.GLOSSARY),
+            "",
+            "</details>",
+        ],
         [f"<sub>{literal(f'{result.run.name}, run {result.run.id}, profile {result.run.profile}')}</sub>"],
     ]
     return _fitted([section for section in sections if section], room)
+
+
+def _answer(found: Answer) -> str:
+    command = f"<br><code>{literal(found.command)}</code>" if found.command else ""
+    return f"| {found.question} | **{literal(found.short)}** | {literal(found.text)}{command} |"
 
 
 def _fitted(sections: Sequence[Sequence[str]], room: int) -> str:
@@ -71,7 +84,7 @@ def _cells(result: Result) -> list[str]:
     if not result.cells:
         return ["No cell was measured."]
     success = result.config.success_metric
-    shown = [success, *(metric for metric in SIDE_METRICS if metric != success)]
+    shown = [success, *side_metrics(result)]
     head = ["cell", *(names.metric(metric) for metric in shown), "accepted", "state"]
     rows = [
         _row(
@@ -84,7 +97,8 @@ def _cells(result: Result) -> list[str]:
         )
         for cell in result.cells
     ]
-    return ["Speculative ÷ baseline; below 1 is better, for TPS above 1.", "", _row(head), _row(["---"] * len(head)), *rows]
+    legend = " ".join(("Speculative ÷ baseline; below 1 is better, for TPS above 1.", *table_remarks(result)))
+    return [legend, "", _row(head), _row(["---"] * len(head)), *rows]
 
 
 def _row(fields: Sequence[str]) -> str:
@@ -110,7 +124,7 @@ def _accepted(cell: CellResult) -> str:
 
 def _open_findings(result: Result) -> list[str]:
     """Every required finding that did not pass, as a table; nothing where all did."""
-    labels = {cell.id: _name(cell) for cell in result.cells}
+    labels = {cell.id: _name(cell) + place_words(result, cell) for cell in result.cells}
     found = [one for one in parts.findings(result) if one.required and one.state != "PASS"]
     if not found:
         return []

@@ -52,16 +52,18 @@ class VerdictName:
 
 VERDICTS: dict[VerdictWord, VerdictName] = {
     "PROMOTE": VerdictName("Switch speculation on", "Every required guardrail holds and the benefit is shown.", "good"),
-    "CAPPED": VerdictName(
-        "Switch speculation on, up to a cap", "It wins inside the range and is not shown safe above it.", "mixed"
-    ),
+    "CAPPED": VerdictName("Switch speculation on, up to a cap", "Everything passed up to the cap, and not above it.", "mixed"),
     "HOLD": VerdictName("Do not switch it on yet", "Neither benefit nor harm is shown well enough to act on.", "wait"),
     "ROLLBACK": VerdictName("Keep speculation off", "Harm is shown.", "bad"),
     "INVALID": VerdictName("No judgement", "The measurement cannot carry one; mend what the reasons name and run again.", "void"),
 }
 GLOSSARY: tuple[tuple[str, str], ...] = (
     ("Ratio", "Speculative ÷ baseline. Below 1 is better for times, above 1 for throughput."),
-    ("Interval", "The range that holds the true ratio with the stated confidence. The unit of evidence is the pair of blocks."),
+    (
+        "Interval",
+        "The two-sided range that holds the true ratio with the stated confidence, from the scatter between pairs of blocks."
+        " A sentence that says 'below' or 'above' with the same confidence names one side alone, and so lies further in.",
+    ),
     ("TTFT", "Time to first token: first content event − the moment before the request is written to an open connection."),
     ("TPOT", "Time per output token of a request: (last − first content event) ÷ (tokens − tokens of the first engine step)."),
     ("ITL", "Inter-token latency over engine steps: a gap g that brings k tokens counts as k values of g ÷ k."),
@@ -84,6 +86,14 @@ GLOSSARY: tuple[tuple[str, str], ...] = (
         "A limit on how much worse a metric may get. PASS needs proof, as FAIL does; without proof it is INCONCLUSIVE.",
     ),
     ("Range and cap", "The unbroken run of loads around the primary cell where everything passed, and its highest load."),
+    (
+        "Running requests",
+        "How many requests the server works on at once, by its own gauge, on average. Fewer than the streams where they wait.",
+    ),
+)
+CALIBRATION = (
+    "How often whole verdicts err, on equal arms and on known effects: docs/calibration.md of specbench; `specbench calibrate`"
+    " measures it anew."
 )
 
 

@@ -50,3 +50,14 @@ def enabled(result: Result) -> tuple[CellResult, ...]:
         for cell in result.cells
         if any((bin, sampling) == (cell.axes.bin, cell.axes.sampling) and within(cell, one) for bin, sampling, one in named)
     )
+
+
+def virtual(result: Result) -> bool:
+    """Whether an embedded engine set the times: they are those of a modelled accelerator."""
+    return "embedded" in (result.endpoints.baseline.engine, result.endpoints.speculative.engine)
+
+
+def first_token_metric(result: Result) -> str:
+    """The TTFT figure that decides: its p50 where every judged cell was judged by that, as blocks held few requests, else p95."""
+    judged = {one.metric for cell in result.cells for one in cell.findings if one.required and one.metric.startswith("ttft_")}
+    return "ttft_p50" if judged == {"ttft_p50"} else "ttft_p95"

@@ -7,9 +7,9 @@ from typing import Literal
 
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
-from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter, NullLocator
+from matplotlib.ticker import FuncFormatter, LogLocator, MaxNLocator, NullFormatter, NullLocator
 
-from specbench.model.judged import Distribution, Timeline
+from specbench.model.shown import BlockPoint, Distribution, Timeline
 from specbench.report import names, wording
 from specbench.report.curves import Curve, Point
 from specbench.report.quantiles import by_probability
@@ -19,6 +19,12 @@ SIZE = (5.0, 3.1)  # inches of 72 points: readable on a phone at full width, and
 FRAME = (0.125, 0.165, 0.845, 0.735)
 DRAWN_SHARES = (0.005, 0.999)  # a single odd value beyond these would squeeze the rest of a curve
 TIMELINE_TITLES = {"tokens_per_s": "Tokens per second", "in_flight": "Requests in flight"}
+Course = Literal["acceptance_length", "read_lag_ms_p99"]
+COURSE_TITLES: dict[Course, str] = {
+    "acceptance_length": "Acceptance length, block by block",
+    "read_lag_ms_p99": "Lag of the load generator's reads (p99), ms",
+}
+HEADROOM = 1.05
 TICKS_APART = 0.09  # of the axis: closer labels would overlap
 # Ticks within a decade, by how many decades a logarithmic axis spans at least.
 TICKS = ((3.0, (1.0,)), (1.6, (1.0, 3.0)), (0.7, (1.0, 2.0, 5.0)), (0.0, (1.0, 1.5, 2.0, 3.0, 4.0, 6.0, 8.0)))
@@ -104,6 +110,23 @@ def timeline_chart(found: Sequence[Timeline], quantity: Literal["tokens_per_s", 
         return svg(figure, _timeline_words(found, quantity))
 
 
+def course_chart(found: Sequence[BlockPoint], quantity: Course, name: str) -> str:
+    """The blocks of a cell in the order of their pairs, one line per arm that has the quantity."""
+    with drawing(name):
+        figure, axes = _frame("pair of blocks, in the order of the run")
+        for arm, colour, marker, dashes in ARMS:
+            axes.plot(*_columns(_course(found, arm, quantity)), color=colour, marker=marker, linestyle=dashes, markersize=5)
+        axes.set_ylim(0, axes.get_ylim()[1] * HEADROOM)
+        axes.xaxis.set_major_locator(MaxNLocator(integer=True, nbins=10))
+        axes.set_title(COURSE_TITLES[quantity], loc="left", fontsize=10.5, color=INK)
+        return svg(figure, _course_words(found, quantity))
+
+
+def _course(found: Sequence[BlockPoint], arm: str, quantity: Course) -> list[tuple[float, float]]:
+    """Pairs count from 1, as people do."""
+    return [(one.pair + 1, value) for one in found if one.arm == arm and (value := getattr(one, quantity)) is not None]
+
+
 def _frame(axis: str) -> tuple[Figure, Axes]:
     figure = Figure(figsize=SIZE)
     axes = figure.add_axes(FRAME)
@@ -175,3 +198,12 @@ def _timeline_words(found: Sequence[Timeline], quantity: str) -> str:
         values = getattr(one, quantity)
         said.append(f"{one.arm}: {wording.number(fmean(values))} on average, {wording.number(max(values))} at most")
     return f"Line chart over time of one block per arm: {TIMELINE_TITLES[quantity].lower()}. {'; '.join(said)}."
+
+
+def _course_words(found: Sequence[BlockPoint], quantity: Course) -> str:
+    said = []
+    for arm, *_ in ARMS:
+        values = [value for _, value in _course(found, arm, quantity)]
+        if values:
+            said.append(f"{arm}: {wording.number(min(values))} to {wording.number(max(values))} over {len(values)} blocks")
+    return f"Line chart over the blocks of the run: {COURSE_TITLES[quantity]}. {'; '.join(said)}."

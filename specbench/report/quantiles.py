@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from specbench.model.judged import Distribution
+from specbench.model.shown import Distribution
 from specbench.report import names, wording
 from specbench.report.rows import Pair
 

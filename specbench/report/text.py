@@ -5,13 +5,15 @@ from textwrap import wrap
 
 from specbench.model.judged import CellResult, Finding, Result
 from specbench.report import names, parts, view, wording
-from specbench.report.answers import answers
+from specbench.report.answers import Answer, answers
 from specbench.report.fairness import NOT_TOLD, speculation
-from specbench.report.rows import limit, ratio
+from specbench.report.rows import ratio
+from specbench.report.short_table import side_metrics, table_remarks
 from specbench.report.side_by_side import side_by_side
 
 WIDTH = 80
-SIDE_METRICS = ("pace_p95", "ttft_p95", "output_tps")
+COMMAND_WIDTH = 68
+COLUMNS = {"Acceptance length": "  accept  "}  # what a word is called at the head of a column
 SHORT = {"output_tps": "TPS"}
 NO_REASON = "no reason was given"
 
@@ -29,6 +31,7 @@ def text(result: Result) -> str:
         _answers(result),
         _listed("Notes", view.notices(result)),
     ]
+    blocks.append(_words([line for block in blocks for line in block]))
     return "\n\n".join("\n".join(block) for block in blocks if block) + "\n"
 
 
@@ -53,10 +56,10 @@ def _cells(result: Result) -> list[str]:
     if not result.cells:
         return ["No cell was measured."]
     success = result.config.success_metric
-    side = [metric for metric in SIDE_METRICS if metric != success]
+    side = side_metrics(result)
     head = ["", names.metric(success), *(SHORT.get(metric, names.metric(metric)) for metric in side), "accept", "state"]
     table = aligned([head, *(_cell_row(cell, success, side) for cell in result.cells)])
-    lines = ["Cells: speculative ÷ baseline (interval); below 1 is better, for TPS above 1", table[0]]
+    lines = ["Cells: speculative ÷ baseline; below 1 is better, for TPS above 1", table[0]]
     part = ""
     for cell, line in zip(result.cells, table[1:], strict=True):
         if wording.slice_name(cell.axes) != part:
@@ -64,6 +67,7 @@ def _cells(result: Result) -> list[str]:
             lines += _paragraph(part, "  ")
         lines.append(line)
     lines += ["  * the primary cell, which must show the benefit"] if parts.primary(result) else []
+    lines += [line for remark in table_remarks(result) for line in _paragraph(remark, "  ")]
     return lines + _absences(result, [success, *side])
 
 
@@ -125,9 +129,37 @@ def _run_wide(result: Result) -> list[str]:
 
 
 def _finding(found: Finding) -> str:
-    return f"{names.metric(found.metric)} {found.state} ({limit(found)}): {found.reason}"
+    return f"{names.metric(found.metric)} {found.state}: {found.reason}"
 
 
 def _answers(result: Result) -> list[str]:
-    said = [f"{found.question} {found.short}. {found.text}" for found in answers(result)]
-    return ["Answers", *(line for one in said for line in _paragraph(one, "    ", "  "))]
+    return ["Answers", *(line for found in answers(result) for line in _answer(found))]
+
+
+def _answer(found: Answer) -> list[str]:
+    lines = _paragraph(f"{found.question} {found.short}. {found.text}", "    ", "  ")
+    return [*lines, *(f"      {line}" for line in _command(found.command))] if found.command else lines
+
+
+def _command(command: str) -> list[str]:
+    """The command as a shell takes it, continued where an option would pass the margin."""
+    first, *options = wording.plain(command).split(" --")
+    lines = [first]
+    for option in options:
+        if len(lines[-1]) + len(option) + 3 > COMMAND_WIDTH:
+            lines[-1] += " \\"
+            lines.append(f"  --{option}")
+        else:
+            lines[-1] += f" --{option}"
+    return lines
+
+
+def _words(content: Sequence[str]) -> list[str]:
+    """What the report's own words mean: those of the glossary, and the states, that stand in it."""
+    text = " ".join(content).lower()
+    used = [
+        (term, meaning)
+        for term, meaning in (*names.GLOSSARY, *names.STATES.items())
+        if any(COLUMNS.get(one, one.lower()) in text for one in term.split(", "))
+    ]
+    return _listed("Words", [f"{term}: {meaning}" for term, meaning in used])

@@ -8,12 +8,14 @@ from shlex import quote
 
 from specbench.model.judged import Result
 from specbench.report import costs, names, parts, rows, wording
-from specbench.report.answers import Answer, answers, range_words, tops
+from specbench.report.answers import Answer, answers, confirmation
 from specbench.report.cells import CellView, Fact, cell_view
 from specbench.report.curves import Curve, LoadRow, curves, load_rows
 from specbench.report.diagnosis import diagnoses
 from specbench.report.fairness import NOT_TOLD, FairnessRow, fairness, speculation
 from specbench.report.heat import HeatMap, heat_map
+from specbench.report.ranges import range_words, tops
+from specbench.report.short_table import table_remarks
 from specbench.report.truth import overruns
 
 FIRST_REASONS = 3  # what a tired reader takes in; the others wait behind one key
@@ -71,6 +73,7 @@ class ReportView:
     heat: HeatMap
     curves: tuple[tuple[Curve, ...], ...]
     load_table: tuple[LoadRow, ...]
+    remarks: tuple[str, ...]
     obstacles: tuple[Obstacle, ...]
     cells: tuple[CellView, ...]
     run_findings: tuple[rows.FindingRow, ...]
@@ -105,6 +108,7 @@ def view_of(result: Result) -> ReportView:
         heat=heat_map(result, cells),
         curves=drawn,
         load_table=tuple(row for group in drawn for curve in group for row in load_rows(curve)),
+        remarks=table_remarks(result),
         obstacles=tuple(
             Obstacle(one.title, one.evidence, by_id[one.cell].anchor, by_id[one.cell].label) for one in diagnoses(result)
         ),
@@ -125,7 +129,7 @@ def headline(result: Result) -> str:
     """The verdict as an instruction: 'Switch speculation on up to 4 streams'."""
     found = parts.ranges(result)
     if result.verdict == "CAPPED" and found:
-        return f"Switch speculation on up to {tops(found)}, not above"
+        return f"Switch speculation on up to {tops(found)}, not above; first confirm this cap"
     if result.verdict == "CAPPED" and result.slices:
         eligible = [one.bin for one in result.slices if one.verdict in ("PROMOTE", "CAPPED")]
         return f"Switch speculation on for {', '.join(dict.fromkeys(eligible))} only"
@@ -135,7 +139,7 @@ def headline(result: Result) -> str:
 def notices(result: Result) -> tuple[str, ...]:
     """What a reader must know before any number: a partial run, virtual times, and the notes of the analysis."""
     said = [PARTIAL] if result.run.partial else []
-    said += [VIRTUAL] if "embedded" in (result.endpoints.baseline.engine, result.endpoints.speculative.engine) else []
+    said += [VIRTUAL] if parts.virtual(result) else []
     return tuple(dict.fromkeys((*said, *result.notes)))
 
 
@@ -192,9 +196,11 @@ def _prices(result: Result) -> tuple[rows.Pair, ...]:
 
 def _reproduce(result: Result) -> tuple[str, ...]:
     scenario = quote(result.run.scenario or f"{result.run.name}.yaml")
+    confirm = confirmation(result)
     design = "" if result.config.design == "plain" else f" --{result.config.design}"
     return (
         f"specbench run {scenario}{design} --profile {quote(result.run.profile)} --set seed={result.run.seed}",
         "specbench analyze RUN   # this run's folder: its facts judged again",
         "specbench gate RUN",
+        *((f"{confirm}   # confirms the cap",) if confirm else ()),
     )

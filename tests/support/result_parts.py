@@ -13,14 +13,13 @@ from specbench.model.judged import (
     CellState,
     Comparison,
     Direction,
-    Distribution,
     Factors,
     Finding,
     FindingState,
     IntegrityCheck,
     PerArm,
-    Timeline,
 )
+from specbench.model.shown import BlockPoint, Distribution, Timeline
 
 PROBABILITIES = (0.0, 0.01, 0.05, *(step / 40 for step in range(4, 38)), 0.95, 0.99, 0.999, 1.0)
 
@@ -272,6 +271,18 @@ def a_cell(
                 in_flight=(float(concurrency),) * 20,
             )
             for arm, height in zip(ARMS, (80.0, 80.0 / tpot), strict=True)
+        ),
+        course=tuple(
+            BlockPoint(
+                arm=arm,
+                block=f"c{concurrency}-{arm}-{pair}",
+                pair=pair,
+                acceptance_length=3.4 - 0.1 * pair if arm == "speculative" else None,
+                read_lag_ms_p99=0.5 + 0.25 * pair,
+                send_delay_ms_p95=0.2,
+            )
+            for arm in ARMS
+            for pair in range(4)
         ),
         engine_truth=PerArm({"steps": 9000.0, "overrun_steps": 12.0}, {"steps": 3100.0, "overrun_steps": 9.0}),
     )

@@ -62,7 +62,7 @@ def test_what_is_open_says_what_it_takes() -> None:
     assert _said(ratio=1.06, se_log=0.03) == (
         "At 4 streams the p95 time per output token (19 of 20 requests are faster) is 1.06 times the baseline's"
         " (allowed: up to 1.10 times), but the true figure may still be 1.12 (95 % confidence); these data support a limit of"
-        " 12 %, and about 43 pairs of blocks instead of 10 would settle the one asked for."
+        " 12 %, and about 43 pairs of blocks in all instead of 10 would settle the one asked for."
     )
     assert "even 100 pairs of blocks would not settle the one asked for" in _said(ratio=1.0999, se_log=0.03)
 

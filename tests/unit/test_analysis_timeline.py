@@ -4,8 +4,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from specbench.analysis.timeline import timeline_of, timelines_of
+from specbench.analysis.timeline import course_of, timeline_of, timelines_of
 from specbench.model.judged import PerArm
+from specbench.model.seen import Block
+from specbench.model.shown import BlockPoint
 from tests.support.records import a_block, a_record
 
 BLOCK = a_block(window_ms=(1000.0, 4000.0))
@@ -45,3 +47,27 @@ def test_both_arms_show_the_middle_pair_that_both_have() -> None:
     )
     assert [(one.arm, one.pair) for one in timelines_of(arms, records)] == [("baseline", 1), ("speculative", 1)]
     assert timelines_of(PerArm(arms.baseline, ()), records) == ()
+
+
+def test_the_course_of_a_run_has_a_point_for_each_block() -> None:
+    """Acceptance belongs to the speculative arm, the generator's lag to both; an unknown pair has none."""
+    arms: PerArm[tuple[Block, ...]] = PerArm(
+        (a_block(1), a_block(0)), (a_block(0, arm="speculative"), a_block(1, arm="speculative"))
+    )
+
+    found = course_of(arms, {0: 3.25})
+
+    assert [(one.block, one.acceptance_length) for one in found] == [
+        ("baseline-0", None),
+        ("baseline-1", None),
+        ("speculative-0", 3.25),
+        ("speculative-1", None),
+    ]
+    assert found[0] == BlockPoint(
+        arm="baseline",
+        block="baseline-0",
+        pair=0,
+        acceptance_length=None,
+        read_lag_ms_p99=0.05,
+        send_delay_ms_p95=0.2,
+    )

@@ -208,8 +208,8 @@ def test_the_cap_is_given_in_streams_and_in_running_requests() -> None:
 
     assert verdict.enable_range is not None
     assert verdict.enable_range.running_at_cap == 4.0
-    assert "up to 4 streams (about 4 requests running in the server at once)" in verdict.reasons[0].message
-    assert "proposal" in verdict.reasons[0].message
+    assert "The cap is 4 streams (the server then runs 4 requests at once on average): " in verdict.reasons[0].message
+    assert "First confirm the cap" in verdict.reasons[0].message
 
 
 def test_rate_cells_form_a_range_of_their_own() -> None:

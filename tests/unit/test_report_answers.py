@@ -6,8 +6,9 @@ from typing import Literal
 import pytest
 
 from specbench.model.judged import CellResult, EnableRange, Result, VerdictWord
-from specbench.report.answers import answers, range_words
+from specbench.report.answers import answers
 from specbench.report.costs import cell_cost, cost, prices
+from specbench.report.ranges import range_words
 from tests.support.results import capped, every_verdict, hold, invalid, promote, reason, rollback, sliced
 
 
@@ -19,7 +20,7 @@ def _short(result: Result) -> list[str]:
     ("verdict", "said"),
     [
         ("PROMOTE", ["Yes", "The mix as tested", "Up to 16 streams"]),
-        ("CAPPED", ["Yes, within limits", "The mix as tested", "Up to 4 streams"]),
+        ("CAPPED", ["Yes, up to 4 streams, once that is confirmed", "The mix as tested", "Up to 4 streams"]),
         ("HOLD", ["Not yet", "No traffic", "No load"]),
         ("ROLLBACK", ["No", "No traffic", "No load"]),
         ("INVALID", ["Cannot be said", "Nothing measured", "Cannot be said"]),
@@ -32,7 +33,7 @@ def test_whether_for_what_and_up_to_where(verdict: VerdictWord, said: list[str])
 
 def test_how_sure_is_an_interval_or_a_chance() -> None:
     """A benefit has its interval; harm has how rarely chance alone would show it; nothing measured is not sure at all."""
-    assert _short(capped())[3] == "95 % for TPOT p50 ×0.43 to 0.47"
+    assert _short(capped())[3] == "95 % sure: TPOT p50 below ×0.47"
     harm = answers(rollback())[3]
     assert harm.short == "11 checks failed"
     assert "Chance alone would show the clearest of them in about 1.2 % of such runs." in harm.text
@@ -41,12 +42,11 @@ def test_how_sure_is_an_interval_or_a_chance() -> None:
 
 def test_what_would_make_us_surer_fits_the_verdict() -> None:
     """Pairs where something is open, a fix where harm is shown, the named fault where nothing can be judged."""
-    assert _short(hold())[4] == "About 14 pairs"
+    assert _short(hold())[4] == "About 14 pairs in all"
     assert _short(rollback())[4] == "Nothing: mend, then run"
     assert answers(invalid())[4].text == "The arms differ in quantization: fp16 against int4."
-    assert _short(capped())[4] == "More pairs"
-    longer = replace(capped(), config=replace(capped().config, pairs=10))
-    assert _short(longer)[4] == "Test the cap itself"
+    assert _short(capped())[4] == "A run up to the cap"
+    assert _short(promote())[4] == "More pairs"
     assert _short(replace(promote(), config=replace(promote().config, pairs=10)))[4] == "Your own traffic"
 
 
@@ -81,8 +81,11 @@ def test_without_a_price_the_cost_is_a_ratio_on_equal_machines() -> None:
     """Output TPS of 1.39 times means a token for 28 % less; outside the range nothing counts."""
     short, text = cost(capped())
     assert short == "28 % to 55 % less a token"
-    assert text.startswith("An output token costs on equal machines: 55 % less at 1 stream, 28 % less at 4 streams.")
-    assert text.endswith("Worst side effect: TTFT p95 2 % worse at 4 streams.")
+    assert text.startswith(
+        "Money: an output token costs in machine time, on equal machines: 55 % less at 1 stream, 28 % less at 4 streams"
+        " (by the virtual times of the embedded engine)."
+    )
+    assert text.endswith("What gets worse: most of all TTFT p95, 2 % worse at 4 streams, which its limit allows.")
 
 
 def _priced(**labels: str) -> Result:
@@ -114,7 +117,8 @@ def test_what_stays_off_costs_nothing() -> None:
     short, text = cost(rollback())
     assert short == "Nothing while it is off"
     assert text.startswith(
-        "If it were on, an output token would cost on equal machines: 30 % more at 1 stream, 40 % more at 4 streams."
+        "Money: if it were on, an output token would cost in machine time, on equal machines: 30 % more at 1 stream,"
+        " 40 % more at 4 streams"
     )
     assert cost(invalid())[0] == "Cannot be said"
     assert cost(replace(hold(), cells=()))[0] == "Not measured"

@@ -50,6 +50,6 @@ def test_outputs_are_one_line_each() -> None:
         "max_concurrency=4",
         "max_rate=",
         "run=20250102-030405-code",
-        "headline=Switch speculation on up to 4 streams, not above",
+        "headline=Switch speculation on up to 4 streams, not above; first confirm this cap",
     ]
     assert "max_concurrency=\n" in outputs(invalid())

@@ -6,7 +6,7 @@ from dataclasses import replace
 import pytest
 
 from specbench.model.judged import Result, VerdictWord
-from specbench.report.html import html
+from specbench.report.html import html, sentence
 from tests.support.page import Page
 from tests.support.results import capped, every_verdict, hold, hostile, large, sliced
 
@@ -51,11 +51,11 @@ def test_six_questions_have_their_answers(pages: dict[str, Page]) -> None:
     """What a reader wants to know stands on the page in words."""
     text = pages["CAPPED"].text
     for said in (
-        "Enable it? Yes, within limits",
+        "Enable it? Yes, up to 4 streams, once that is confirmed",
         "For which traffic? The mix as tested",
         "Up to what load? Up to 4 streams",
-        "How sure? 95 % for TPOT p50 ×0.43 to 0.47",
-        "What would make us surer? More pairs",
+        "How sure? 95 % sure: TPOT p50 below ×0.47",
+        "What would make us surer? A run up to the cap",
         "What does it cost? 28 % to 55 % less a token",
     ):
         assert said in text
@@ -135,3 +135,18 @@ def test_the_same_result_gives_the_same_page() -> None:
 def test_a_full_matrix_stays_below_three_megabytes() -> None:
     """24 cells with all their charts fit the budget of one file."""
     assert len(html(large(24)).encode()) < 3_000_000
+
+
+def test_acceptance_and_lag_are_drawn_over_the_run_where_they_are_known(pages: dict[str, Page]) -> None:
+    """Two charts a cell; an engine that tells no acceptance leaves the generator's lag alone."""
+    assert pages["CAPPED"].text.count("Over the run (every block of this cell)") == 3
+    assert pages["CAPPED"].source.count("Acceptance length, block by block") >= 3
+    silent = replace(capped(), cells=tuple(replace(cell, course=()) for cell in capped().cells))
+    assert "Over the run" not in Page(html(silent)).text
+
+
+def test_code_in_a_sentence_is_shown_as_code_and_stays_text() -> None:
+    """What stands in backquotes is a word of the scenario or the shell; whatever it holds is escaped."""
+    assert sentence("use `place: same`") == "use <code>place: same</code>"
+    assert sentence("`<b>` at 5 %") == "<code>&lt;b&gt;</code> at 5\u00a0%"
+    assert sentence("one ` alone") == "one ` alone"

@@ -54,6 +54,15 @@ def test_a_timeline_tells_mean_and_peak(quantity: str) -> None:
     assert said[quantity] in chart
 
 
+def test_the_course_of_a_run_tells_its_span() -> None:
+    """Acceptance has the speculative arm alone, the generator's lag both; pairs are counted from 1."""
+    course = a_cell(4, 0.5).course
+    acceptance = plots.course_chart(course, "acceptance_length", "a")
+    assert "Acceptance length, block by block. speculative: 3.10 to 3.40 over 4 blocks." in acceptance
+    lag = plots.course_chart(course, "read_lag_ms_p99", "b")
+    assert "baseline: 0.500 to 1.25 over 4 blocks; speculative: 0.500 to 1.25 over 4 blocks." in lag
+
+
 def test_ids_of_two_charts_never_meet_and_references_stay_inside() -> None:
     """Each id is used by its own chart alone, though both charts draw the same."""
     group = curves(capped())[0]

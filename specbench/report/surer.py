@@ -1,0 +1,91 @@
+"""What would make a reader of the verdict surer: the next run to make, and what it would settle. Nothing is judged here."""
+
+from specbench.model.judged import CellResult, Finding, Result
+from specbench.report import names, parts, wording
+
+DECISION_PAIRS = 10  # what profile `standard` runs, meant for a decision
+OPEN = ("INCONCLUSIVE", "NODATA")
+
+
+def surer(result: Result) -> tuple[str, str]:
+    """The answer in a few words, and the sentences behind it."""
+    if result.verdict == "INVALID":
+        broken = [check.message for check in parts.integrity(result) if check.ok is False]
+        return "Mend the measurement", " ".join(dict.fromkeys(broken)) or "Mend what the reasons name, then run again."
+    if result.verdict == "ROLLBACK":
+        return (
+            "Nothing: mend, then run",
+            "The harm is shown, and more of the same data would not undo it. Mend what the reasons name.",
+        )
+    if result.verdict == "CAPPED" and parts.ranges(result):
+        return "A run up to the cap", f"{_few_pairs(result)}{_higher_cap(result)}"
+    unsettled = [one for one in parts.findings(result) if one.required and one.state in OPEN]
+    pairs = _pairs(unsettled)
+    if pairs is not None:
+        subject = wording.one_of(len(unsettled), "required check is", "required checks are")
+        return f"About {pairs} pairs in all", f"{subject} open ({_named(unsettled)}); the hardest needs {_more(result, pairs)}."
+    if unsettled:
+        return "Other data", " ".join(dict.fromkeys(finding.reason for finding in unsettled))
+    if result.config.pairs < DECISION_PAIRS:
+        return "More pairs", f"{_few_pairs(result)}{_seen(result)}"
+    return "Your own traffic", f"A run on prompts from your own logs, and a canary behind the same guardrails.{_seen(result)}"
+
+
+def _few_pairs(result: Result) -> str:
+    """That the run was a small one; that it was not."""
+    had = wording.one_of(result.config.pairs, "pair")
+    if result.config.pairs < DECISION_PAIRS:
+        return f"This run had {had} of blocks a cell; a decision wants {DECISION_PAIRS} (profile standard)."
+    return f"This run had {had} of blocks a cell; the next has the cap in force, on your own traffic."
+
+
+def _higher_cap(result: Result) -> str:
+    """What might raise the cap: pairs where the next load is open, loads in between where it is harmed."""
+    said = []
+    for found in parts.ranges(result):
+        top = found.max_concurrency
+        above = [
+            (at, cell) for cell in result.cells if cell.required and (at := parts.place(cell, found.by)) and top and at > top
+        ]
+        if not above or top is None:
+            continue
+        at, cell = min(above, key=lambda pair: pair[0])
+        said.append(_next_load(result, cell) if cell.state != "FAIL" else _harmed(cell, at, top, found.by))
+    return "".join(f" {one}" for one in said)
+
+
+def _next_load(result: Result, cell: CellResult) -> str:
+    unsettled = [one for one in cell.findings if one.required and one.state in OPEN]
+    pairs = _pairs(unsettled)
+    needs = "other data" if pairs is None else _more(result, pairs)
+    return f"A higher cap would need {wording.load(cell.axes)} settled ({_named(unsettled)}): {needs}."
+
+
+def _harmed(cell: CellResult, at: float, top: float, by: str) -> str:
+    open_too = (
+        " and what is open there does not matter beside it"
+        if any(one.required and one.state in OPEN for one in cell.findings)
+        else ""
+    )
+    text = f"At {wording.load(cell.axes)} harm is shown, so more pairs there would not raise the cap{open_too}"
+    room = by == "rate" or at - top > 1
+    return f"{text}; loads between {top:g} and {at:g} in `matrix.{by}` might." if room else f"{text}."
+
+
+def _pairs(found: list[Finding]) -> int | None:
+    return max((one.pairs_needed for one in found if one.pairs_needed is not None), default=None)
+
+
+def _more(result: Result, pairs: int) -> str:
+    extra = f", {pairs - result.config.pairs} more than this run" if pairs > result.config.pairs else ""
+    return f"about {pairs} pairs a cell in all{extra} (`--set matrix.pairs={pairs}`)"
+
+
+def _named(found: list[Finding]) -> str:
+    return ", ".join(dict.fromkeys(names.metric(one.metric) for one in found))
+
+
+def _seen(result: Result) -> str:
+    required = [one for one in parts.findings(result) if one.required]
+    seen = max((one.detectable for one in required if one.detectable is not None), default=None)
+    return f" This run could tell a change of {wording.percent(seen)} or more." if seen is not None else ""

@@ -1,0 +1,163 @@
+"""What a reader must not have to guess: shares of the traffic, tested and untested loads, which checks failed where."""
+
+from dataclasses import replace
+
+from specbench.model.judged import EnableRange, Finding, Result
+from specbench.model.shown import TrafficBin
+from specbench.report.answers import answers, confirmation
+from specbench.report.ranges import range_sentence
+from specbench.report.short_table import side_metrics, table_remarks
+from specbench.report.surer import surer
+from specbench.report.tally import tally
+from specbench.report.text import text
+from specbench.report.traffic import mix
+from tests.support.result_parts import a_cell
+from tests.support.results import a_result, capped, hold, promote, reason, rollback, sliced
+
+BINS = (
+    TrafficBin(name="complete", input_tokens=(16, 48), output_tokens=(32, 96), share=0.75),
+    TrafficBin(name="edit", input_tokens=(64, 64), output_tokens=(48, 128), share=0.25),
+)
+
+
+def _asked(result: Result, sampling: tuple[str, ...]) -> Result:
+    return replace(result, config=replace(result.config, bins=BINS, sampling=sampling, source="prompts.jsonl"))
+
+
+def test_the_traffic_has_its_lengths_and_shares() -> None:
+    """Each bin with its share and bands, the sampling settings in turn, and where the prompts came from."""
+    two = ("greedy (temperature 0)", "sampled (temperature 0.8, top_p 0.95)")
+    assert mix(_asked(capped(), two)) == (
+        "75 % complete (16 to 48 prompt tokens, at most 32 to 96 output tokens); 25 % edit (64 prompt tokens, at most 48 to 128"
+        " output tokens); each sampled half greedy (temperature 0) and half sampled (temperature 0.8, top_p 0.95); prompts from"
+        " prompts.jsonl"
+    )
+    assert "; each sampled greedy (temperature 0); prompts" in mix(_asked(capped(), two[:1]))
+    assert "; each sampled 1 in 4 a and 1 in 4 b and 1 in 4 c and 1 in 4 d; " in mix(_asked(capped(), ("a", "b", "c", "d")))
+    assert "a third a and a third b and a third c" in mix(_asked(capped(), ("a", "b", "c")))
+
+
+def test_a_result_of_an_earlier_version_names_the_bins_that_it_met() -> None:
+    """Where the traffic that was asked for is not told, what was served is."""
+    assert mix(capped()) == "bins complete, edit; sampling greedy, sampled"
+    assert mix(replace(capped(), cells=())) == "of one kind"
+
+
+def test_loads_that_nobody_tested_are_named() -> None:
+    """Between 1, 4 and 16 streams lie untested ones; rates have no whole numbers in between to name."""
+    found = capped().enable_range
+    assert found is not None
+    assert range_sentence(capped(), found) == (
+        "Tested and passed: 1 stream, 4 streams. Above the cap: 16 streams, harm shown. Not tested: 2 to 3 and 5 to 15 streams;"
+        " those below 4 are taken to be like their neighbours. At 4 streams the server ran 3.6 requests at once on average, by"
+        " its own gauge: the figure to use where a limit is set on the server."
+    )
+    every = promote().enable_range
+    assert every is not None
+    assert "Higher loads were not tested." in range_sentence(promote(), every)
+    assert "the server" not in range_sentence(promote(), replace(every, running_at_cap=None))
+
+
+def test_one_running_request_is_no_plural() -> None:
+    """A server with one stream runs one request."""
+    found = promote().enable_range
+    assert found is not None
+    assert "the server ran 1 request at once" in range_sentence(promote(), replace(found, running_at_cap=1.0))
+
+
+def test_neighbouring_loads_leave_nothing_untested() -> None:
+    """From 1 to 2 streams there is no load in between; between rates there always is."""
+    cells = (a_cell(1, 0.5, primary=True), a_cell(2, 0.6))
+    span = EnableRange(min_concurrency=1, max_concurrency=2, running_at_cap=None, by="concurrency", beyond=None, method="")
+    assert range_sentence(a_result("PROMOTE", cells, (reason("x", "y"),), span), span) == (
+        "Tested and passed: 1 stream, 2 streams. Higher loads were not tested."
+    )
+    rated = tuple(
+        replace(cell, axes=replace(cell.axes, concurrency=None, rate=rate)) for cell, rate in zip(cells, (0.5, 2.5), strict=True)
+    )
+    by_rate = replace(span, by="rate", min_concurrency=0.5, max_concurrency=2.5)
+    assert "Rates between these were not tested." in range_sentence(a_result("PROMOTE", rated, (), by_rate), by_rate)
+
+
+def test_checks_are_told_by_load_and_by_side_of_the_cap() -> None:
+    """What passed is counted, what did not is named; loads where everything passed share a sentence."""
+    assert tally(capped()) == (
+        "At 1 and 4 streams, inside the cap: 10 PASS; the benefit (TPOT p50) PASS.",
+        "At 16 streams, above the cap: 5 FAIL: TPOT p95, pace p95, TTFT p95, E2E p95, output TPS; the benefit (TPOT p50) FAIL.",
+        "Over the whole run: 1 PASS.",
+    )
+    assert "2 open (INCONCLUSIVE): TPOT p95, pace p95; 1 without data (NODATA): TTFT p95" in tally(hold())[1]
+    assert [line.partition(":")[0] for line in tally(sliced())] == [
+        "At 1 stream of complete, greedy, inside the cap",
+        "At 1 stream of creative, greedy, not enabled",
+        "Over the whole run",
+    ]
+    assert "cap" not in " ".join(tally(rollback()))
+
+
+def test_a_cap_says_which_run_confirms_it() -> None:
+    """The command repeats the scenario with the passed loads alone, at a profile that is meant for decisions."""
+    assert confirmation(capped()) == "specbench run code.yaml --profile standard --set 'matrix.concurrency=[1, 4]'"
+    full = replace(capped(), run=replace(capped().run, profile="full", scenario="my scenarios/code.yaml"))
+    assert confirmation(full) == "specbench run 'my scenarios/code.yaml' --profile full --set 'matrix.concurrency=[1, 4]'"
+    assert [confirmation(one) for one in (promote(), hold(), rollback(), sliced())] == ["", "", "", ""]
+    assert answers(capped())[0].command == confirmation(capped())
+    assert "says PROMOTE, switch speculation on up to 4 streams and keep it off above" in answers(capped())[0].text
+
+
+def test_a_long_command_is_continued_as_a_shell_takes_it() -> None:
+    """80 columns hold it in two lines that can be pasted."""
+    lines = text(capped()).splitlines()
+    at = next(index for index, line in enumerate(lines) if line.strip().startswith("specbench run "))
+    assert [line.strip() for line in lines[at : at + 2]] == [
+        "specbench run code.yaml --profile standard \\",
+        "--set 'matrix.concurrency=[1, 4]'",
+    ]
+
+
+def test_more_pairs_are_told_in_all_and_beyond_this_run() -> None:
+    """A reader need not guess whether 14 pairs come on top."""
+    assert surer(hold()) == (
+        "About 14 pairs in all",
+        "3 required checks are open (TPOT p95, pace p95, TTFT p95); the hardest needs about 14 pairs a cell in all, 10 more than"
+        " this run (`--set matrix.pairs=14`).",
+    )
+
+
+def test_above_a_harmed_load_pairs_do_not_help_and_at_an_open_one_they_do() -> None:
+    """What would raise the cap depends on the next tested load: loads in between, or pairs there."""
+    assert surer(capped())[1].endswith(
+        "At 16 streams harm is shown, so more pairs there would not raise the cap; loads between 4 and 16 in"
+        " `matrix.concurrency` might."
+    )
+    still_open = replace(capped(), cells=(*capped().cells[:2], replace(hold().cells[1], axes=capped().cells[2].axes)))
+    assert surer(still_open)[1].endswith(
+        "A higher cap would need 16 streams settled (TPOT p95, pace p95, TTFT p95): about 14 pairs a cell in all, 10 more than"
+        " this run (`--set matrix.pairs=14`)."
+    )
+
+
+def test_the_first_token_is_shown_as_it_is_judged() -> None:
+    """Where p50 stands in for p95 the table shows p50 and says why; with both, the loads are named."""
+    assert side_metrics(capped()) == ["pace_p95", "ttft_p95", "output_tps"]
+    assert table_remarks(capped()) == ("Intervals are two-sided at 95 %; the checks use one-sided bounds.",)
+    at_p50 = replace(capped(), cells=tuple(replace(cell, findings=_at_p50(cell.findings)) for cell in capped().cells))
+    assert side_metrics(at_p50) == ["pace_p95", "ttft_p50", "output_tps"]
+    assert table_remarks(at_p50)[1] == "TTFT is judged at p50, as blocks held fewer than 20 requests, too few for a p95."
+    both = replace(capped(), cells=(at_p50.cells[0], *capped().cells[1:]))
+    assert side_metrics(both) == ["pace_p95", "ttft_p95", "output_tps"]
+    assert table_remarks(both)[1] == "At 1 stream TTFT is judged at p50, as blocks held fewer than 20 requests."
+
+
+def _at_p50(findings: tuple[Finding, ...]) -> tuple[Finding, ...]:
+    return tuple(replace(one, metric="ttft_p50") if one.metric == "ttft_p95" else one for one in findings)
+
+
+def test_words_of_the_report_are_explained_at_its_end() -> None:
+    """Every term that stands in it, and none that does not."""
+    said = text(capped()).partition("\nWords\n")[2]
+    terms = [line.strip()[2:].partition(":")[0] for line in said.splitlines() if line.startswith("  - ")]
+    assert {"Ratio", "Interval", "TTFT", "TPOT", "Pace", "Output TPS", "Acceptance length", "PASS", "FAIL"} <= set(terms)
+    assert "ITL" not in terms
+    assert "NODATA" not in terms
+    assert "NODATA: " in text(hold())
