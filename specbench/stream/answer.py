@@ -118,7 +118,7 @@ def _speak(answer: Answer, end: int, choice: Choice, chunk: Chunk) -> None:
         said = (delta.content or "") + (delta.refusal or "")
         called = "".join((call.name or "") + (call.arguments or "") for call in _calls(choice))
         text, answering = thought + said + called, bool(said or called) or not thought
-    ids = len(choice.token_ids) if choice.token_ids else None
+    ids = len(choice.token_ids or choice.output_ids or ()) or None
     usage = chunk.usage.completion_tokens if chunk.usage is not None else None
     # Usage that comes with the finish for the first time is the final one: it says nothing of this event.
     rises = usage is not None and usage > (answer.running_usage or 0)

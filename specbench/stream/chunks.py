@@ -37,13 +37,17 @@ class Logprobs(msgspec.Struct):
 
 
 class Choice(msgspec.Struct):
-    """One choice: `delta` on the chat route, `text` on the completions route."""
+    """One choice: `delta` on the chat route, `text` on the completions route.
+
+    Token ids are `token_ids` (vLLM, SGLang's completions) or `output_ids` (LMDeploy).
+    """
 
     index: int = 0
     delta: Delta | None = None
     text: str | None = None
     finish_reason: str | None = None
     token_ids: list[int] | None = None
+    output_ids: list[int] | None = None
     logprobs: Logprobs | None = None
 
 

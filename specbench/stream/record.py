@@ -118,7 +118,7 @@ def _timeline(capture: Capture, answer: Answer, rule: StreamRule, stamps: Sequen
         return Timeline()
     event_ns = tuple(stamp - capture.sent_ns for stamp in stamps)
     counted = attribute(answer, rule, event_ns.count(event_ns[0]))
-    exact = counted.tokens if counted.source == "running_usage" else (1,) * len(event_ns)
+    exact = counted.tokens if counted.source in ("running_usage", "token_ids") else (1,) * len(event_ns)
     steps = step_sizes(event_ns, exact, rule)
     first_answer = answer.answering.index(True) if True in answer.answering else None
     return Timeline(

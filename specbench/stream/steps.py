@@ -1,9 +1,9 @@
 """Content events grouped into engine steps, and which of their stamps are only upper bounds. Pure.
 
 Where the engine's rule says that an event is a step, it is one, however fast; only an event that brought no token by an exact
-count belongs to the step before it (SGLang splits one output into a reasoning and an answer event). Where the rule says that
-an event is one token, events no further apart than `burst_ns` from the one before are one step: a verified batch is written
-in one go. In recordings of llama.cpp the gaps inside a batch end at 0.26 ms and the next begin at 2.4 ms.
+count belongs to the step before it (SGLang and LMDeploy split one output into a reasoning and an answer event). Where the rule
+says that an event is one token, events no further apart than `burst_ns` from the one before are one step: a verified batch is
+written in one go. In recordings of llama.cpp the gaps inside a batch end at 0.26 ms and the next begin at 2.4 ms.
 """
 
 from collections.abc import Sequence

@@ -1,6 +1,7 @@
 """How many tokens each content event brought: the best source that a stream really carries. Pure; knows no engine by name.
 
-token_ids           the ids in the event are its tokens
+token_ids           the ids in the event are its tokens; where one output was split into several events and the ids came with the
+                    last (LMDeploy), its tokens count for the first, provided that all ids together are the server's total
 running_usage       the rise of `usage.completion_tokens` since the event before
 engine_counts       the rise of the engine's own count (llama.cpp's `tokens_predicted` and `timings.predicted_n`, log
                     probabilities); or, where an event is one token by the engine's rule, the engine's total confirms it
@@ -52,7 +53,7 @@ def spread(total: int, places: int) -> tuple[int, ...]:
 def _by(source: TokenSource, answer: Answer, rule: StreamRule, at_first_stamp: int) -> tuple[int, ...] | None:
     match source:
         case "token_ids":
-            return None if None in answer.ids else tuple(ids for ids in answer.ids if ids is not None)
+            return _by_ids(answer)
         case "running_usage":
             return _rises(answer.usage)
         case "engine_counts":
@@ -62,6 +63,20 @@ def _by(source: TokenSource, answer: Answer, rule: StreamRule, at_first_stamp: i
             return _spread_after_first(answer.output_tokens, len(answer.ends), at_first_stamp)
         case _:
             return None  # a tokenizer is not at hand here; events are what is left
+
+
+def _by_ids(answer: Answer) -> tuple[int, ...] | None:
+    """The number of ids of each event; None where events without ids leave tokens uncounted."""
+    told = sum(ids for ids in answer.ids if ids is not None)
+    if None in answer.ids and (not told or answer.output_tokens is None or _reconciled(answer, told)):
+        return None
+    tokens = [0] * len(answer.ids)
+    first = 0
+    for place, ids in enumerate(answer.ids):
+        if ids is not None:
+            tokens[first] = ids
+            first = place + 1
+    return tuple(tokens)
 
 
 def _rises(counts: Sequence[int | None]) -> tuple[int, ...] | None:

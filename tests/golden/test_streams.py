@@ -23,8 +23,8 @@ NAMES = sorted(path.name for path in FOLDER.iterdir() if path.suffix != ".md")
 
 def replayed(name: str) -> tuple[RequestRecord, str]:
     """The record and text of a recording, under the rule of the engine that it came from."""
-    rule = ENGINES["vllm" if name.startswith("vllm") else "llamacpp"].stream
-    return record_and_text(recorded(name), ASKED, rule)
+    engine = name.partition("-")[0]
+    return record_and_text(recorded(name), ASKED, ENGINES[engine if engine in ENGINES else "llamacpp"].stream)
 
 
 def recorded(name: str) -> Capture:
@@ -82,10 +82,14 @@ def test_tokens_are_those_that_the_engine_counted(name: str) -> None:
         ("xlc-q4_0-B-chat-chat.timed.jsonl", 192, 192, 139),
         ("xlc-q4_0-B-chat-code.timed.jsonl", 192, 192, 156),
         ("xlc-x3draft-chat-chat.timed.jsonl", 64, 64, 22),
+        ("sglang-written-chat.timed.jsonl", 5, 10, 4),
+        ("trtllm-written-chat.timed.jsonl", 4, 9, 4),
+        ("lmdeploy-written-chat.timed.jsonl", 5, 9, 4),
+        ("tgi-written-chat.timed.jsonl", 8, 8, 4),
     ],
 )
 def test_events_and_steps_are_what_speculation_makes_of_them(name: str, events: int, tokens: int, steps: int) -> None:
-    """vLLM sends one event per step; llama.cpp one per token, and a verified batch in one burst."""
+    """Most send one event per step, or split one into several; llama.cpp and TGI send one per token, a batch in a burst."""
     record, _ = replayed(name)
 
     assert (len(record.event_ns), record.output_tokens) == (events, tokens)
@@ -105,11 +109,42 @@ def test_events_and_steps_are_what_speculation_makes_of_them(name: str, events: 
         ("llamacpp-ngram-chat-code.sse", "engine_counts"),
         ("llamacpp-base-var-ignore-eos.txt", "engine_counts"),
         ("llamacpp-base-var-emoji.txt", "events"),
+        ("sglang-written-chat.timed.jsonl", "running_usage"),
+        ("trtllm-written-chat.timed.jsonl", "running_usage"),
+        ("lmdeploy-written-chat.timed.jsonl", "token_ids"),
+        ("tgi-written-chat.timed.jsonl", "events"),
     ],
 )
 def test_the_best_source_at_hand_is_used(name: str, source: str) -> None:
     """Ids where they were asked for; else the engine's counts; else what is left, named."""
     assert replayed(name)[0].token_source == source
+
+
+@pytest.mark.parametrize(
+    ("name", "tokens", "first_ms", "answer_ms", "flags"),
+    [
+        ("sglang-written-chat.timed.jsonl", (1, 4, 0, 3, 2), 100, 120, ()),
+        ("trtllm-written-chat.timed.jsonl", (1, 2, 4, 2), 100, 100, ()),
+        ("lmdeploy-written-chat.timed.jsonl", (1, 3, 0, 3, 2), 100, 120, ()),
+        ("tgi-written-chat.timed.jsonl", (1,) * 8, 100, 100, ()),
+    ],
+)
+def test_streams_as_engines_document_them(
+    name: str, tokens: tuple[int, ...], first_ms: int, answer_ms: int, flags: tuple[str, ...]
+) -> None:
+    """A role event, a comment, a named event and one without choices or usage are no tokens; a split output is counted once."""
+    record, _ = replayed(name)
+
+    assert record.event_tokens == tokens
+    assert (record.event_ns[0], record.first_answer_ns) == (first_ms * 1_000_000, answer_ms * 1_000_000)
+    assert (record.censored, record.flags) == ((), flags)
+
+
+def test_sglang_tells_its_drafts_in_an_event_without_choices() -> None:
+    """Three rounds that accepted 1, 2 and 3 of 3."""
+    told = replayed("sglang-written-chat.timed.jsonl")[0].acceptance
+
+    assert told == Acceptance(rounds=3, drafted=9, accepted=6, per_position=(3, 2, 1))
 
 
 def test_ids_and_running_usage_agree() -> None:

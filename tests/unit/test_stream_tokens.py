@@ -27,6 +27,16 @@ def test_an_event_without_its_count_rules_a_source_out() -> None:
     assert attribute(answer, BY_EVENT, 1).source == "running_usage"
 
 
+def test_ids_that_come_with_the_last_event_of_a_split_output_count_for_its_first() -> None:
+    """Only where all ids together are the server's total; an end without ids brought nothing."""
+    answer = _answer(5, 6, ids=[1, None, 3, 2, None])
+
+    assert attribute(answer, BY_EVENT, 1).source == "token_ids"
+    assert attribute(answer, BY_EVENT, 1).tokens == (1, 3, 0, 2, 0)
+    assert attribute(_answer(5, 7, ids=[1, None, 3, 2, None]), BY_EVENT, 1).source == "final_usage_spread"
+    assert attribute(_answer(2, None, ids=[1, None]), BY_EVENT, 1).source == "events"
+
+
 def test_the_engines_total_confirms_one_token_per_event() -> None:
     """Where an event is a token by the engine's rule and its total agrees, that is its count."""
     assert (attribute(_answer(5, 5), BY_BURST, 1).source, attribute(_answer(5, 5), BY_BURST, 1).tokens) == (
