@@ -15,7 +15,7 @@ from specbench.analysis.samples import Samples, Totals, quantiles
 from specbench.analysis.stats_paired import Estimate, around, jackknife, mean_with_t, t_quantile
 from specbench.analysis.stats_quantile import design_effect, log_quantile_influence, upper_bound
 from specbench.analysis.stats_rates import share_upper_bound
-from specbench.analysis.stats_shares import Shares, log_ratio_ends
+from specbench.analysis.stats_shares import Shares, Sorted, log_ratio_ends
 from specbench.model.judged import PerArm
 
 NO_PAIR = "no pair has a value in both arms"
@@ -121,7 +121,7 @@ def _shares_agree(whole: float, pools: Sequence["_Pool"], p: float, pairs: int) 
     if pairs < 2:
         return None
     reach = t_quantile((1 + _SHARES_LEVEL) / 2, pairs - 1)
-    ends = log_ratio_ends(Shares(*pools[0].logs(), *pools[1].logs(), pairs), p, whole, reach)
+    ends = log_ratio_ends(Shares(pools[0].logs(), pools[1].logs(), pairs), p, whole, reach)
     return None if ends is None else Estimate(whole, (whole - ends[0]) / reach, pairs - 1, (ends[1] - whole) / reach)
 
 
@@ -164,10 +164,10 @@ class _Pool:
         kept = self.values if without is None else self.values[self.pair != without]
         return float(quantiles(kept, [p])[0]) if len(kept) else None
 
-    def logs(self) -> tuple[Floats, Ints]:
-        """The samples as logs, and their pairs; a time of 0 is below, a failed request beyond every other."""
+    def logs(self) -> Sorted:
+        """The samples as logs; a time of 0 is below, a failed request beyond every other."""
         with np.errstate(divide="ignore"):
-            return np.log(self.values), self.pair
+            return Sorted(np.log(self.values), self.pair)
 
     def bound(self, p: float, confidence: float) -> float | None:
         """Upper bound of the p-quantile by an order statistic, for as many samples as clustering leaves of them."""

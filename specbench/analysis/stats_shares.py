@@ -5,7 +5,7 @@ percentile. Only arrays of numbers come in.
 """
 
 from dataclasses import dataclass
-from math import inf, sqrt
+from math import ceil, inf, sqrt
 
 import numpy as np
 
@@ -13,18 +13,36 @@ from specbench.analysis.events import Floats, Ints
 
 _FIRST_STEP, _GROWTH = 0.01, 1.6  # of the search for an end, on the log scale
 _FARTHEST = 10.0  # a ratio of 22,000: whoever gets there has no end
-_HALVINGS = 14
+_HALVINGS = 10
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Shares:
-    """Both arms' samples as logs, and the place of each one's pair: (n,) and (m,) each; pairs are 0 to `pairs` - 1."""
+class Sorted:
+    """One arm's samples as logs, ascending, and the place of each one's pair, 0 to n_pairs - 1: both (n,)."""
 
-    baseline: Floats
-    baseline_pair: Ints
-    speculative: Floats
-    speculative_pair: Ints
-    pairs: int
+    logs: Floats
+    pair: Ints
+
+    def beyond(self, limit: float, per_pair: Floats) -> tuple[float, Floats]:
+        """The share of the samples that lie beyond the limit, and how far each pair pulls it, (n_pairs,).
+
+        Args:
+            per_pair: (n_pairs,) samples of each pair.
+        """
+        n = len(self.logs)
+        first = int(np.searchsorted(self.logs, limit, side="right"))
+        share = (n - first) / n
+        pulls: Floats = (np.bincount(self.pair[first:], minlength=len(per_pair)) - share * per_pair) / n
+        return share, pulls
+
+
+class Shares:
+    """Two arms of the same pairs, to be asked at which ratios as many of both lie beyond their common percentile."""
+
+    def __init__(self, baseline: Sorted, speculative: Sorted, pairs: int) -> None:
+        self.pairs = pairs
+        self._arms = baseline, speculative
+        self._counts = tuple(np.bincount(arm.pair, minlength=pairs).astype(np.float64) for arm in self._arms)
 
     def t_at(self, log_ratio: float, p: float) -> float:
         """How clearly more of the speculative samples than of the baseline's lie beyond their common p-quantile, as a t.
@@ -33,23 +51,17 @@ class Shares:
         se^2 = G ÷ (G - 1) · sum ((s_g - S n_g) ÷ N_s - (b_g - B m_g) ÷ N_b)^2 over the G pairs: what a pair's samples have in
         common, in one arm or in both, is in it. 0 where neither share differs nor varies.
         """
-        moved = self.baseline + log_ratio
-        beyond = float(np.quantile(np.concatenate((moved, self.speculative)), p, method="inverted_cdf"))
-        share, pull = _beyond(self.speculative > beyond, self.speculative_pair, self.pairs)
-        base_share, base_pull = _beyond(moved > beyond, self.baseline_pair, self.pairs)
+        baseline, speculative = self._arms
+        both = np.concatenate((baseline.logs + log_ratio, speculative.logs))
+        rank = max(ceil(p * len(both) - 1e-9) - 1, 0)
+        limit = float(np.partition(both, rank)[rank])
+        share, pulls = speculative.beyond(limit, self._counts[1])
+        base_share, base_pulls = Sorted(both[: len(baseline.logs)], baseline.pair).beyond(limit, self._counts[0])
         difference = share - base_share
-        error = sqrt(self.pairs / (self.pairs - 1) * float(((pull - base_pull) ** 2).sum()))
+        error = sqrt(self.pairs / (self.pairs - 1) * float(((pulls - base_pulls) ** 2).sum()))
         if error == 0.0:
             return inf if difference > 0 else -inf if difference < 0 else 0.0
         return difference / error
-
-
-def _beyond(is_beyond: "np.ndarray[tuple[int], np.dtype[np.bool_]]", pair: Ints, pairs: int) -> tuple[float, Floats]:
-    """The share of an arm's samples that lie beyond, and how far each pair pulls it, (pairs,)."""
-    counts = np.bincount(pair, minlength=pairs)
-    share = float(is_beyond.mean())
-    pulls: Floats = (np.bincount(pair, weights=is_beyond, minlength=pairs) - share * counts) / len(pair)
-    return share, pulls
 
 
 def log_ratio_ends(shares: Shares, p: float, point: float, reach: float) -> tuple[float, float] | None:
@@ -74,7 +86,7 @@ def log_ratio_ends(shares: Shares, p: float, point: float, reach: float) -> tupl
 
 
 def _end(shares: Shares, p: float, point: float, side: float, reach: float) -> float | None:
-    """The first log ratio on this side of the point that the shares exclude, to a ten-thousandth of its distance."""
+    """The first log ratio on this side of the point that the shares exclude, to a thousandth of the last step."""
     inside, step = 0.0, _FIRST_STEP
     while side * shares.t_at(point + side * (inside + step), p) >= -reach:
         inside += step

@@ -9,20 +9,20 @@ from hypothesis import strategies as st
 
 from specbench.analysis.events import Floats
 from specbench.analysis.stats_paired import t_quantile
-from specbench.analysis.stats_shares import Shares, log_ratio_ends
+from specbench.analysis.stats_shares import Shares, Sorted, log_ratio_ends
 
 REACH = t_quantile(0.975, 9)
 
 
-def _shares(baseline: Floats, speculative: Floats, pairs: int = 10) -> Shares:
+def _sorted(values: Floats, pairs: int) -> Sorted:
     """The samples of `pairs` equally large blocks, in their order."""
-    return Shares(
-        np.log(baseline),
-        np.arange(len(baseline)) * pairs // len(baseline),
-        np.log(speculative),
-        np.arange(len(speculative)) * pairs // len(speculative),
-        pairs,
-    )
+    place = np.arange(len(values)) * pairs // len(values)
+    order = np.argsort(values, kind="stable")
+    return Sorted(np.log(values[order]), place[order])
+
+
+def _shares(baseline: Floats, speculative: Floats, pairs: int = 10) -> Shares:
+    return Shares(_sorted(baseline, pairs), _sorted(speculative, pairs), pairs)
 
 
 def _times(seed: int, n: int = 400) -> Floats:
