@@ -1,8 +1,25 @@
 """What an endpoint really sent, and how it tells it. No sockets."""
 
 from array import array
+from collections import deque
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
+
+REMEMBERED_PLAYS = 1000
+
+
+@dataclass(slots=True)
+class Performed:
+    """One play as it went: when its request arrived, and of each event with tokens when it had left and how many it held.
+
+    Times are nanoseconds of the monotonic clock; `keys` is whether the request brought a key.
+    """
+
+    name: str
+    asked_ns: int
+    keys: bool
+    sent_ns: list[int] = field(default_factory=list)
+    tokens: list[int] = field(default_factory=list)
 
 
 @dataclass(slots=True)
@@ -19,6 +36,8 @@ class Sent:
     accepted: int = 0
     first_ns: int = 0
     last_ns: int = 0
+    most_in_flight: int = 0
+    plays: "deque[Performed]" = field(default_factory=lambda: deque(maxlen=REMEMBERED_PLAYS))
 
     def told(self) -> dict[str, object]:
         """The same as `/truth` answers it."""
@@ -26,10 +45,15 @@ class Sent:
         return {
             "requests": self.requests,
             "tokens": self.tokens,
+            "most_in_flight": self.most_in_flight,
             "wall_s": wall_s,
             "chunks_per_s": (len(self.gap_ms) + len(self.ttft_ms)) / wall_s if wall_s > 0 else 0.0,
             **{name: percentiles(getattr(self, name)) for name in ("gap_ms", "ttft_ms", "e2e_ms")},
         }
+
+    def performed(self) -> list[dict[str, object]]:
+        """The last plays, as `/truth/plays` answers them."""
+        return [asdict(play) for play in self.plays]
 
     def metrics(self) -> str:
         """The counters under vLLM's names."""

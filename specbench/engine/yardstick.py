@@ -3,7 +3,8 @@
 One thread. Every stream follows a fixed schedule (first chunk after `ttft_ms`, then one each `interval_us`, so many tokens in
 each), and the monotonic time of every write is kept. A request counts from its arrival as the kernel stamped it, so that a
 busy machine, which lets this process read late, does not shorten what it calls true. It speaks both OpenAI routes, and tells on
-`/truth` what it did.
+`/truth` what it did. A request whose model is the name of a play (docs/yardstick.md) is answered by that;
+`/truth/plays` tells when each of its events left.
 
     python -m specbench.engine.yardstick --interval-us 10000 --tokens-per-chunk 4 [--tls CERTIFICATE KEY] [--while-input-lasts]
 """
@@ -18,53 +19,18 @@ import selectors
 import socket
 import ssl
 import time
-from dataclasses import dataclass
+from collections import deque
 
 from specbench.engine.arrivals import ask_for_stamps, received
-from specbench.engine.sent import Sent
+from specbench.engine.even_stream import WORDS, Connection, Schedule, chunk_of, event_of
+from specbench.engine.plays import NO_KEY, STREAM_HEAD, Play
+from specbench.engine.plays_chunks import CHUNKS
+from specbench.engine.plays_framing import FRAMING
+from specbench.engine.sent import Performed, Sent
 
 NS_PER_MS = 1_000_000
 POLL_NS = 1_200_000  # selectors wait in whole milliseconds: the last stretch before a write is waited for otherwise
-WORDS = (
-    " the",
-    " model",
-    " keeps",
-    " each",
-    " token",
-    " it",
-    " would",
-    " have",
-    " drawn",
-    " anyway",
-    ",",
-    " or",
-    " draws",
-    " anew",
-)
-HEAD = b"HTTP/1.1 200 OK\r\nContent-Type: text/event-stream; charset=utf-8\r\nTransfer-Encoding: chunked\r\n\r\n"
-
-
-@dataclass(frozen=True, slots=True)
-class Schedule:
-    """When chunks are due and how many tokens each holds."""
-
-    ttft_ms: float = 50.0
-    interval_us: float = 10_000.0
-    tokens_per_chunk: int = 1
-
-
-@dataclass(slots=True, eq=False)
-class Connection:
-    """One client connection and the answer under way on it."""
-
-    sock: socket.socket
-    received: bytes = b""
-    left: int = 0
-    given: int = 0
-    chunks: int = 0
-    chat: bool = True
-    asked_ns: int = 0
-    last_ns: int = 0
+PLAYS: dict[str, Play] = FRAMING | CHUNKS
 
 
 class Endpoint:
@@ -79,6 +45,7 @@ class Endpoint:
         self._sent = Sent()
         self._due: list[tuple[int, int, Connection]] = []
         self._turn = 0
+        self._busy: set[Connection] = set()
         self._open: dict[int, Connection] = {}
         self._poll = selectors.DefaultSelector()
         self._poll.register(listener, selectors.EVENT_READ)
@@ -121,10 +88,7 @@ class Endpoint:
     def _receive(self, connection: Connection) -> None:
         data, arrived_ns = received(connection.sock)
         if not data:
-            self._poll.unregister(connection.sock)
-            del self._open[connection.sock.fileno()]
-            connection.sock.close()
-            connection.left = 0
+            self._close(connection)
             return
         connection.received += data
         head, blank, body = connection.received.partition(b"\r\n\r\n")
@@ -132,18 +96,29 @@ class Endpoint:
         if blank and len(body) >= length:
             connection.received = body[length:]
             connection.asked_ns = arrived_ns
-            self._answer(connection, head.split(b" ", 2)[1].decode(), body[:length])
+            self._answer(connection, head, body[:length])
 
-    def _answer(self, connection: Connection, path: str, body: bytes) -> None:
+    def _answer(self, connection: Connection, head: bytes, body: bytes) -> None:
+        path = head.split(b" ", 2)[1].decode()
         if path.endswith("completions"):
-            connection.left = max(1, int(json.loads(body).get("max_tokens", 128)))
+            asked = json.loads(body)
+            name = str(asked.get("model"))
+            if name in PLAYS:
+                performed = Performed(name, connection.asked_ns, b"\r\nauthorization:" in head.lower())
+                self._perform(connection, PLAYS[name], performed)
+                return
+            connection.left = max(1, int(asked.get("max_tokens", 128)))
             connection.chat = "chat" in path
             connection.given = connection.chunks = 0
             self._sent.first_ns = self._sent.first_ns or connection.asked_ns
-            connection.sock.sendall(HEAD)
+            self._busy.add(connection)
+            self._sent.most_in_flight = max(self._sent.most_in_flight, len(self._busy))
+            connection.sock.sendall(STREAM_HEAD)
             self._schedule_next(connection, connection.asked_ns + round(self._schedule.ttft_ms * NS_PER_MS))
         elif path == "/truth":
             self._reply(connection, "application/json", json.dumps(self._sent.told()))
+        elif path == "/truth/plays":
+            self._reply(connection, "application/json", json.dumps(self._sent.performed()))
         elif path == "/metrics":
             self._reply(connection, "text/plain; version=0.0.4", self._sent.metrics())
         else:
@@ -164,18 +139,60 @@ class Endpoint:
             due_ns, _, connection = heapq.heappop(self._due)
             if connection.left:
                 self._write_chunk(connection, due_ns)
+            elif connection.writes:
+                self._play_on(connection)
+
+    def _perform(self, connection: Connection, play: Play, performed: Performed) -> None:
+        """The play begins: its head goes out, its first write has its time."""
+        connection.answers += 1
+        self._sent.plays.append(performed)
+        if play.refuses_reused and connection.answers > 1:
+            self._close(connection)
+            return
+        if play.refuses_keys and performed.keys:
+            connection.sock.sendall(NO_KEY)
+            return
+        connection.play, connection.performed, connection.writes = play, performed, deque(play.writes)
+        connection.sock.sendall(play.head)
+        self._schedule_next(connection, connection.asked_ns + round(play.writes[0].after_ms * NS_PER_MS))
+
+    def _play_on(self, connection: Connection) -> None:
+        """The next write of a play goes out, and the one after it has its time, counted from now."""
+        play, performed, write = connection.play, connection.performed, connection.writes.popleft()
+        assert play is not None
+        assert performed is not None
+        last = not connection.writes and not play.stays_open
+        now_ns = time.monotonic_ns()  # before the write: whoever reads it may run before this process does again
+        try:
+            connection.sock.sendall(chunk_of(write.data) + b"0\r\n\r\n" * last if play.framed else write.data)
+        except OSError:
+            connection.writes.clear()
+            return
+        performed.sent_ns += [now_ns] * len(write.tokens)
+        performed.tokens += write.tokens
+        if connection.writes:
+            self._schedule_next(connection, now_ns + round(connection.writes[0].after_ms * NS_PER_MS))
+
+    def _close(self, connection: Connection) -> None:
+        self._poll.unregister(connection.sock)
+        del self._open[connection.sock.fileno()]
+        connection.sock.close()
+        connection.left = 0
+        connection.writes.clear()
+        self._busy.discard(connection)
 
     def _write_chunk(self, connection: Connection, due_ns: int) -> None:
         sent, count = self._sent, min(self._schedule.tokens_per_chunk, connection.left)
         text = "".join(WORDS[(connection.given + place) % len(WORDS)] for place in range(count))
         connection.left -= count
         connection.given += count
-        event = _event(connection.chat, text, "length" if not connection.left else None)
+        event = event_of(connection.chat, text, "length" if not connection.left else None)
         now_ns = time.monotonic_ns()
         try:
             connection.sock.sendall(event)
         except OSError:
             connection.left = 0
+            self._busy.discard(connection)
             return
         if connection.chunks:
             sent.gap_ms.append((now_ns - connection.last_ns) / NS_PER_MS)
@@ -192,25 +209,11 @@ class Endpoint:
             self._schedule_next(connection, due_ns + round(self._schedule.interval_us * 1000))
         else:
             sent.requests += 1
+            self._busy.discard(connection)
             sent.e2e_ms.append((now_ns - connection.asked_ns) / NS_PER_MS)
             usage = {"prompt_tokens": 10, "completion_tokens": connection.given, "total_tokens": 10 + connection.given}
             last = json.dumps({"choices": [], "usage": usage}).encode()
-            connection.sock.sendall(_chunk(b"data: " + last + b"\n\n") + _chunk(b"data: [DONE]\n\n") + b"0\r\n\r\n")
-
-
-def _event(chat: bool, text: str, finish: str | None) -> bytes:
-    """One chunk as vLLM writes it; put together by hand, as a JSON encoder would take longer than the write."""
-    said = f'"delta":{{"content":"{text}"}}' if chat else f'"text":"{text}"'
-    reason = f'"{finish}"' if finish else "null"
-    body = (
-        f'data: {{"id":"chatcmpl-truth","object":"chat.completion.chunk","created":1700000000,"model":"truth",'
-        f'"choices":[{{"index":0,{said},"logprobs":null,"finish_reason":{reason}}}]}}\n\n'
-    )
-    return _chunk(body.encode())
-
-
-def _chunk(data: bytes) -> bytes:
-    return b"%x\r\n%s\r\n" % (len(data), data)
+            connection.sock.sendall(chunk_of(b"data: " + last + b"\n\n") + chunk_of(b"data: [DONE]\n\n") + b"0\r\n\r\n")
 
 
 def main() -> None:

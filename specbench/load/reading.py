@@ -117,7 +117,10 @@ class Reading:
                 self._waiter.switch(None)
 
     def _check(self) -> None:
-        """The deadline moves with every token: the alarm is set anew when it rings, not when a token comes."""
+        """The deadline moves with every token: the alarm is set anew when it rings, not when a token comes.
+
+        With the first token it may come nearer, so that the alarm rings at least as often as tokens must come.
+        """
         deadline_ns, late = self._exchange.deadline()
         if now_ns() >= deadline_ns:
             self._exchange.fail(late, "nothing came in time")
@@ -129,7 +132,8 @@ class Reading:
             self._alarm.start(self._check)
 
     def _left_s(self) -> float:
-        return max(0.0, seconds(self._exchange.deadline()[0] - now_ns()))
+        left_s = seconds(self._exchange.deadline()[0] - now_ns())
+        return max(0.0, min(left_s, self._transport.timeouts.between_tokens_s))
 
 
 @contextmanager

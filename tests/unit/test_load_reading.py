@@ -52,6 +52,17 @@ def test_every_read_is_a_stamped_frame() -> None:
     assert list(exchange.stamps) == sorted(exchange.stamps)
 
 
+def test_a_stall_is_found_long_before_a_first_token_would_have_been_too_late() -> None:
+    """C-12: two tokens, then comments for ever: an idle limit of 0.15 s ends it, whatever the patience for the first token."""
+    patient = Timeouts(connect_s=2.0, first_token_s=600.0, between_tokens_s=0.15, total_s=600.0)
+    pings = [chunk(b": ping\n\n")] * 40
+    with playing([_says(STREAM_HEAD, chunk(said("a")), chunk(said("b")), *pings, pause_s=0.05)]) as url:
+        exchange = _read(url, StampingTransport(patient))
+
+    assert (exchange.problem, b"".join(exchange.pieces).count(b"data:")) == ("stalled", 2)
+    assert b"".join(exchange.pieces).count(b"ping") < 40
+
+
 def test_an_answer_that_came_with_its_head_needs_no_reading() -> None:
     """All of it in one piece."""
     with playing([_says(STREAM_HEAD + chunk(DONE) + END)]) as url:
