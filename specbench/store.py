@@ -117,6 +117,18 @@ def read_run(folder: Path) -> Evidence:
     return Evidence(manifest=manifest, blocks=blocks, records=records, finished=finished, problems=tuple(problems), looks=looks)
 
 
+def stream_run(folder: Path) -> tuple[tuple[Block, ...], Iterator[RequestRecord]]:
+    """The blocks of a run, and its records one by one as they are asked for, so that a long run needs no memory.
+
+    Raises:
+        DataError: It is no run that this version reads, or its records are not there.
+    """
+    read_manifest(folder)
+    if not (folder / REQUESTS).exists():
+        raise DataError(f"{folder}: no {REQUESTS} in it, so there is no request to show; copy the whole run folder, or run again")
+    return tuple(_lines(folder / BLOCKS, Block, [])), _lines(folder / REQUESTS, RequestRecord, [])
+
+
 def write_atomically(path: Path, content: bytes) -> None:
     """Replaces `path` as a whole, so that a reader never sees half of it."""
     beside = path.with_name(path.name + ".new")

@@ -11,7 +11,7 @@ from pathlib import Path
 from specbench.errors import DataError
 from specbench.model.judged import Result
 from specbench.report.result_file import read_result, result_json, schema
-from specbench.store import REPORT, read_run, write_atomically
+from specbench.store import REPORT, stream_run, write_atomically
 
 __all__ = ["FORMATS", "TABLES", "Format", "read_result", "render", "result_json", "schema", "write_report"]
 
@@ -85,6 +85,6 @@ def _write_tables(run: Path, kind: str, output: Path | None) -> Path:
     if output is not None and str(output) == "-":
         raise DataError(f"{kind} is two tables, requests and events: name a folder for them with -o")
     folder = output if output is not None else run / "tables"
-    facts = read_run(run)
-    write_tables(folder, "parquet" if kind == "parquet" else "csv", facts.blocks, facts.records)
+    blocks, records = stream_run(run)
+    write_tables(folder, "parquet" if kind == "parquet" else "csv", blocks, records)
     return folder

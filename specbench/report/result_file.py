@@ -3,13 +3,14 @@
 import re
 from math import isfinite
 from pathlib import Path
+from shlex import quote
 from typing import Any
 
 import msgspec
 
 from specbench.errors import DataError, InternalError
 from specbench.model.judged import Result
-from specbench.store import RESULT
+from specbench.store import MANIFEST, RESULT
 
 SCHEMA_VERSION = 1
 # An indented array of numbers alone. Strings hold no raw line break in JSON, so this never matches inside one.
@@ -54,7 +55,10 @@ def read_result(path: Path) -> Result:
     try:
         data = file.read_bytes()
     except FileNotFoundError:
-        raise DataError(f"{file}: there is no result here; make one with: specbench analyze {file.parent}") from None
+        folder = file.parent if file.name == RESULT else file
+        if not (folder / MANIFEST).exists():
+            raise DataError(f"{folder}: no run is here; name a folder that `specbench run` wrote") from None
+        raise DataError(f"{file}: there is no result here; make one with: specbench analyze {quote(str(folder))}") from None
     except OSError as error:
         raise DataError(f"{file}: cannot be read ({error.strerror})") from None
     return result_of(data, str(file))
@@ -66,7 +70,7 @@ def result_of(data: bytes, where: str) -> Result:
     Raises:
         DataError: The bytes are damaged, or of another format version.
     """
-    again = "make it again with: specbench analyze RUN"
+    again = f"make it again with: specbench analyze {quote(str(Path(where).parent))}"
     try:
         version = msgspec.json.decode(data, type=_Version).schema_version
     except msgspec.ValidationError:

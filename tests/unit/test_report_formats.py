@@ -55,5 +55,6 @@ def test_files_go_into_the_run_folder_and_text_to_standard_output(tmp_path: Path
 
 def test_a_folder_without_a_result_says_what_to_do(tmp_path: Path) -> None:
     """A run that was never analysed is told so in one line."""
+    (tmp_path / "manifest.json").touch()
     with pytest.raises(DataError, match=r"make one with: specbench analyze"):
         write_report(tmp_path, "html", None)

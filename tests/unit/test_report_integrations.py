@@ -159,3 +159,21 @@ def test_the_pages_tell_every_series_and_every_path() -> None:
     assert {name for name in series if f"`{name}`" not in pages["prometheus"]} == set()
     paths = {getattr(route, "path", "") for route in app(ROOT).routes}
     assert {path for path in paths if f"`{path}`" not in pages["kubernetes"]} == set()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("word", "code"), [("PROMOTE", 0), ("CAPPED", 11), ("HOLD", 10), ("ROLLBACK", 20), ("INVALID", 30)])
+def test_gitlabs_script_reports_and_ends_as_the_verdict_asks(tmp_path: Path, word: VerdictWord, code: int) -> None:
+    """What follows the measurement, as a runner's shell takes it: JUnit and metrics are there whatever the verdict."""
+    job = yaml.safe_load((SHIPPED / "gitlab" / "specbench.gitlab-ci.yml").read_text(encoding="utf-8"))[".specbench"]
+    run = tmp_path / "specbench-run"
+    run.mkdir()
+    (run / "result.json").write_bytes(result_json(every_verdict()[word]))
+    path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
+    script = "\n".join(["set -e", *(line for line in job["script"] if "specbench-run" in line and "specbench run" not in line)])
+    done = subprocess.run(["sh", "-c", script], env={"PATH": path}, cwd=tmp_path, capture_output=True, text=True, timeout=120)
+    assert done.returncode == code
+    assert f"{word}: " in done.stdout
+    assert ElementTree.parse(run / "junit.xml").getroot().tag == "testsuites"
+    assert (run / "metrics.txt").read_text().endswith("# EOF\n")
+    assert (done.returncode in job["allow_failure"]["exit_codes"]) == (word in ("HOLD", "CAPPED"))

@@ -83,7 +83,7 @@ def _changed(**fields: Any) -> bytes:
         (b"{}", "not a result of specbench"),
         (b'{"schema_version": "1"}', "not a result of specbench"),
         (_changed(schema_version=2), "format version 2 is newer than 1; update specbench"),
-        (_changed(schema_version=0), "format version 0 is older than 1; make it again with: specbench analyze"),
+        (_changed(schema_version=0), "format version 0 is older than 1; make it again with: specbench analyze runs/x"),
         (_changed(cells=3), "cells"),
         (_changed(verdict="MAYBE"), "verdict"),
     ],
@@ -104,7 +104,8 @@ def test_a_later_field_of_the_same_version_is_ignored() -> None:
 
 
 def test_a_run_folder_is_read_by_its_name(tmp_path: Path) -> None:
-    """The folder stands for the file in it; an empty one says how to make it."""
+    """The folder stands for the file in it; one that was never analysed says how to make it."""
+    (tmp_path / "manifest.json").touch()
     with pytest.raises(DataError, match=r"there is no result here; make one with: specbench analyze"):
         read_result(tmp_path)
     (tmp_path / "result.json").write_bytes(result_json(capped()))

@@ -95,6 +95,7 @@ def test_a_cap_that_is_enforced_elsewhere_may_count_as_yes(tmp_path: Path) -> No
 
 def test_the_answer_follows_the_file(tmp_path: Path) -> None:
     """A run that is analysed again is answered anew; one without a result, or with half of one, is 503 with a line that helps."""
+    (tmp_path / "manifest.json").touch()
     client = Client(app(tmp_path))
     for content in (None, b"", result_json(capped())[:300]):
         if content is not None:
@@ -133,7 +134,7 @@ def test_nothing_else_is_there_to_ask_or_change(tmp_path: Path) -> None:
 
 def test_serving_needs_a_result_and_a_free_address(tmp_path: Path) -> None:
     """Both are told at once, in one line, before anything listens."""
-    with pytest.raises(DataError, match="there is no result here"):
+    with pytest.raises(DataError, match="no run is here"):
         serve(tmp_path, "127.0.0.1", 0, False)
     (tmp_path / "result.json").write_bytes(result_json(capped()))
     with pytest.raises(UnreachableError, match="cannot be listened on"):
