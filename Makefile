@@ -10,14 +10,14 @@ demo-real: real
 	$(bin)/specbench run scenarios/real/llamacpp-ngram.yaml --profile smoke
 
 # A real vLLM on this CPU: four to ten minutes and 4 GB to install, fifteen minutes to run; no part of `make test`.
-e2e-vllm: dev real
+e2e-vllm: everything
 	tools/real/vllm
 	$(bin)/python -m pytest -q -s tests/e2e/real_vllm.py
 
-# What runs real load runs alone: two such tests at once would only measure each other.
+# What rests on timing runs alone: two such tests at once would only measure each other.
 test: everything
-	$(bin)/python -m pytest -q -n 2 -m "not slow and not browser"
-	$(bin)/python -m pytest -q -m "slow or browser"
+	$(bin)/python -m pytest -q -n 2 --dist worksteal -m "beside or not slow"
+	$(bin)/python -m pytest -q -m "slow and not beside"
 
 check: dev
 	$(bin)/ruff format --check .

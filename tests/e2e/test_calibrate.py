@@ -27,6 +27,7 @@ matrix:
 
 
 @pytest.mark.slow
+@pytest.mark.beside
 def test_the_noise_floor_of_two_engines_feeds_the_plan(tmp_path: Path) -> None:
     """Speculation is left out of both arms, and the plan takes its spreads from the run that was made."""
     scenario = parse_scenario(SCENARIO, "noise.yaml", Overrides(profile="smoke"))

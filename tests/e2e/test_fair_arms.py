@@ -12,7 +12,7 @@ from typing import Any
 import httpx
 import pytest
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.beside]
 SHORT = ["--set", "matrix={concurrency: [2], pairs: 2, block: {min_requests: 6, min_s: 1, max_s: 6}}", "--profile", "smoke"]
 
 

@@ -15,7 +15,7 @@ import pytest
 from tests.support.leftovers import left_after, marked
 from tests.support.real import Run, first_answer_of, run
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.beside]
 
 
 @pytest.fixture(scope="session", autouse=True)
@@ -40,6 +40,10 @@ def check_counts(done: Run) -> None:
         cut = [r for r in records if r["block"] == block["id"] and r["outcome"] == "cut"]
         assert len(answered) >= 4
         assert all(r["output_tokens"] == sum(r["event_tokens"]) for r in answered)
+        for r in (r for r in answered if r["acceptance"] is not None):
+            steps = len(r["step_events"] or r["event_ns"])  # the end may cut tokens off that were accepted
+            assert r["burst_ns"] is None
+            assert 0 <= steps - (r["output_tokens"] - r["acceptance"]["accepted"]) <= max(r["step_events"] or [1])
         room = sum(r["max_tokens"] for r in cut)
         counted, told = block["telemetry"], [r["acceptance"] for r in answered if r["acceptance"] is not None]
         assert 0 <= counted["generated_tokens"] - sum(r["output_tokens"] for r in answered) <= room

@@ -14,7 +14,6 @@ import pytest
 pytestmark = pytest.mark.slow
 SMALL = [
     *("--profile", "smoke", "--set", "matrix.pairs=2", "--set", "matrix.block={min_requests: 6, min_s: 0.5, max_s: 20}"),
-    *("--set", "matrix.concurrency=[1, 2]"),
 ]
 
 
@@ -48,9 +47,10 @@ def an_engine() -> Iterator[str]:
             engine.terminate()
 
 
+@pytest.mark.beside
 def test_embedded_engines_can_be_restarted_for_every_pair(tmp_path: Path) -> None:
     """Each pair is a launch of its own; two launches an arm do not carry a promotion."""
-    done = run(tmp_path / "run", "--set", "matrix.schedule=restart")
+    done = run(tmp_path / "run", "--set", "matrix.schedule=restart", "--set", "matrix.concurrency=[1, 2]")
 
     assert len(done.blocks) == 8
     assert all(block["launch"] == block["pair"] for block in done.blocks)
@@ -62,13 +62,14 @@ def test_embedded_engines_can_be_restarted_for_every_pair(tmp_path: Path) -> Non
     assert any("schedule: restart" in note for note in done.result["notes"])
 
 
+@pytest.mark.beside
 def test_both_blocks_of_a_pair_can_run_at_once(tmp_path: Path) -> None:
     """Their steady windows overlap, and every request is on disk once."""
-    done = run(tmp_path / "run", "--set", "matrix.schedule=simultaneous")
+    done = run(tmp_path / "run", "--set", "matrix.schedule=simultaneous", "--set", "matrix.concurrency=[1]")
     windows = {(b["cell"], b["pair"], b["arm"]): (b["window_open_ns"], b["window_close_ns"]) for b in done.blocks}
     records = [json.loads(line) for line in (tmp_path / "run" / "requests.jsonl").read_text().splitlines()]
 
-    assert len(windows) == 8
+    assert len(windows) == 4
     for (cell, pair, _), (opened, closed) in windows.items():
         other_opened, other_closed = windows[cell, pair, "speculative"]
         assert opened < other_closed
@@ -81,7 +82,7 @@ def test_one_url_is_both_arms_by_what_their_requests_ask_for(tmp_path: Path) -> 
     with an_engine() as url:
         arms = ("--baseline", url, "--speculative", f"{url}/v1", "--set", "arms.baseline.extra_body={speculative: false}")
         engines = [word for arm in ("baseline", "speculative") for word in ("--set", f"arms.{arm}.engine=embedded")]
-        done = run(tmp_path / "run", *arms, *engines)
+        done = run(tmp_path / "run", *arms, *engines, "--set", "matrix.concurrency=[1]")
 
     for block in done.blocks:
         assert (block["engine_truth"]["drafted"] > 0) == (block["arm"] == "speculative")

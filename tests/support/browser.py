@@ -17,7 +17,7 @@ from select import select
 from typing import Any, Literal
 
 NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome")
-TIMEOUT_S = 30.0
+TIMEOUT_S = 120.0
 FLAGS = (
     "--headless",
     "--no-sandbox",

@@ -1,0 +1,64 @@
+"""Drives the real load generator at an endpoint that answers by number. No test and no assertion on a claim lives here."""
+
+import socket
+import threading
+import time
+
+from specbench.load.client import LoadChild
+from specbench.load.orders import BlockEnd, BlockOrder, Work
+from specbench.model.seen import Capture, RequestRecord
+from specbench.stream.record import Asked, record_of
+from specbench.telemetry import ENGINES
+from tests.support.captures import DONE, final_usage, finish, said
+from tests.support.raw_server import END, STREAM_HEAD, chunk
+
+RULE = ENGINES["openai"].stream
+GOOD = STREAM_HEAD + chunk(said("a")) + chunk(finish() + final_usage(1) + DONE) + END
+
+
+def driven(url: str, requests: int, concurrency: int, **changes: object) -> tuple[list[Capture], BlockEnd]:
+    """What came of so many requests in so many streams, and how the block ended; `changes` are fields of its order."""
+    values: dict[str, object] = {
+        "block": "b",
+        "url": url,
+        "path": "/v1/chat/completions",
+        "headers": {},
+        "concurrency": concurrency,
+        "min_requests": requests,
+        "min_s": 0.0,
+        "max_s": 60.0,
+        "ramp_s": 0.0,
+        "stagger_s": 0.0,
+    }
+    works = (Work(index=index, body=b'{"max_tokens":1}') for index in range(requests))
+    with LoadChild() as child:
+        *captures, end = child.run_block(BlockOrder(**(values | changes)), works)  # type: ignore[arg-type]
+    assert isinstance(end, BlockEnd)
+    return [capture for capture in captures if isinstance(capture, Capture)], end
+
+
+def records_of(captures: list[Capture]) -> list[RequestRecord]:
+    """The record of each capture, by the rule of a plain endpoint."""
+    return [record_of(capture, Asked("", "", 1), RULE) for capture in captures]
+
+
+class Endpoint:
+    """Answers by number, counts what comes and what is under way at once."""
+
+    def __init__(self, *first: bytes, then: bytes = GOOD, after_s: float = 0.0) -> None:
+        self._first, self._then, self._after_s = list(first), then, after_s
+        self._lock = threading.Lock()
+        self._open = 0
+        self.most_open = self.asked = 0
+
+    def __call__(self, connection: socket.socket) -> None:
+        """One request is answered."""
+        with self._lock:
+            self.asked += 1
+            self._open += 1
+            self.most_open = max(self.most_open, self._open)
+            answer = self._first.pop(0) if self._first else self._then
+        time.sleep(self._after_s)
+        with self._lock:
+            self._open -= 1
+        connection.sendall(answer)
