@@ -13,6 +13,7 @@ from specbench.calibrate.rows import Event, Row, Share, State, at_least, at_most
 from specbench.calibrate.verdicts import PAIRS, Outcome
 
 Outcomes = Mapping[str, Sequence[Outcome]]
+COVERAGE_SCENES = (*((name, FULL_BLOCK) for name in SCENARIOS), *((SHORTER_SCENE, steps) for steps in SHORTER_BLOCKS))
 DECIDE_COVERAGE = ("itl_p95", "tpot_p50", "tpot_p95")  # the others are shown beside them
 POWER_NEEDED = 0.8
 NEAR = 0.3
@@ -67,10 +68,8 @@ def test_rows(found: Outcomes) -> list[Row]:
 
 
 def coverage_rows(found: Outcomes) -> list[Row]:
-    """T3, and from which block length it holds."""
-    rows = [_coverage(found, name, FULL_BLOCK, metric) for name in SCENARIOS for metric in COVERED]
-    rows += [_coverage(found, SHORTER_SCENE, steps, metric) for steps in SHORTER_BLOCKS for metric in COVERED]
-    return rows
+    """T3, and from which block length it holds: a row for each of COVERED in each of COVERAGE_SCENES."""
+    return [_coverage(found, name, steps, metric) for name, steps in COVERAGE_SCENES for metric in COVERED]
 
 
 def looking_rows(found: Outcomes) -> list[Row]:
@@ -143,7 +142,8 @@ def _coverage(found: Outcomes, scenario: str, steps: int, metric: str) -> Row:
         return Row("T3", claim, "93 to 97 %", 0, "", "not run")
     state: State = "met" if 0.93 <= share.value <= 0.97 else "missed"
     wide = "; wider than needed" if share.value > 0.97 else ""
-    return Row("T3", claim, "93 to 97 %" if decides else "shown", share.runs, f"{share}{wide}", state if decides else "shown")
+    short = f"{percent(share.value)} ({percent(share.low)} to {percent(share.high)}){wide}"
+    return Row("T3", claim, "93 to 97 %" if decides else "shown", share.runs, short, state if decides else "shown")
 
 
 def _passes(outcomes: Sequence[Outcome], metric: str) -> Share | None:
