@@ -33,7 +33,8 @@ Outcome = Literal[
 class StreamRule:
     """How one engine streams: whether an event is an engine step, and which token counts its events can carry, best first.
 
-    `burst_ns` is set where an event is one token: events no further apart than this belong to one step.
+    `burst_ns` is set where an event is one token: events no further apart than this belong to one step, unless
+    the engine tells which do.
     """
 
     engine: str
@@ -98,7 +99,7 @@ class RequestRecord:
     `event_ns`, `event_tokens`: one entry per content event. `step_events`: how many consecutive content events each
     engine step holds, None where every event is a step. `censored`: indices of content events whose time is only an upper
     bound, as a later step's event was read with them under the same stamp. `burst_ns`: up to which gap events were taken for
-    one step, None where the engine's rule is that an event is a step.
+    one step, None where an event is a step, or the engine told which events its step brought.
     """
 
     block: str

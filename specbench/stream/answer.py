@@ -5,7 +5,7 @@ usage. An event that only names a role, ends the answer or brings the final usag
 """
 
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
 import msgspec
 
@@ -17,19 +17,30 @@ OPEN_NAMES = (b"", b"message", b"error")
 """Event names that can carry an answer; others (SGLang's `sglext_ids`, say) are extensions."""
 
 
+class Told(NamedTuple):
+    """What one content event tells beside its text: token ids in it, running usage, the engine's own count, its clock."""
+
+    ids: int | None
+    usage: int | None
+    own_count: int | None
+    sampled_ms: float | None
+
+
 @dataclass(slots=True)
 class Answer:
     """A stream as it was told; parallel lists hold one entry per content event.
 
     `ends`: offset just past the event. `ids`, `usage`, `counts`: token ids in it, running usage after it, tokens by the
-    engine's own count after it, each None where not told. `answering`: whether it belongs to the answer, not to reasoning.
-    `account`: the last event in which the engine may tell what it drafted.
+    engine's own count after it, each None where not told. `sampled_ms`: when its token was sampled by the engine's own clock,
+    None where not told. `answering`: whether it belongs to the answer, not to reasoning. `account`: the last event in which the
+    engine may tell what it drafted.
     """
 
     ends: list[int] = field(default_factory=list)
     ids: list[int | None] = field(default_factory=list)
     usage: list[int | None] = field(default_factory=list)
     counts: list[int | None] = field(default_factory=list)
+    sampled_ms: list[float | None] = field(default_factory=list)
     answering: list[bool] = field(default_factory=list)
     pieces: list[str] = field(default_factory=list)
     flags: set[str] = field(default_factory=set)
@@ -137,7 +148,7 @@ def _speak(answer: Answer, end: int, choice: Choice, chunk: Chunk) -> None:
             count = chunk.timings.predicted_n
         elif choice.logprobs is not None:
             count = answer.own_count = (answer.own_count or 0) + len(choice.logprobs.content or choice.logprobs.tokens or ())
-        _add(answer, end, text, answering, (ids, usage, count))
+        _add(answer, end, text, answering, Told(ids, usage, count, _sampled_ms(chunk)))
 
 
 def _calls(choice: Choice) -> list[Any]:
@@ -153,17 +164,21 @@ def _speak_natively(answer: Answer, end: int, chunk: Chunk) -> None:
         answer.finish_reason = chunk.stop_type or "stop"
         answer.engine_total, answer.prompt_tokens = chunk.tokens_predicted, chunk.tokens_evaluated
     if chunk.content or ids:
-        _add(answer, end, chunk.content or "", True, (ids, None, chunk.tokens_predicted))
+        _add(answer, end, chunk.content or "", True, Told(ids, None, chunk.tokens_predicted, _sampled_ms(chunk)))
 
 
-def _add(answer: Answer, end: int, text: str, answering: bool, told: tuple[int | None, int | None, int | None]) -> None:
+def _sampled_ms(chunk: Chunk) -> float | None:
+    return chunk.timings.predicted_ms if chunk.timings is not None else None
+
+
+def _add(answer: Answer, end: int, text: str, answering: bool, told: Told) -> None:
     answer.ends.append(end)
     answer.pieces.append(text)
     answer.answering.append(answering)
-    ids, usage, count = told
-    answer.ids.append(ids)
-    answer.usage.append(usage)
-    answer.counts.append(count)
+    answer.ids.append(told.ids)
+    answer.usage.append(told.usage)
+    answer.counts.append(told.own_count)
+    answer.sampled_ms.append(told.sampled_ms)
 
 
 def _plain(data: bytes) -> Any:

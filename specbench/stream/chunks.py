@@ -66,10 +66,14 @@ class Usage(msgspec.Struct):
 
 
 class Timings(msgspec.Struct):
-    """llama.cpp's own account (tools/server, `result_timings`): tokens generated so far, prompt tokens found in its cache."""
+    """llama.cpp's own account (tools/server, `result_timings`): tokens generated so far, prompt tokens found in its cache.
+
+    `predicted_ms` is when the event's token was sampled, since generation began: one moment for a whole verified batch.
+    """
 
     cache_n: int | None = None
     predicted_n: int | None = None
+    predicted_ms: float | None = None
 
 
 class Chunk(msgspec.Struct):

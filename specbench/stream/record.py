@@ -11,7 +11,7 @@ from specbench.model.seen import Acceptance, Capture, Outcome, RequestRecord, St
 from specbench.stream.answer import Answer, read_answer
 from specbench.stream.body import arrivals, plain_frames
 from specbench.stream.outcome import outcome_of, outcome_of_document, outcome_of_status
-from specbench.stream.steps import censored, step_sizes
+from specbench.stream.steps import censored, step_sizes, steps_of_moments, told_moments
 from specbench.stream.text import looping
 from specbench.stream.tokens import attribute
 from specbench.telemetry import ENGINES
@@ -42,6 +42,7 @@ class Timeline:
     first_answer_ns: int | None = None
     token_source: TokenSource | None = None
     flags: tuple[str, ...] = ()
+    burst_ns: int | None = None
 
 
 def record_of(capture: Capture, asked: Asked, rule: StreamRule) -> RequestRecord:
@@ -88,7 +89,7 @@ def record_and_text(capture: Capture, asked: Asked, rule: StreamRule) -> tuple[R
         looping=looping(text),
         acceptance=_acceptance(answer, rule),
         flags=tuple(sorted(flags)),
-        burst_ns=None if rule.event_is_step else rule.burst_ns,
+        burst_ns=line.burst_ns,
     ), text
 
 
@@ -119,13 +120,15 @@ def _timeline(capture: Capture, answer: Answer, rule: StreamRule, stamps: Sequen
     event_ns = tuple(stamp - capture.sent_ns for stamp in stamps)
     counted = attribute(answer, rule, event_ns.count(event_ns[0]))
     exact = counted.tokens if counted.source in ("running_usage", "token_ids") else (1,) * len(event_ns)
-    steps = step_sizes(event_ns, exact, rule)
+    moments = None if rule.event_is_step else told_moments(answer.sampled_ms)
+    steps = step_sizes(event_ns, exact, rule) if moments is None else steps_of_moments(moments)
     first_answer = answer.answering.index(True) if True in answer.answering else None
     return Timeline(
         event_ns=event_ns,
         event_tokens=counted.tokens,
         step_events=steps,
         censored=censored(event_ns, steps),
+        burst_ns=rule.burst_ns if not rule.event_is_step and moments is None else None,
         first_answer_ns=None if first_answer is None else event_ns[first_answer],
         token_source=counted.source,
         flags=(*counted.flags, "burst") if _released_at_once(event_ns, steps) else counted.flags,

@@ -2,13 +2,27 @@
 
 Where the engine's rule says that an event is a step, it is one, however fast; only an event that brought no token by an exact
 count belongs to the step before it (SGLang and LMDeploy split one output into a reasoning and an answer event). Where the rule
-says that an event is one token, events no further apart than `burst_ns` from the one before are one step: a verified batch is
-written in one go. In recordings of llama.cpp the gaps inside a batch end at 0.26 ms and the next begin at 2.4 ms.
+says that an event is one token, a verified batch is one step of several events. llama.cpp stamps each event with the moment at
+which its batch was sampled, if asked: events of one moment are one step, exactly. Else events no further apart than `burst_ns`
+from the one before are, as a batch is written in one go; a busy machine may cut it in two.
 """
 
 from collections.abc import Sequence
+from itertools import groupby, pairwise
 
 from specbench.model.seen import StreamRule
+
+
+def told_moments(sampled_ms: Sequence[float | None]) -> tuple[float, ...] | None:
+    """When the engine had sampled each event's token, by its own clock; None where an event does not tell, or time went back."""
+    told = tuple(moment for moment in sampled_ms if moment is not None)
+    return told if len(told) == len(sampled_ms) and all(later >= earlier for earlier, later in pairwise(told)) else None
+
+
+def steps_of_moments(moments: Sequence[float]) -> tuple[int, ...] | None:
+    """How many consecutive content events each step holds, told by the engine's clock; None where every event is a step."""
+    sizes = tuple(len(list(batch)) for _, batch in groupby(moments))
+    return None if len(sizes) == len(moments) else sizes
 
 
 def step_sizes(times_ns: Sequence[int], tokens: Sequence[int], rule: StreamRule) -> tuple[int, ...] | None:

@@ -82,6 +82,9 @@ def test_tokens_are_those_that_the_engine_counted(name: str) -> None:
         ("xlc-q4_0-B-chat-chat.timed.jsonl", 192, 192, 139),
         ("xlc-q4_0-B-chat-code.timed.jsonl", 192, 192, 156),
         ("xlc-x3draft-chat-chat.timed.jsonl", 64, 64, 22),
+        ("xlc-base-timings-chat-chat.timed.jsonl", 96, 96, 96),
+        ("xlc-ngram-timings-chat-copy.timed.jsonl", 96, 96, 37),
+        ("xlc-draft-timings-chat-chat.timed.jsonl", 96, 96, 27),
         ("sglang-written-chat.timed.jsonl", 5, 10, 4),
         ("trtllm-written-chat.timed.jsonl", 4, 9, 4),
         ("lmdeploy-written-chat.timed.jsonl", 5, 9, 4),
@@ -95,6 +98,30 @@ def test_events_and_steps_are_what_speculation_makes_of_them(name: str, events: 
     assert (len(record.event_ns), record.output_tokens) == (events, tokens)
     assert (len(record.step_events) if record.step_events is not None else events) == steps
     assert record.censored == ()
+
+
+@pytest.mark.parametrize(
+    ("name", "steps", "bursts"),
+    [
+        ("xlc-base-timings-chat-chat.timed.jsonl", 96, 96),
+        ("xlc-ngram-timings-chat-copy.timed.jsonl", 37, 42),
+        ("xlc-draft-timings-chat-chat.timed.jsonl", 27, 33),
+        ("llamacpp-base-var-timings-per-token.txt", 12, 1),
+        ("llamacpp-ngram-var-timings-per-token.txt", 8, 1),
+    ],
+)
+def test_llamacpp_s_own_clock_tells_its_steps_where_bursts_guess(name: str, steps: int, bursts: int) -> None:
+    """As many as the engine counted decode calls: generated less accepted tokens. Bursts see batches that were cut in two."""
+    record, _ = replayed(name)
+    timeless = a_capture(
+        (0, b""), frames=tuple(replace(f, data=f.data.replace(b"predicted_ms", b"x")) for f in recorded(name).frames)
+    )
+    guessed = record_of(timeless, ASKED, ENGINES["llamacpp"].stream)
+    accepted = record.acceptance.accepted or 0 if record.acceptance is not None else 0
+
+    assert (record.burst_ns, guessed.burst_ns) == (None, 1_500_000)
+    assert len(record.step_events or record.event_ns) == steps == (record.output_tokens or 0) - accepted
+    assert len(guessed.step_events or guessed.event_ns) == bursts
 
 
 @pytest.mark.parametrize(
