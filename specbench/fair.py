@@ -47,7 +47,16 @@ def fairness_notes(scenario: Scenario, endpoints: Sequence[Endpoint]) -> tuple[s
     for endpoint in endpoints:
         notes += contradictions(endpoint, scenario.arm(endpoint.arm).declare)
         notes += _unknown_speculation(endpoint, scenario)
+        notes += proxy_notes(endpoint)
     return tuple(notes)
+
+
+def proxy_notes(endpoint: Endpoint) -> tuple[str, ...]:
+    """A sentence where the arm is reached by a proxy, which may hold a stream back; none where it is reached directly."""
+    proxy = endpoint.facts.get("proxy", "none")
+    if proxy == "none":
+        return ()
+    return (f"arms.{endpoint.arm}: {endpoint.url} is reached by the proxy {proxy}: times are those of arrival behind it",)
 
 
 def _refuse_design(endpoint: Endpoint, scenario: Scenario) -> None:

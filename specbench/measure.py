@@ -18,8 +18,8 @@ from specbench.prompts.draw import Drawing, Prompt, prompt, salted
 from specbench.store import RunWriter
 from specbench.stream.record import Asked, record_of
 from specbench.telemetry import ENGINES, telemetry_of
-from specbench.telemetry.death import with_oom_events
 from specbench.telemetry.endpoint import ask
+from specbench.telemetry.memory import with_oom_events
 from specbench.telemetry.scrape import MetricsSource, Sampler, metrics_source, scrape_idle
 from specbench.units import ns_of_s
 

@@ -15,7 +15,8 @@ from specbench.load.orders import BlockEnd, BlockOrder, Work
 from specbench.model.asked import ArmName, Scenario
 from specbench.model.seen import Capture, RequestRecord
 from specbench.prompts.body import ROUTES, body_of
-from specbench.prompts.draw import Drawing, prompt
+from specbench.prompts.disagreement import disagreement
+from specbench.prompts.draw import Drawing, Prompt, prompt
 from specbench.prompts.pieces import UNMEASURED, Tokens, measured
 from specbench.stream.record import Asked, record_of
 from specbench.telemetry import ENGINES
@@ -86,10 +87,7 @@ def try_arm(child: LoadChild, scenario: Scenario, ready: Ready, name: ArmName, d
         RefusedError: the arm does not stream, or refuses a sampling.
     """
     engine = ENGINES[ready.arm.engine]
-    prompts = [
-        replace(prompt(drawing, f"preflight/{name}", None, sampling.name, 0), index=index, max_tokens=8)
-        for index, sampling in enumerate(scenario.workload.sampling)
-    ]
+    prompts = _first_prompts(scenario, name, drawing)
     extras = engine.request_extras(scenario.workload.route, True)
     bodies = [body_of(p, scenario.workload, ready.arm.model or "", extras, ready.arm) for p in prompts]
     order = BlockOrder(
@@ -116,6 +114,21 @@ def try_arm(child: LoadChild, scenario: Scenario, ready: Ready, name: ArmName, d
     if not records:
         raise UnreachableError(f"arms.{name}: {ready.url} gave no answer at all within {FIRST_ANSWER_S:g} s")
     return tuple(records)
+
+
+def prompt_note(scenario: Scenario, name: ArmName, drawing: Drawing, records: Sequence[RequestRecord]) -> str | None:
+    """What to know where the arm counts its first prompts otherwise than they were drawn; None where it does not."""
+    told = {record.index: record.prompt_tokens for record in records}
+    prompts = _first_prompts(scenario, name, drawing)
+    counted = [drawing.unit.of(asked.text) + drawing.unit.of(asked.system or "") for asked in prompts]
+    return disagreement(counted, [told.get(asked.index) for asked in prompts])
+
+
+def _first_prompts(scenario: Scenario, name: ArmName, drawing: Drawing) -> list[Prompt]:
+    return [
+        replace(prompt(drawing, f"preflight/{name}", None, sampling.name, 0), index=index, max_tokens=8)
+        for index, sampling in enumerate(scenario.workload.sampling)
+    ]
 
 
 def _works(bodies: list[bytes]) -> Iterator[Work]:

@@ -17,7 +17,7 @@ from specbench.analyze import analyze
 from specbench.arms import Ready, Visit, visits
 from specbench.citations import cited_runs
 from specbench.errors import DataError, InternalError, RefusedError, UnreachableError
-from specbench.fair import fairness_notes, refuse_unfair
+from specbench.fair import fairness_notes, proxy_notes, refuse_unfair
 from specbench.load.client import LoadChild
 from specbench.looking import Looking
 from specbench.measure import Bench
@@ -25,7 +25,7 @@ from specbench.model.asked import ARMS, ArmName, Scenario
 from specbench.model.judged import PerArm, Result
 from specbench.model.seen import Endpoint, Manifest
 from specbench.plan import cells_of, certainty_of, trials_of
-from specbench.preflight import served_model, token_unit, try_arm
+from specbench.preflight import prompt_note, served_model, token_unit, try_arm
 from specbench.progress import Watcher
 from specbench.prompts.corpora import documents
 from specbench.prompts.dataset import dataset_notes, read_dataset
@@ -119,11 +119,15 @@ def _prepared(scenario: Scenario, visit: Visit, child: LoadChild, watcher: Watch
                 models[name] = served_model(started, name)
                 ready = named(started, models[name])
                 endpoints.append(_endpoint(ready, name))
+                for note in proxy_notes(endpoints[-1]):
+                    watcher.say(f"{scenario.name}: {note}")
                 if len(endpoints) == len(ARMS):
                     refuse_unfair(endpoints, scenario)
                 drawing = drawing or _drawing(scenario, ready)
                 watcher.say(f"{scenario.name}: asking the {name} arm once per sampling")
-                try_arm(child, scenario, ready, name, drawing)
+                records = try_arm(child, scenario, ready, name, drawing)
+                if name == "baseline" and (told := prompt_note(scenario, name, drawing, records)) is not None:
+                    drawing = replace(drawing, notes=(*drawing.notes, told))
     except RefusedError as refusal:
         return Prepared(PerArm("", ""), tuple(endpoints), None, str(refusal))
     return Prepared(PerArm(models["baseline"], models["speculative"]), tuple(endpoints), drawing, None)

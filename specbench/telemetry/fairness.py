@@ -29,7 +29,7 @@ class Fact:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Fairness:
-    """The facts of two arms in three lists, for a table side by side; `warnings` are sentences to show.
+    """The facts of two arms in three lists; `warnings` are sentences to show.
 
     `must_equal`: known of both; a difference refuses the comparison unless it is accepted by name. `follows`: comes from the
     treatment, or is weighed elsewhere: shown, never a failure. `unknown`: should be equal, and at least one arm has no value.
@@ -74,33 +74,6 @@ def contradictions(endpoint: Endpoint, declared: Mapping[str, str]) -> tuple[str
         for name, value in declared.items()
         if endpoint.sources.get(name) == "read" and endpoint.facts[name] != value
     )
-
-
-def table(fairness: Fairness) -> list[tuple[str, str, str, str]]:
-    """Rows of (fact, baseline, speculative, what it means), the refusals first."""
-    rows = [
-        (fact.name, _shown(fact.baseline, fact.baseline_source), _shown(fact.speculative, fact.speculative_source), meaning)
-        for fact, meaning in _with_meaning(fairness)
-    ]
-    return sorted(rows, key=lambda row: row[3] != "differs")
-
-
-def _with_meaning(fairness: Fairness) -> list[tuple[Fact, str]]:
-    judged = [(fact, _judged(fact)) for fact in fairness.must_equal]
-    shown = [(fact, "shown, not judged") for fact in fairness.follows]
-    return judged + shown + [(fact, "not known of both") for fact in fairness.unknown]
-
-
-def _judged(fact: Fact) -> str:
-    if not fact.differs:
-        return "equal"
-    return "differs, accepted" if fact.accepted else "differs"
-
-
-def _shown(value: str | None, source: str) -> str:
-    if value is None:
-        return "not declared"
-    return f"{value} (declared)" if source == "declared" else value
 
 
 def _fact(name: str, baseline: Endpoint, speculative: Endpoint, accepted: bool) -> Fact:

@@ -1,9 +1,11 @@
 """What refuses a run before load, by its design, and what is only said."""
 
+from dataclasses import replace
+
 import pytest
 
 from specbench.errors import RefusedError
-from specbench.fair import fairness_notes, refuse_unfair
+from specbench.fair import fairness_notes, proxy_notes, refuse_unfair
 from specbench.model.asked import ArmName, Design, Scenario
 from specbench.model.seen import Endpoint
 from specbench.telemetry.facts import with_sources
@@ -66,3 +68,14 @@ def test_a_run_says_its_design_and_what_it_could_not_see() -> None:
         scenario("swap"), both("off", "on")
     )
     assert not any("A/A" in note or "place" in note for note in fairness_notes(scenario("plain"), both("off", "on")))
+
+
+def test_a_proxy_on_the_way_is_said() -> None:
+    """At the start of the run and in its notes; a direct way needs no word."""
+    direct, other = both("off", "on")
+    proxied = replace(other, facts=other.facts | {"proxy": "squid:3128"})
+    sentence = "arms.speculative: http://gpu2:8000 is reached by the proxy squid:3128: times are those of arrival behind it"
+
+    assert proxy_notes(proxied) == (sentence,)
+    assert proxy_notes(replace(other, facts=other.facts | {"proxy": "none"})) == proxy_notes(direct) == ()
+    assert sentence in fairness_notes(scenario("plain"), (direct, proxied))

@@ -6,7 +6,7 @@ import pytest
 
 from specbench.model.seen import Endpoint
 from specbench.telemetry.facts import with_sources
-from specbench.telemetry.fairness import contradictions, differences, table
+from specbench.telemetry.fairness import contradictions, differences
 
 READ = {
     "model": "m",
@@ -96,17 +96,6 @@ def test_an_accepted_difference_that_does_not_exist_is_remarked() -> None:
     warnings = differences(endpoint(), endpoint(speculation="on"), ["context_length", "quantisation"]).warnings
 
     assert "Accepted differences that do not exist: context_length, quantisation" in warnings
-
-
-def test_the_table_shows_refusals_first_and_sources() -> None:
-    """Side by side, with what each line means."""
-    baseline = endpoint({"revision": "a"})
-    rows = table(differences(baseline, endpoint({"revision": "a"}, speculation="on", context_length="2048", prefix_caching=None)))
-
-    assert rows[0] == ("context_length", "4096", "2048", "differs")
-    assert ("revision", "a (declared)", "a (declared)", "equal") in rows
-    assert ("prefix_caching", "on", "not declared", "not known of both") in rows
-    assert ("speculation", "off", "on", "shown, not judged") in rows
 
 
 def test_a_declaration_that_the_endpoint_contradicts_is_said() -> None:

@@ -1,16 +1,13 @@
-"""Whether an engine ran out of memory or died, in the words of its errors and its log.
+"""How often an engine's memory ran out, in the words of its errors and its log.
 
-Words of engines only; whether a death decides anything is judged elsewhere.
+Words of engines only; whether that decides anything is judged elsewhere.
 """
 
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
-from typing import Literal
 
 from specbench.model.seen import Telemetry
-
-Death = Literal["oom", "engine_dead"]
 
 UNSEEN_LOG = "not_told: the engine's log is not seen, and no answer says that its memory ran out"
 
@@ -22,18 +19,6 @@ _OOM = re.compile(
     r"|bad_alloc|cudaerrormemoryallocation|hip error.*memory",
     re.IGNORECASE,
 )
-_DEAD = re.compile(
-    r"enginecore encountered|enginedead|engine (core )?(is )?dead|engine process .*(died|exited)|scheduler hit an exception"
-    r"|background loop has errored|fatal executor error|sigkill|segmentation fault",
-    re.IGNORECASE,
-)
-
-
-def death_in(text: str) -> Death | None:
-    """What an error text or a log line tells of: exhausted memory, an engine that died, or None, a mishap of one request."""
-    if _OOM.search(text):
-        return "oom"
-    return "engine_dead" if _DEAD.search(text) else None
 
 
 def oom_events(texts: Iterable[str]) -> int:
