@@ -236,8 +236,12 @@ def test_the_embedded_engine_is_read_as_its_truth_says() -> None:
     """What its own /truth said of the recorded requests."""
     telemetry = told("embedded", *(recorded(f"embedded-{end}.txt") for end in ("before", "after", "during")))
 
-    assert telemetry.acceptance == Acceptance(rounds=194, drafted=776, accepted=510, per_position=(177, 162, 111, 60))
-    assert (telemetry.generated_tokens, telemetry.prompt_tokens, telemetry.running_mean) == (700, 36, 2.0)
+    assert telemetry.acceptance == Acceptance(rounds=231, drafted=924, accepted=467, per_position=(172, 128, 96, 71))
+    assert (telemetry.generated_tokens, telemetry.prompt_tokens, telemetry.decode_steps) == (700, 29, 231)
+    assert (telemetry.running_mean, telemetry.waiting_mean, telemetry.prefix_queries) == (2.0, 0.0, 29)
+    assert telemetry.queue_time_s_mean == pytest.approx(0.0087, abs=1e-4)
+    assert telemetry.server_ttft_s_mean == pytest.approx(0.0275, abs=1e-4)
+    assert telemetry.server_itl_s_mean == pytest.approx(0.0190, abs=1e-4)  # a step's, as vLLM has it
     assert (telemetry.restarts, telemetry.preemptions, telemetry.prefix_hits) == (0, 0, 0)
 
 
@@ -248,7 +252,13 @@ def test_the_embedded_engine_tells_who_it_is() -> None:
     assert ENGINES["embedded"].recognises(answers)
     assert ENGINES["embedded"].facts(answers) == {
         "model": "specbench-ngram",
+        "revision": "15df32539bb01d70",
+        "quantization": "Qwen2.5-14B-Instruct-GPTQ-Int4",
+        "hardware": "NVIDIA GeForce RTX 3090 (virtual)",
         "context_length": "8192",
+        "prefix_caching": "on",
         "speculation": "on",
+        "speculation_config": '{"method": "draft_model", "num_speculative_tokens": 4, "draft_sampling": "sampled",'
+        ' "prompt_lookup_min": 2, "prompt_lookup_max": 4}',
         "kv_capacity_tokens": "51600",
     }
