@@ -9,7 +9,6 @@ Measures and prints; no test rests on a time of this machine.
 import argparse
 import json
 import os
-import platform
 import resource
 import subprocess
 import sys
@@ -21,10 +20,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from specbench import __version__
+from benchmarks.machine import described
+from benchmarks.results import write_section
 
 ROOT = Path(__file__).parent.parent
-RESULTS = Path(__file__).parent / "RESULTS.md"
+TITLE = "What the client reports and what was sent"
 CERTIFICATE, KEY = (ROOT / "tests/support/tls" / name for name in ("localhost.pem", "localhost.key"))
 TOKENS = 128
 TTFT_MS = 50.0
@@ -92,14 +92,14 @@ def main(arguments: list[str] | None = None) -> int:
     for _ in range(asked.repeat):
         for level in LEVELS:
             rows.append(measured("specbench", level, asked.seconds, ours(level, asked.seconds)))
-            print(_line(rows[-1]), flush=True)
+            print(line_of(rows[-1]), flush=True)
             if asked.vllm and not level.tls:
                 rows.append(measured("vLLM", level, asked.seconds, vllms(asked.vllm, asked.tokenizer, level, asked.seconds)))
-                print(_line(rows[-1]), flush=True)
+                print(line_of(rows[-1]), flush=True)
     verdicts = list(_verdicts(rows))
     print("\n".join(text for text, _ in verdicts))
     if asked.write:
-        RESULTS.write_text(page(rows, verdicts, asked.note), encoding="utf-8")
+        write_section(TITLE, section(rows, verdicts, asked.note))
     return 0 if all(met for _, met in verdicts) else 1
 
 
@@ -168,7 +168,7 @@ def _truth(level: Level) -> Iterator[str]:
             endpoint.terminate()
 
 
-def _line(row: Row) -> str:
+def line_of(row: Row) -> str:
     figures = "  ".join(f"{what} {said:.2f}/{true:.2f}{'' if ok else ' !'}" for what, said, true, ok in row.errors())
     return f"{row.client:<10}{row.level.name:<24}{row.chunks_per_s:7.0f} chunks/s {row.cpu_us:7.1f} us/chunk  {figures}"
 
@@ -190,22 +190,21 @@ def _verdicts(rows: list[Row]) -> Iterator[tuple[str, bool]]:
         )
 
 
-def page(rows: list[Row], verdicts: list[tuple[str, bool]], note: str) -> str:
-    """RESULTS.md: what was compared, versions and figures."""
+def section(rows: list[Row], verdicts: list[tuple[str, bool]], note: str) -> str:
+    """Its section of RESULTS.md: what was compared, versions and figures."""
     head = ["client", "level", "chunks/s", "CPU µs/chunk", *(f"gap {p}" for p in GAP_POINTS), *(f"TTFT {p}" for p in TTFT_POINTS)]
     lines = [f"| {' | '.join(head)} |", "|---" * len(head) + "|"]
     for row in rows:
         figures = [f"{said:.2f} / {true:.2f}" for _, said, true, _ in row.errors()]
         cells = [row.client, row.level.name, f"{row.chunks_per_s:.0f}", f"{row.cpu_us:.1f}", *figures]
         lines.append(f"| {' | '.join(cells)} |")
-    system = f"specbench {__version__}, Python {platform.python_version()}, {platform.system()} {platform.release()}"
     text = [
-        f"`python -m benchmarks.fidelity --write` wrote this page: {system}, {os.cpu_count()} cores that endpoint and client",
-        "share. Times are in milliseconds, reported / true, of the same run; a level is streams x chunks a second in each. CPU",
-        f"counts all processes of a client and their start. {note}".rstrip(),
+        f"`python -m benchmarks.fidelity --write` wrote this section: {described()}. Times are in milliseconds,",
+        "reported / true, of the same run; a level is streams x chunks a second in each. CPU counts all processes of a client",
+        f"and their start. {note}".rstrip(),
     ]
     notes = [f"- {sentence}" for sentence, _ in verdicts]
-    return "\n".join(["# What the client reports and what was sent", "", *text, "", *lines, "", *notes, ""])
+    return "\n".join([*text, "", *lines, "", *notes])
 
 
 if __name__ == "__main__":

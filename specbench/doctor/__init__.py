@@ -28,9 +28,9 @@ def doctor(
         say: told in a line now and then how far it is.
 
     Raises:
-        ScenarioError: there is no engine of that name.
+        ScenarioError: there is no engine of that name, or the URL is none.
         UnreachableError: nothing answers at the URL, or the endpoint that knows what it sent did not come up.
-        RefusedError: the endpoint serves several models and none was named.
+        RefusedError: the endpoint lists several models, or none, and none was named.
     """
     if url is None:
         return machine_diagnosis(climbed(say), machine_facts())

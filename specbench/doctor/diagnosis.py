@@ -2,11 +2,13 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from textwrap import fill
 from typing import Literal
 
 Weight = Literal["unfit", "caution", "note"]
 """unfit: figures would be wrong; caution: some figures need care; note: good to know."""
 
+WIDTH = 80
 MARKS: dict[Weight, str] = {"unfit": "✗", "caution": "!", "note": "·"}
 
 
@@ -91,25 +93,38 @@ def as_text(diagnosis: Diagnosis) -> str:
 
 def _facts(diagnosis: Diagnosis) -> Iterator[str]:
     if diagnosis.facts:
-        yield "  " + ", ".join(f"{name} {value}" for name, value in diagnosis.facts)
+        facts = ", ".join(f"{name} {value}" for name, value in diagnosis.facts)
+        yield fill(facts, width=WIDTH, initial_indent="  ", subsequent_indent="  ", break_long_words=False)
 
 
 def _rungs(rungs: tuple[Rung, ...]) -> Iterator[str]:
     if rungs:
-        heads = (reading.what for reading in rungs[0].readings)
-        yield "  " + f"{'reported / true, ms':<22}" + "".join(f"{what:>17}" for what in heads)
+        yield "  streams x chunks/s in each and chunks/s in all, then reported/true in ms:"
+        yield f"  {'':<13}" + "".join(f"{reading.what:>12} " for reading in rungs[0].readings).rstrip()
     for rung in rungs:
-        cells = "".join(f"{_pair(reading):>17}" for reading in rung.readings)
-        state = "" if rung.ok else "  late, and said so" if rung.complaints else "  WRONG"
-        yield "  " + f"{f'{rung.streams} x {rung.rate}: {rung.chunks_per_s:.0f}/s':<22}" + cells + state
+        cells = "".join(f"{_pair(reading):>13}" for reading in rung.readings)
+        yield f"  {f'{rung.streams}x{rung.rate} {rung.chunks_per_s:.0f}':<13}{cells}".rstrip()
+        if not rung.ok:
+            yield "      late, and said so" if rung.complaints else "      WRONG, and did not notice"
 
 
 def _pair(reading: Reading) -> str:
-    said = "n/a" if reading.said_ms is None else f"{reading.said_ms:.2f}"
-    return f"{said} / {reading.true_ms:.2f}{' ' if reading.ok else '!'}"
+    said = "n/a" if reading.said_ms is None else _short(reading.said_ms)
+    return f"{said}/{_short(reading.true_ms)}{' ' if reading.ok else '!'}"
+
+
+def _short(value_ms: float) -> str:
+    return f"{value_ms:.{2 if value_ms < 100 else 1 if value_ms < 1000 else 0}f}"
 
 
 def _symptoms(symptoms: tuple[Symptom, ...]) -> Iterator[str]:
     for symptom in sorted(symptoms, key=lambda one: list(MARKS).index(one.weight)):
         remedy = f" {symptom.remedy}" if symptom.remedy else ""
-        yield f"  {MARKS[symptom.weight]} {symptom.id}: {symptom.seen}{remedy}"
+        yield fill(
+            f"{MARKS[symptom.weight]} {symptom.id}: {symptom.seen}{remedy}",
+            width=WIDTH,
+            initial_indent="  ",
+            subsequent_indent="    ",
+            break_long_words=False,
+            break_on_hyphens=False,
+        )

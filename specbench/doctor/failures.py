@@ -47,4 +47,6 @@ def _remedy(one: Heard) -> str:
         target = one.capture.headers.get("location")
         remedy = next((text for statuses, text in _BY_STATUS if status in statuses), "Ask the endpoint's owner.")
         return f"{remedy} ({target})" if 300 <= status < 400 and target else remedy
+    if one.record.outcome == "not_streamed" and "html" in one.capture.headers.get("content-type", ""):
+        return "That is a web page: is this the address of the API?"
     return _REMEDIES.get(one.record.outcome, "")

@@ -8,20 +8,20 @@ from collections.abc import Iterator
 import msgspec
 
 from specbench.arms import base_url
+from specbench.doctor.address import check_url, model_at
 from specbench.doctor.diagnosis import Diagnosis, Symptom
 from specbench.doctor.heard import Heard, heard
 from specbench.doctor.symptoms import symptoms_of
-from specbench.errors import RefusedError, ScenarioError, UnreachableError
+from specbench.errors import ScenarioError
 from specbench.load.client import LoadChild
 from specbench.load.orders import BlockOrder, Work
 from specbench.model.seen import Capture
 from specbench.prompts.body import ROUTES
 from specbench.telemetry import ENGINES
-from specbench.telemetry.endpoint import ask, recognise
+from specbench.telemetry.endpoint import recognise
 from specbench.telemetry.engine import Engine
 from specbench.telemetry.fetch import proxy_name
 
-MODELS = "/v1/models"
 BLOCK = "doctor"
 MAX_TOKENS = 96
 LONGEST_S = 600.0
@@ -42,8 +42,9 @@ def endpoint_diagnosis(url: str, model: str | None, engine_name: str | None, hea
     if engine_name is not None and engine_name not in ENGINES:
         raise ScenarioError(f"--engine {engine_name}: not known; one of {', '.join(ENGINES)}")
     at = base_url(url)
+    check_url(at)
+    asked = model_at(at, headers, model)  # first of all: what does not answer this is not asked for a dozen other pages
     engine = ENGINES[engine_name] if engine_name is not None else recognise(at, headers) or ENGINES["openai"]
-    asked = _model(at, headers, model)
     answers = tuple(heard(capture, engine.stream) for capture in _captures(at, asked, headers, engine))
     facts = (("engine", engine.name), ("model", asked), ("answers", str(len(answers))), *_figures(answers))
     return Diagnosis(subject=at, symptoms=(*symptoms_of(answers, engine.stream, at), *_by_proxy(at)), facts=facts)
@@ -58,21 +59,6 @@ def _by_proxy(url: str) -> Iterator[Symptom]:
             f"requests go by the proxy {proxy}, as the environment says: times are those of the way through it.",
             "List the host in NO_PROXY to measure it directly.",
         )
-
-
-def _model(url: str, headers: dict[str, str], named: str | None) -> str:
-    """The model that was named, or else the only one that the endpoint lists."""
-    answer = ask(url, headers, [MODELS])[MODELS]
-    if named is not None and answer.connected:
-        return named
-    if answer.problem is not None:
-        raise UnreachableError(f"{url} does not answer ({answer.problem}); is it up, and is this its address?")
-    told = answer.json()
-    listed = told.get("data") if isinstance(told, dict) else None
-    models = [str(one["id"]) for one in listed or () if isinstance(one, dict) and "id" in one]
-    if len(models) != 1:
-        raise RefusedError(f"{url} lists {len(models)} models at {MODELS} (HTTP {answer.status}); name one with --model")
-    return models[0]
 
 
 def _captures(url: str, model: str, headers: dict[str, str], engine: Engine) -> list[Capture]:

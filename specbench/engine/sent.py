@@ -24,9 +24,14 @@ class Performed:
 
 @dataclass(slots=True)
 class Sent:
-    """What was really sent: milliseconds between writes, and counts."""
+    """What was really sent: milliseconds between writes, and counts.
+
+    `gap_end_ns` is when each gap ended, `asked_ns` when the request of each `ttft_ms` arrived, on the monotonic clock.
+    """
 
     gap_ms: "array[float]" = field(default_factory=lambda: array("d"))
+    gap_end_ns: "array[int]" = field(default_factory=lambda: array("q"))
+    asked_ns: "array[int]" = field(default_factory=lambda: array("q"))
     ttft_ms: "array[float]" = field(default_factory=lambda: array("d"))
     e2e_ms: "array[float]" = field(default_factory=lambda: array("d"))
     requests: int = 0
@@ -54,6 +59,15 @@ class Sent:
     def performed(self) -> list[dict[str, object]]:
         """The last plays, as `/truth/plays` answers them."""
         return [asdict(play) for play in self.plays]
+
+    def inside(self, opened_ns: int, closed_ns: int) -> dict[str, list[float]]:
+        """The values of a window: gaps with both ends in it, and times to the first chunk of requests that came in it."""
+        gaps = zip(self.gap_ms, self.gap_end_ns, strict=True)
+        firsts = zip(self.ttft_ms, self.asked_ns, strict=True)
+        return {
+            "gap_ms": [gap for gap, end_ns in gaps if end_ns < closed_ns and end_ns - gap * 1e6 >= opened_ns],
+            "ttft_ms": [first for first, asked_ns in firsts if opened_ns <= asked_ns < closed_ns],
+        }
 
     def metrics(self) -> str:
         """The counters under vLLM's names."""

@@ -30,6 +30,7 @@ from specbench.engine.sent import Performed, Sent
 
 NS_PER_MS = 1_000_000
 POLL_NS = 1_200_000  # selectors wait in whole milliseconds: the last stretch before a write is waited for otherwise
+WINDOW = "/truth/window/"
 PLAYS: dict[str, Play] = FRAMING | CHUNKS
 
 
@@ -113,10 +114,13 @@ class Endpoint:
             self._sent.first_ns = self._sent.first_ns or connection.asked_ns
             self._busy.add(connection)
             self._sent.most_in_flight = max(self._sent.most_in_flight, len(self._busy))
-            connection.sock.sendall(STREAM_HEAD)
+            self._send(connection, STREAM_HEAD)
             self._schedule_next(connection, connection.asked_ns + round(self._schedule.ttft_ms * NS_PER_MS))
         elif path == "/truth":
             self._reply(connection, "application/json", json.dumps(self._sent.told()))
+        elif path.startswith(WINDOW):
+            opened_ns, closed_ns = map(int, path.removeprefix(WINDOW).split("/"))
+            self._reply(connection, "application/json", json.dumps(self._sent.inside(opened_ns, closed_ns)))
         elif path == "/truth/plays":
             self._reply(connection, "application/json", json.dumps(self._sent.performed()))
         elif path == "/metrics":
@@ -127,7 +131,7 @@ class Endpoint:
 
     def _reply(self, connection: Connection, kind: str, text: str) -> None:
         head = f"HTTP/1.1 200 OK\r\nContent-Type: {kind}\r\nContent-Length: {len(text)}\r\n\r\n"
-        connection.sock.sendall((head + text).encode())
+        self._send(connection, (head + text).encode())
 
     def _schedule_next(self, connection: Connection, due_ns: int) -> None:
         self._turn += 1
@@ -150,10 +154,10 @@ class Endpoint:
             self._close(connection)
             return
         if play.refuses_keys and performed.keys:
-            connection.sock.sendall(NO_KEY)
+            self._send(connection, NO_KEY)
             return
         connection.play, connection.performed, connection.writes = play, performed, deque(play.writes)
-        connection.sock.sendall(play.head)
+        self._send(connection, play.head)
         self._schedule_next(connection, connection.asked_ns + round(play.writes[0].after_ms * NS_PER_MS))
 
     def _play_on(self, connection: Connection) -> None:
@@ -163,23 +167,32 @@ class Endpoint:
         assert performed is not None
         last = not connection.writes and not play.stays_open
         now_ns = time.monotonic_ns()  # before the write: whoever reads it may run before this process does again
-        try:
-            connection.sock.sendall(chunk_of(write.data) + b"0\r\n\r\n" * last if play.framed else write.data)
-        except OSError:
-            connection.writes.clear()
+        if not self._send(connection, chunk_of(write.data) + b"0\r\n\r\n" * last if play.framed else write.data):
             return
         performed.sent_ns += [now_ns] * len(write.tokens)
         performed.tokens += write.tokens
         if connection.writes:
             self._schedule_next(connection, now_ns + round(connection.writes[0].after_ms * NS_PER_MS))
 
+    def _send(self, connection: Connection, data: bytes) -> bool:
+        """Whether the bytes went out; a client that has gone is forgotten when its end is read."""
+        try:
+            connection.sock.sendall(data)
+        except OSError:
+            self._forget(connection)
+            return False
+        return True
+
+    def _forget(self, connection: Connection) -> None:
+        connection.left = 0
+        connection.writes.clear()
+        self._busy.discard(connection)
+
     def _close(self, connection: Connection) -> None:
         self._poll.unregister(connection.sock)
         del self._open[connection.sock.fileno()]
         connection.sock.close()
-        connection.left = 0
-        connection.writes.clear()
-        self._busy.discard(connection)
+        self._forget(connection)
 
     def _write_chunk(self, connection: Connection, due_ns: int) -> None:
         sent, count = self._sent, min(self._schedule.tokens_per_chunk, connection.left)
@@ -188,16 +201,14 @@ class Endpoint:
         connection.given += count
         event = event_of(connection.chat, text, "length" if not connection.left else None)
         now_ns = time.monotonic_ns()
-        try:
-            connection.sock.sendall(event)
-        except OSError:
-            connection.left = 0
-            self._busy.discard(connection)
+        if not self._send(connection, event):
             return
         if connection.chunks:
             sent.gap_ms.append((now_ns - connection.last_ns) / NS_PER_MS)
+            sent.gap_end_ns.append(now_ns)
         else:
             sent.ttft_ms.append((now_ns - connection.asked_ns) / NS_PER_MS)
+            sent.asked_ns.append(connection.asked_ns)
         connection.chunks += 1
         connection.last_ns = sent.last_ns = now_ns
         sent.tokens += count
@@ -213,7 +224,7 @@ class Endpoint:
             sent.e2e_ms.append((now_ns - connection.asked_ns) / NS_PER_MS)
             usage = {"prompt_tokens": 10, "completion_tokens": connection.given, "total_tokens": 10 + connection.given}
             last = json.dumps({"choices": [], "usage": usage}).encode()
-            connection.sock.sendall(chunk_of(b"data: " + last + b"\n\n") + chunk_of(b"data: [DONE]\n\n") + b"0\r\n\r\n")
+            self._send(connection, chunk_of(b"data: " + last + b"\n\n") + chunk_of(b"data: [DONE]\n\n") + b"0\r\n\r\n")
 
 
 def main() -> None:

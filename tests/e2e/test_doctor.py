@@ -1,5 +1,6 @@
 """The doctor, through the real client: tells a true stream from every spoiled one, and whether a machine measures truly."""
 
+import contextlib
 import socket
 import time
 import zlib
@@ -13,7 +14,7 @@ from specbench.doctor.ladder import climbed
 from specbench.errors import RefusedError, ScenarioError, UnreachableError
 from tests.support.answering import Table, answering
 from tests.support.captures import DONE, final_usage, finish, role, said
-from tests.support.raw_server import END, STREAM_HEAD, chunk, head
+from tests.support.raw_server import END, STREAM_HEAD, chunk, head, playing, read_request
 from tests.support.streaming import streaming
 
 pytestmark = pytest.mark.slow
@@ -151,7 +152,7 @@ def test_burst_of_an_engine_that_is_known_are_steps() -> None:
 
 
 def test_what_cannot_be_asked_is_one_line() -> None:
-    """Nobody there, no such engine, several models."""
+    """Nobody there, no such engine, no address, several models or none, a web page, a key that is missing."""
     models = '{"data":[{"id":"a"},{"id":"b"}]}'
     with pytest.raises(UnreachableError, match="does not answer"):
         doctor("http://127.0.0.1:1")
@@ -159,8 +160,50 @@ def test_what_cannot_be_asked_is_one_line() -> None:
         doctor("http://127.0.0.1:1", model="m", engine="vllm")
     with pytest.raises(ScenarioError, match="--engine nobody"):
         doctor("http://127.0.0.1:1", engine="nobody")
-    with answering(Table({"/v1/models": (200, models)})) as table, pytest.raises(RefusedError, match="lists 2 models"):
+    with (
+        answering(Table({"/v1/models": (200, models)})) as table,
+        pytest.raises(RefusedError, match=r"lists 2 models at /v1/models \(a, b\)"),
+    ):
         doctor(table.url)
+    for url in ("not a url", "127.0.0.1:8000", "ftp://127.0.0.1/x", "http://127.0.0.1:99999", "http://"):
+        with pytest.raises(ScenarioError, match="no address of an endpoint"):
+            doctor(url)
+    with answering(Table({})) as table, pytest.raises(RefusedError, match=r"with no list of models \(HTTP 404\)"):
+        doctor(table.url)
+    with answering(Table({"/v1/models": (401, "{}")})) as table, pytest.raises(RefusedError, match="--api-key-env"):
+        doctor(table.url)
+
+
+def test_what_is_spoken_in_another_way_says_how() -> None:
+    """https where http is spoken, a certificate that nobody vouches for, and a server that hangs up at once."""
+    with (
+        playing([lambda connection: connection.close()] * 3, tls=True) as url,
+        pytest.raises(UnreachableError, match="SSL_CERT_FILE"),
+    ):
+        doctor(url)
+    ssh = [lambda connection: connection.sendall(b"SSH-2.0-OpenSSH_9.0\r\n")] * 3
+    with playing(ssh) as url, pytest.raises(UnreachableError, match="does it speak https at all"):
+        doctor(url.replace("http:", "https:"))
+    with playing([lambda connection: None] * 3) as url, pytest.raises(UnreachableError, match="another service"):
+        doctor(url)
+
+
+def test_a_web_page_is_called_one() -> None:
+    """Status 200 with HTML: asked for its models, and for an answer of a model that was named."""
+    page = b"<html>Welcome</html>"
+    answer = head("Content-Type: text/html", f"Content-Length: {len(page)}") + page
+
+    def everything(connection: socket.socket) -> None:
+        with contextlib.suppress(OSError):
+            while True:
+                read_request(connection)
+                connection.sendall(answer)
+
+    with playing([everything] * 40) as url:
+        with pytest.raises(RefusedError, match="with a web page"):
+            doctor(url)
+        (symptom,) = doctor(url, model="m", engine="openai").symptoms
+    assert (symptom.id, symptom.remedy) == ("not_streamed", "That is a web page: is this the address of the API?")
 
 
 def test_a_way_through_a_proxy_is_named(monkeypatch: pytest.MonkeyPatch) -> None:

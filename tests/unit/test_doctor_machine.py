@@ -137,8 +137,23 @@ def test_a_diagnosis_reads_worst_first() -> None:
     assert text.splitlines() == [
         "http://x: NOT FIT to measure",
         "  engine vllm",
-        "  reported / true, ms             gap p99         TTFT p95",
-        "  8 x 100: 800/s           10.50 / 10.00!   50.00 / 50.00   WRONG",
+        "  streams x chunks/s in each and chunks/s in all, then reported/true in ms:",
+        "                    gap p99     TTFT p95",
+        "  8x100 800     10.50/10.00! 50.00/50.00",
+        "      WRONG, and did not notice",
         "  ✗ held_back: Something collects. Turn it off.",
         "  · role_first: It is.",
     ]
+
+
+def test_a_diagnosis_reads_at_eighty_columns() -> None:
+    """Five figures of a slow machine a line, and a long sentence on several; a URL in it is not broken."""
+    readings = tuple(Reading(f"TTFT p{point}", 298.41, 1234.5, 1.0) for point in (5, 25, 50, 95, 99))
+    rung = Rung(streams=128, rate=100, chunks_per_s=12_745.0, readings=readings, failed=0, complaints=(), stamps=("kernel",),
+                foreign_cpu=None)  # fmt: skip
+    symptom = Symptom("by_proxy", "caution", "It goes by a proxy. " * 6, "See http://gpu.example:8000/v1/chat/completions there.")
+    lines = as_text(Diagnosis(subject="this machine", symptoms=(symptom,), rungs=(rung,))).splitlines()
+
+    assert max(map(len, lines)) <= 80
+    assert "http://gpu.example:8000/v1/chat/completions" in "\n".join(lines)
+    assert all(line.startswith("    ") for line in lines[-2:])

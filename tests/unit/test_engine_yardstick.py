@@ -5,6 +5,7 @@ import socket
 import subprocess
 import sys
 import time
+from array import array
 from itertools import pairwise
 from pathlib import Path
 
@@ -66,6 +67,15 @@ def test_percentiles_interpolate_and_rise() -> None:
     assert told["p90"] == pytest.approx(4.6)
     assert all(lower <= higher for lower, higher in pairwise(told[point] for point in ("p50", "p90", "p95", "p99", "max")))
     assert percentiles([]) is None
+
+
+def test_a_window_holds_the_gaps_between_its_bounds() -> None:
+    """Of gaps of 4 ms that end at 10, 14 and 18 ms: one lies between 9 and 15 whole; of two requests one came then."""
+    sent = Sent(ttft_ms=array("d", [5.0, 6.0]), asked_ns=array("q", [1_000_000, 9_500_000]))
+    sent.gap_ms.extend([4.0, 4.0, 4.0])
+    sent.gap_end_ns.extend([10_000_000, 14_000_000, 18_000_000])
+
+    assert sent.inside(9_000_000, 15_000_000) == {"gap_ms": [4.0], "ttft_ms": [6.0]}
 
 
 def test_its_counters_have_vllms_names() -> None:

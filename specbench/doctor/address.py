@@ -1,0 +1,66 @@
+"""Whether an address is one of a model's API, and which model is served there; if not, what is wrong with it in one line."""
+
+from collections.abc import Mapping
+from urllib.parse import urlsplit
+
+from specbench.errors import RefusedError, ScenarioError, UnreachableError
+from specbench.telemetry.endpoint import ask
+from specbench.telemetry.pages import Answer
+
+MODELS = "/v1/models"
+EXAMPLE = "http://127.0.0.1:8000"
+
+
+def check_url(url: str) -> None:
+    """The URL can be asked.  Raises: ScenarioError."""
+    try:
+        parts = urlsplit(url)
+        whole = parts.scheme in ("http", "https") and bool(parts.hostname) and (parts.port is None or parts.port > 0)
+    except ValueError:  # no number, or none of a port
+        whole = False
+    if not whole:
+        raise ScenarioError(f"{url}: no address of an endpoint; give one such as {EXAMPLE}")
+
+
+def model_at(url: str, headers: Mapping[str, str], named: str | None) -> str:
+    """The model that was named, or else the only one that the endpoint lists.
+
+    Raises:
+        UnreachableError: nothing answers there.
+        RefusedError: what answers lists no model or several, and none was named.
+    """
+    answer = ask(url, headers, [MODELS])[MODELS]
+    if answer.problem is not None and not (named is not None and answer.connected):
+        raise UnreachableError(f"{url} does not answer ({answer.problem}); {_silent(url, answer.problem)}")
+    if named is not None:
+        return named
+    told = answer.json()
+    listed = told.get("data") if isinstance(told, dict) else None
+    models = [str(one["id"]) for one in listed or () if isinstance(one, dict) and "id" in one]
+    if len(models) == 1:
+        return models[0]
+    raise RefusedError(f"{url}: {_unlisted(answer, models)}")
+
+
+def _silent(url: str, problem: str) -> str:
+    """What to try where nothing answers."""
+    if "CERTIFICATE_VERIFY_FAILED" in problem:
+        return "if the certificate is your own, name its file in SSL_CERT_FILE"
+    if url.startswith("https:") and ("SSL" in problem or "ssl" in problem):
+        return "does it speak https at all, or is it http://?"
+    if "reset" in problem or "disconnected" in problem or "RemoteProtocol" in problem:
+        return "is it an HTTP endpoint, and not one of https:// or of another service?"
+    return "is it up, and is this its address?"
+
+
+def _unlisted(answer: Answer, models: list[str]) -> str:
+    """Why no model can be chosen, and what to do."""
+    if models:
+        few = ", ".join(models[:5]) + (", ..." if len(models) > 5 else "")
+        return f"lists {len(models)} models at {MODELS} ({few}); name one with --model"
+    if answer.status in (401, 403):
+        return f"refuses {MODELS} (HTTP {answer.status}); give the environment variable with its key (--api-key-env)"
+    page = "a web page" if "html" in answer.headers.get("content-type", "") else "no list of models"
+    return (
+        f"answers {MODELS} with {page} (HTTP {answer.status}); is this the address of the API? If it is, name the model (--model)"
+    )
