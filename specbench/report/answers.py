@@ -19,12 +19,15 @@ VOID = "Cannot be said"
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """One question, its answer in a few words, the sentences behind it, and the command that acts on it ('' for none)."""
+    """One question, its answer in a few words, the sentences behind it, and where there are any the command that acts on it and
+    what it rests on, point by point.
+    """
 
     question: str
     short: str
     text: str
     command: str = ""
+    points: tuple[str, ...] = ()
 
 
 def answers(result: Result) -> tuple[Answer, ...]:
@@ -33,7 +36,7 @@ def answers(result: Result) -> tuple[Answer, ...]:
         Answer("Enable it?", *_enable(result), command=confirmation(result)),
         Answer("For which traffic?", *_traffic(result)),
         Answer("Up to what load?", *_load(result)),
-        Answer("How sure?", *_certainty(result)),
+        Answer("How sure?", *_certainty(result), points=_points(result)),
         Answer("What would make us surer?", *surer(result)),
         Answer("What does it cost?", *costs.cost(result)),
     )
@@ -101,9 +104,8 @@ def _certainty(result: Result) -> tuple[str, str]:
         return "Not at all", "Nothing was measured."
     if result.verdict == "INVALID":
         return "Not at all", "The figures are shown as measured, but with this fault they prove nothing."
-    text = " ".join((*tally(result)[:TALLIED], *(["More loads: see the cells."] if len(tally(result)) > TALLIED else [])))
     error = wording.percent(result.config.alpha)
-    text += f" Each PASS errs in at most {error} of runs, all FAILs together in at most {error}. {names.CALIBRATION}"
+    text = f"Each PASS errs in at most {error} of runs, all FAILs together in at most {error}. {names.CALIBRATION}"
     if result.verdict == "ROLLBACK":
         return _harm([finding for finding in parts.findings(result) if finding.required], text)
     success = parts.comparison(cell, result.config.success_metric)
@@ -118,6 +120,14 @@ def _certainty(result: Result) -> tuple[str, str]:
     side = "below" if success.direction == "lower" else "above"
     end = outward(judged.upper, up=side == "below")
     return f"{wording.percent(success.ci_level)} sure: {name} {side} ×{end}", f"{where}. {text}"
+
+
+def _points(result: Result) -> tuple[str, ...]:
+    """The checks by load; nothing where no figure proves anything."""
+    if result.verdict == "INVALID" or parts.primary(result) is None:
+        return ()
+    found = tally(result)
+    return found if len(found) <= TALLIED else (*found[: TALLIED - 1], "The other loads: see the cells.")
 
 
 def _harm(required: Sequence[Finding], tally: str) -> tuple[str, str]:

@@ -16,6 +16,7 @@ from specbench.report.rows import BIN_METRICS
 from specbench.report.view import view_of
 
 PAGE = Path(__file__).parent / "page"
+OPTION = re.compile(r" (?=--)")
 CODE = re.compile(r"`([^`]+)`")
 DRAWN_DISTRIBUTIONS = ("ttft", "itl", "pace")
 
@@ -25,7 +26,7 @@ def html(result: Result) -> str:
     environment = Environment(
         loader=FileSystemLoader(PAGE), autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
     )
-    environment.filters["sentence"] = sentence
+    environment.filters.update(sentence=sentence, shell=shell)
     view = view_of(result)
     return environment.get_template("page.html").render(
         view=view,
@@ -41,6 +42,11 @@ def html(result: Result) -> str:
 def sentence(text: str) -> Markup:
     """The sentence for the page: what stands in backquotes as code, and no percent sign alone at the head of a line."""
     return Markup(CODE.sub(r"<code>\1</code>", str(escape(text))).replace(" %", "\u00a0%"))
+
+
+def shell(command: str) -> Markup:
+    """The command for the page, each option whole on one line."""
+    return Markup(" ").join(Markup("<i>{}</i>").format(part) for part in OPTION.split(command))
 
 
 def _load_charts(group: tuple[Curve, ...], index: int) -> list[Markup]:

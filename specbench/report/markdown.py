@@ -59,7 +59,8 @@ def _report(result: Result, room: int) -> str:
 
 def _answer(found: Answer) -> str:
     command = f"<br><code>{literal(found.command)}</code>" if found.command else ""
-    return f"| {found.question} | **{literal(found.short)}** | {literal(found.text)}{command} |"
+    points = "".join(f"<br>• {literal(point)}" for point in found.points)
+    return f"| {found.question} | **{literal(found.short)}** | {literal(found.text)}{command}{points} |"
 
 
 def _fitted(sections: Sequence[Sequence[str]], room: int) -> str:

@@ -58,7 +58,8 @@ def _next_load(result: Result, cell: CellResult) -> str:
     unsettled = [one for one in cell.findings if one.required and one.state in OPEN]
     pairs = _pairs(unsettled)
     needs = "other data" if pairs is None else _more(result, pairs)
-    return f"A higher cap would need {wording.load(cell.axes)} settled ({_named(unsettled)}): {needs}."
+    text = f"A higher cap would need {wording.load(cell.axes)} settled ({_named(unsettled)}), in another run of all loads"
+    return f"{text}: {needs}."
 
 
 def _harmed(cell: CellResult, at: float, top: float, by: str) -> str:

@@ -138,7 +138,8 @@ def _answers(result: Result) -> list[str]:
 
 def _answer(found: Answer) -> list[str]:
     lines = _paragraph(f"{found.question} {found.short}. {found.text}", "    ", "  ")
-    return [*lines, *(f"      {line}" for line in _command(found.command))] if found.command else lines
+    lines += [f"      {line}" for line in _command(found.command)] if found.command else []
+    return lines + [line for point in found.points for line in _paragraph(point, "      ", "    - ")]
 
 
 def _command(command: str) -> list[str]:

@@ -6,7 +6,7 @@ from dataclasses import replace
 import pytest
 
 from specbench.model.judged import Result, VerdictWord
-from specbench.report.html import html, sentence
+from specbench.report.html import html, sentence, shell
 from tests.support.page import Page
 from tests.support.results import capped, every_verdict, hold, hostile, large, sliced
 
@@ -150,3 +150,4 @@ def test_code_in_a_sentence_is_shown_as_code_and_stays_text() -> None:
     assert sentence("use `place: same`") == "use <code>place: same</code>"
     assert sentence("`<b>` at 5 %") == "<code>&lt;b&gt;</code> at 5\u00a0%"
     assert sentence("one ` alone") == "one ` alone"
+    assert shell("run a.yaml --set 'b=<1>' --gate") == "<i>run a.yaml</i> <i>--set &#39;b=&lt;1&gt;&#39;</i> <i>--gate</i>"

@@ -12,7 +12,7 @@ from specbench.report.tally import tally
 from specbench.report.text import text
 from specbench.report.traffic import mix
 from tests.support.result_parts import a_cell
-from tests.support.results import a_result, capped, hold, promote, reason, rollback, sliced
+from tests.support.results import a_result, capped, hold, large, promote, reason, rollback, sliced
 
 BINS = (
     TrafficBin(name="complete", input_tokens=(16, 48), output_tokens=(32, 96), share=0.75),
@@ -95,6 +95,15 @@ def test_checks_are_told_by_load_and_by_side_of_the_cap() -> None:
     assert "cap" not in " ".join(tally(rollback()))
 
 
+def test_many_loads_are_told_by_the_cells() -> None:
+    """How sure the verdict is rests on six points at most; INVALID rests on none."""
+    assert answers(capped())[3].points == tally(capped())
+    assert answers(replace(capped(), verdict="INVALID"))[3].points == ()
+    first, *others = large(24).cells
+    many = answers(replace(large(24), cells=(replace(first, primary=True), *others)))[3].points
+    assert (len(many), many[-1]) == (6, "The other loads: see the cells.")
+
+
 def test_a_cap_says_which_run_confirms_it() -> None:
     """The command repeats the scenario with the passed loads alone, at a profile that is meant for decisions."""
     assert confirmation(capped()) == "specbench run code.yaml --profile standard --set 'matrix.concurrency=[1, 4]'"
@@ -132,8 +141,8 @@ def test_above_a_harmed_load_pairs_do_not_help_and_at_an_open_one_they_do() -> N
     )
     still_open = replace(capped(), cells=(*capped().cells[:2], replace(hold().cells[1], axes=capped().cells[2].axes)))
     assert surer(still_open)[1].endswith(
-        "A higher cap would need 16 streams settled (TPOT p95, pace p95, TTFT p95): about 14 pairs a cell in all, 10 more than"
-        " this run (`--set matrix.pairs=14`)."
+        "A higher cap would need 16 streams settled (TPOT p95, pace p95, TTFT p95), in another run of all loads: about 14 pairs a"
+        " cell in all, 10 more than this run (`--set matrix.pairs=14`)."
     )
 
 
