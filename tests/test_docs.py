@@ -1,5 +1,6 @@
 """What the documentation says is what the code does."""
 
+import ast
 import re
 import shlex
 from pathlib import Path
@@ -74,3 +75,16 @@ def test_the_changelog_names_the_version() -> None:
     from specbench import __version__
 
     assert f"## {__version__}" in Path("CHANGELOG.md").read_text()
+
+
+def test_the_doctors_page_names_every_symptom() -> None:
+    """Whatever `doctor` may print in front of a colon, but for the outcomes of failed answers."""
+    calls = (
+        node
+        for module in Path("specbench/doctor").glob("*.py")
+        for node in ast.walk(ast.parse(module.read_text()))
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "Symptom"
+    )
+    named = {call.args[0].value for call in calls if call.args and isinstance(call.args[0], ast.Constant)}
+
+    assert named == set(re.findall(r"^\| `([a-z_]+)` \|", Path("docs/doctor.md").read_text(), re.MULTILINE))

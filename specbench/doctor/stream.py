@@ -4,6 +4,7 @@ What the answers say of the stream is decided in `symptoms.py`.
 """
 
 from collections.abc import Iterator
+from contextlib import closing
 
 import msgspec
 
@@ -25,6 +26,7 @@ from specbench.telemetry.fetch import proxy_name
 BLOCK = "doctor"
 MAX_TOKENS = 96
 LONGEST_S = 600.0
+HOPELESS = ("timeout_connect", "timeout_first_token")
 QUESTIONS = (
     ("Write a Python class for a bounded queue with docstrings and type hints, then explain each method in a sentence.", 0.0),
     ("Tell a strange short story about a lighthouse keeper who collects clocks.", 1.0),
@@ -62,7 +64,10 @@ def _by_proxy(url: str) -> Iterator[Symptom]:
 
 
 def _captures(url: str, model: str, headers: dict[str, str], engine: Engine) -> list[Capture]:
-    """One stream, one answer after another: what merges events here is not the client's load."""
+    """One stream, one answer after another: what merges events here is not the client's load.
+
+    Where an answer did not even begin in time, the others are not waited for.
+    """
     order = BlockOrder(
         block=BLOCK,
         url=url,
@@ -76,8 +81,14 @@ def _captures(url: str, model: str, headers: dict[str, str], engine: Engine) -> 
         drain_s=0.0,
         stagger_s=0.0,
     )
-    with LoadChild() as child:
-        return [message for message in child.run_block(order, _works(model, engine)) if isinstance(message, Capture)]
+    captures: list[Capture] = []
+    with LoadChild() as child, closing(child.run_block(order, _works(model, engine))) as block:
+        for message in block:
+            if isinstance(message, Capture):
+                captures.append(message)
+                if message.problem in HOPELESS:
+                    break
+    return captures
 
 
 def _works(model: str, engine: Engine) -> Iterator[Work]:

@@ -42,10 +42,12 @@ def test_a_thousand_streams_are_in_flight_on_one_process() -> None:
     """Every one is answered, and at one moment all of them were under way: nothing lowered the concurrency in silence."""
     with truth_endpoint("--ttft-ms", "4000", "--interval-us", "10000") as url:
         captures, end = driven(url, 1000, 1000)
+        told = httpx.get(f"{url}/truth", trust_env=False).json()
     last_sent_ns, first_ended_ns = max(one.sent_ns for one in captures), min(one.end_ns for one in captures)
 
     assert Counter(record.outcome for record in records_of(captures)) == {"ok": 1000}
     assert len({capture.stream for capture in captures}) == 1000
+    assert told["most_in_flight"] == 1000
     assert last_sent_ns < first_ended_ns
     assert (end.health.achieved_concurrency or 0.0) > 0.8
 

@@ -1,5 +1,6 @@
 """Every fault that an endpoint can play, through the real client: what is reported is what it says that it sent, and when."""
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
@@ -204,3 +205,30 @@ def test_all_streams_are_counted_in_flight_by_the_endpoint() -> None:
         told = httpx.get(f"{url}/truth", trust_env=False).json()
 
     assert (told["requests"], told["most_in_flight"]) == (128, 128)
+
+
+def test_what_the_end_of_a_block_cuts_is_neither_answer_nor_failure() -> None:
+    """L-06: answers of four seconds, a block of one: all four are under way at its end, and none counts for or against."""
+    with truth_endpoint("--ttft-ms", "50", "--interval-us", "40000") as url:
+        order = BlockOrder(
+            block="b", url=url, path="/v1/completions", headers={}, concurrency=4, min_requests=0,
+            min_s=1.0, max_s=1.0, ramp_s=0.0, drain_s=0.0, stagger_s=0.0,
+        )  # fmt: skip
+        with LoadChild() as child:
+            works = iter([Work(index=i, body=b'{"max_tokens":100}') for i in range(8)])
+            captures = [one for one in child.run_block(order, works) if isinstance(one, Capture)]
+    records = [record_and_text(capture, Asked("", "", 100), RULE)[0] for capture in captures]
+
+    assert [record.outcome for record in records] == ["cut"] * 4
+    assert all(0 < len(record.event_ns) < 100 for record in records)
+
+
+def test_failures_are_counted_in_requests_however_many_events_the_others_bring() -> None:
+    """L-07: one of ten is refused, nine bring fifty-two events each: one failure in ten."""
+    names = ["bad_gateway", *["burst"] * 9]
+    with truth_endpoint() as url:
+        outcomes = Counter(record_and_text(one, Asked("", "", 64), RULE)[0].outcome for one in _driven(url, names))
+        told = httpx.get(f"{url}/truth/plays", trust_env=False).json()
+
+    assert outcomes == {"ok": 9, "http_error": 1}
+    assert sum(len(play["sent_ns"]) for play in told) == 9 * 52
