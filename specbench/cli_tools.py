@@ -9,7 +9,7 @@ from typing import Annotated
 
 import typer
 
-from specbench.errors import ExitCode, ScenarioError, UnreachableError
+from specbench.errors import DataError, ExitCode, ScenarioError, UnreachableError
 
 Model = Annotated[str | None, typer.Option("--model", metavar="M", help="The model to ask for.")]
 EngineName = Annotated[str | None, typer.Option("--engine", metavar="NAME", help="Recognised where not named.")]
@@ -39,6 +39,7 @@ def probe(
     """Measure one endpoint quickly, no verdict."""
     from specbench.keys import key_header
     from specbench.probe import ProbeOrder, as_text, probe
+    from specbench.store import write_atomically
 
     order = ProbeOrder(
         url=url,
@@ -56,7 +57,7 @@ def probe(
     elif json_to == "-":
         typer.echo(json.dumps(told, indent=2))
     else:
-        Path(json_to).write_text(json.dumps(told, indent=2) + "\n")
+        write_atomically(Path(json_to), (json.dumps(told, indent=2) + "\n").encode())
     if not told["requests"]["ok"]:
         raise UnreachableError(f"{url}: none of {requests} requests succeeded ({told['requests']['by_outcome']})")
 
@@ -81,7 +82,7 @@ def doctor(
 def serve(
     run: Annotated[Path, typer.Argument(metavar="RUN", help="A run folder.")],
     host: Annotated[str, typer.Option("--host", metavar="H", help="Loopback unless told otherwise.")] = "127.0.0.1",
-    port: Annotated[int, typer.Option("--port", metavar="P", help="Where to listen.")] = 8080,
+    port: Annotated[int, typer.Option("--port", metavar="P", min=0, max=65_535, help="Where to listen.")] = 8080,
     allow_capped: Annotated[bool, typer.Option("--allow-capped", help="CAPPED counts as passed.")] = False,
 ) -> None:
     """Answer rollout controllers (Argo, Flagger, Prometheus) with a run's verdict."""
@@ -116,9 +117,9 @@ def engine(
 def calibrate(
     names: Annotated[list[str] | None, typer.Argument(metavar="[NAME]...", help="Campaigns, or how their names begin.")] = None,
     out: Annotated[Path, typer.Option("--out", metavar="DIR", help="Parts and table; parts there are kept.")] = CALIBRATION,
-    jobs: Annotated[int, typer.Option("--jobs", metavar="N", help="Processes at once.")] = 1,
+    jobs: Annotated[int, typer.Option("--jobs", metavar="N", min=1, help="Processes at once.")] = 1,
     real: Annotated[bool, typer.Option("--real", help="Also over real sockets, which takes hours.")] = False,
-    most: Annotated[int | None, typer.Option("--most", metavar="N", help="At most so many runs of each.")] = None,
+    most: Annotated[int | None, typer.Option("--most", metavar="N", min=1, help="At most so many runs of each.")] = None,
     baseline: Annotated[str | None, typer.Option("--baseline", metavar="URL", help="An A/A on your hardware: one place")] = None,
     speculative: Annotated[
         str | None, typer.Option("--speculative", metavar="URL", help="and another, neither speculating.")
@@ -131,7 +132,10 @@ def calibrate(
     if baseline is None:
         from specbench.calibrate import calibrate
 
-        out.mkdir(parents=True, exist_ok=True)
+        try:
+            out.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise DataError(f"--out {out}: cannot be made: {error.strerror}; give another folder") from None
         typer.echo(
             f"wrote {calibrate(out, names or [], lambda line: typer.echo(line, err=True), jobs=jobs, real=real, most=most)}"
         )

@@ -133,6 +133,9 @@ def write_atomically(path: Path, content: bytes) -> None:
     """Replaces `path` as a whole, so that a reader never sees half of it."""
     beside = path.with_name(path.name + ".new")
     try:
+        if path.is_symlink() or (path.exists() and not path.is_file()):
+            path.write_bytes(content)  # a device, a pipe or a link, such as /dev/stdout, is written to and stays what it is
+            return
         beside.write_bytes(content)
         beside.replace(path)
     except OSError as error:

@@ -35,7 +35,7 @@ from specbench.engine.setup import engine_of, recipe_of
 from specbench.engine.steptime import Machine
 from specbench.engine.tokens import decode
 from specbench.engine.wire import Told, error_body, json_bytes
-from specbench.errors import SpecbenchError
+from specbench.errors import UnreachableError
 
 # Connections stay open between the blocks of a run; a client that reuses one must not find it closed.
 KEEP_ALIVE_S = 300
@@ -48,7 +48,8 @@ def serve(options: EngineOptions) -> None:
     """Serves one engine until SIGINT or SIGTERM; prints one JSON line with its URL when it is ready.
 
     Raises:
-        SpecbenchError: The address cannot be bound, or the options do not fit the accelerator.
+        UnreachableError: The address cannot be bound.
+        SpecbenchError: The options do not fit the accelerator.
     """
     endpoint = endpoint_of(options)
     listener = _listener(options.host, options.port)
@@ -180,7 +181,7 @@ def _listener(host: str, port: int) -> socket.socket:
         listener.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         return listener
     except OSError as error:
-        raise SpecbenchError(
+        raise UnreachableError(
             f"cannot serve on {host} port {port}: {error.strerror or error}; give another port, or 0 for any free one"
         ) from None
 

@@ -5,12 +5,26 @@ What depends on several fields or on a profile is `parse.py`'s. No other module 
 
 import re
 from typing import Annotated, Any, Literal
+from urllib.parse import urlsplit
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, field_validator
 
 ENGINES = ("embedded", "vllm", "sglang", "llamacpp", "tgi", "trtllm", "lmdeploy", "openai")
 _VARIABLE_WITH_SECRET = re.compile(r"(TOKEN|KEY|SECRET|PASSWORD)S?$", re.IGNORECASE)
 _HEADER_WITH_SECRET = re.compile(r"authorization|api-?key|token|cookie|secret", re.IGNORECASE)
+
+
+_HEADER_NAME = re.compile(r"[A-Za-z0-9!#$%&'*+.^_`|~-]+")
+_HEADER_VALUE = re.compile(r"[\t\x20-\x7e]*")
+
+
+def _is_address(url: str) -> bool:
+    """Whether a host, and a port if there is one, can be read from the URL."""
+    try:
+        parts = urlsplit(url)
+        return bool(parts.hostname) and parts.port != 0 and not re.search(r"\s", url)
+    except ValueError:
+        return False
 
 
 def _fraction(value: Any) -> Any:
@@ -102,12 +116,16 @@ class ArmForm(Strict):
             raise ValueError("must start with http:// or https:// and a host")
         if value is not None and re.match(r"https?://[^/]*@", value):
             raise ValueError("must not hold a user name or password; name a variable with api_key_env")
+        if value is not None and not all(_is_address(one.strip()) for one in value.split(",")):  # metrics_url may list several
+            raise ValueError("is no address: after http:// comes a host, and perhaps : and a port from 1 to 65535")
         return value
 
     @field_validator("headers")
     @classmethod
-    def _no_secret(cls, value: dict[str, str]) -> dict[str, str]:
-        for header in value:
+    def _sendable(cls, value: dict[str, str]) -> dict[str, str]:
+        for header, content in value.items():
+            if not _HEADER_NAME.fullmatch(header) or not _HEADER_VALUE.fullmatch(content):
+                raise ValueError(f"{header!r} cannot be sent: names and values of headers are plain ASCII text on one line")
             if _HEADER_WITH_SECRET.search(header):
                 raise ValueError(f"{header} looks like a secret, and scenarios are stored: use api_key_env")
         return value

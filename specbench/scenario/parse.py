@@ -5,6 +5,7 @@ Order of precedence for pairs and block size: `--set`, then the scenario's own `
 
 import difflib
 import hashlib
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -18,10 +19,11 @@ from specbench.model.asked import Band, BlockSize, Design, Guardrail, Matrix, Sa
 from specbench.scenario.arms import arm_of, refuse_unfit_schedule
 from specbench.scenario.designs import designed
 from specbench.scenario.grammar import GuardrailForm, MatrixForm, ScenarioForm, WorkloadForm
-from specbench.scenario.text import Path, Text, dotted, read_text
+from specbench.scenario.text import Path, Text, dotted, read_text, scalar
 
 DEFAULT_PROFILE = "standard"
 ALPHA = 0.05
+_PLACE = re.compile(r"[0-9]{1,9}")
 SAME = "same"  # the value of `place` that declares the two places alike
 
 
@@ -107,7 +109,15 @@ def _without_engine(tree: dict[str, Any], arm: str) -> dict[str, Any]:
 
 
 def _path_of(key: str) -> Path:
-    return tuple(int(part) if part.isdigit() else part for part in key.replace("[", ".").replace("]", "").split(".") if part)
+    """The places that a dotted key names, as in workload.bins[0].weight.
+
+    Raises:
+        KeyError: It names none.
+    """
+    parts = [part for part in key.replace("[", ".").replace("]", "").split(".") if part]
+    if not parts:
+        raise KeyError(key)
+    return tuple(int(part) if _PLACE.fullmatch(part) else part for part in parts)
 
 
 def _set(tree: Any, path: Path, value: Any) -> Any:
@@ -134,6 +144,11 @@ def _first_problem(error: ValidationError, text: Text) -> str:
         "int_type": f"must be a whole number, not {given!r}",
         "float_type": f"must be a number, not {given!r}",
         "string_type": f"must be text, not {given!r}; put it in quotes if text is meant",
+        "model_type": f"must be a mapping, `key: value` for each, not {given!r}",
+        "dict_type": f"must be a mapping, `key: value` for each, not {given!r}",
+        "list_type": f"must be a list, not {given!r}",
+        "tuple_type": f"must be two numbers, such as [32, 64], not {given!r}",
+        "too_long": f"must be two numbers, such as [32, 64], not {given!r}",
         "too_short": "must not be empty",
     }
     message = known.get(problem["type"], problem["msg"].removeprefix("Value error, ").replace("Input should be", "must be"))
@@ -149,6 +164,11 @@ def _frozen(form: ScenarioForm, text: Text, content: str, profile: str) -> Scena
     listed = tuple(_guardrail(rail, place, form, text) for place, rail in enumerate(form.guardrails))
     if form.success.metric not in METRICS:
         raise ScenarioError(f"{text.where(('success', 'metric'))}: success.metric: {_unknown_metric(form.success.metric)}")
+    if METRICS[form.success.metric].direction == "lower" and form.success.improve_by >= 1:
+        raise ScenarioError(
+            f"{text.where(('success', 'improve_by'))}: success.improve_by: {form.success.metric} cannot fall by"
+            f" {form.success.improve_by:.0%}; ask for less than 100%"
+        )
     places = [form.place] if isinstance(form.place, str) else form.place or []
     arms = (arm_of(form.arms.baseline, "baseline", text), arm_of(form.arms.speculative, "speculative", text))
     refuse_unfit_schedule(matrix.schedule, arms, text)
@@ -206,12 +226,13 @@ def _matrix(form: MatrixForm, profile: Profile, text: Text) -> Matrix:
         raise ScenarioError(f"{text.where(where)}: {dotted(where)}: each level may stand once")
     levels: Sequence[float] = (*form.concurrency, *form.rate)
     primary = form.primary if form.primary is not None else min(form.concurrency)
-    for key, found in (("primary", (primary,)), ("optional", form.optional), ("traffic_share", map(float, form.traffic_share))):
+    for key, found in (("primary", (primary,)), ("optional", form.optional), ("traffic_share", map(_level, form.traffic_share))):
         for level in found:
             if level not in levels:
                 path: Path = ("matrix", key)
+                given = f"{level:g}" if isinstance(level, float | int) else level
                 raise ScenarioError(
-                    f"{text.where(path)}: {dotted(path)}: {level:g} is none of the levels {', '.join(map(str, levels))}"
+                    f"{text.where(path)}: {dotted(path)}: {given} is none of the levels {', '.join(map(str, levels))}"
                 )
     if primary in form.optional:
         path = ("matrix", "optional")
@@ -240,6 +261,12 @@ def _matrix(form: MatrixForm, profile: Profile, text: Text) -> Matrix:
     )
 
 
+def _level(key: str) -> float | str:
+    """The level that a key means, or the key itself where it is no number."""
+    number = scalar(key)
+    return number if isinstance(number, float | int) and not isinstance(number, bool) else key
+
+
 def _guardrail(form: GuardrailForm, place: int, scenario: ScenarioForm, text: Text) -> Guardrail:
     path: Path = ("guardrails", place)
     if form.metric not in METRICS:
@@ -247,6 +274,11 @@ def _guardrail(form: GuardrailForm, place: int, scenario: ScenarioForm, text: Te
         raise ScenarioError(f"{text.where(metric)}: {dotted(metric)}: {_unknown_metric(form.metric)}")
     if (form.worse_by_at_most is None) == (form.slo is None) and form.role != "advisory":
         raise ScenarioError(f"{text.where(path)}: {dotted(path)}: give either worse_by_at_most (relative) or slo (absolute)")
+    if METRICS[form.metric].direction == "higher" and (form.worse_by_at_most or 0.0) >= 1:
+        margin: Path = (*path, "worse_by_at_most")
+        raise ScenarioError(
+            f"{text.where(margin)}: {dotted(margin)}: {form.metric} cannot fall by more than 100%, so nothing would be guarded"
+        )
     levels: tuple[float, ...] = (*scenario.matrix.concurrency, *scenario.matrix.rate)
     for key, found, known in (
         ("cells", form.cells or (), levels),

@@ -31,6 +31,7 @@ class _PlainLoader(yaml.SafeLoader):
 
 
 _INT = re.compile(r"[-+]?[0-9]+(_[0-9]+)*")
+_MOST_DIGITS = 100  # more are no number that anybody means, and Python refuses to read thousands
 _FLOAT = re.compile(r"[-+]?(\.[0-9]+|[0-9]+(_[0-9]+)*(\.[0-9]*)?)([eE][-+]?[0-9]+)?")
 _WORDS: dict[str, Any] = {"": None, "~": None, "null": None, "Null": None, "NULL": None}
 _WORDS |= dict.fromkeys(("true", "True", "TRUE"), True) | dict.fromkeys(("false", "False", "FALSE"), False)
@@ -65,6 +66,8 @@ def read_text(content: str, name: str) -> Text:
         raise ScenarioError(f"{name}:{line}: not valid YAML: {_plain_problem(error, content, line)}") from None
     except yaml.YAMLError as error:
         raise ScenarioError(f"{name}: not valid YAML: {str(error).splitlines()[0]}") from None
+    except RecursionError:
+        raise ScenarioError(f"{name}:1: brackets or indents are nested too deeply; a scenario needs about five levels") from None
     if node is None:
         raise ScenarioError(f"{name}:1: the file is empty: start from `specbench plan scenarios/code.yaml`'s scenario")
     lines: dict[Path, int] = {}
@@ -75,7 +78,7 @@ def scalar(text: str) -> Any:
     """What a plain scalar means: null, true or false, a number, else the text itself."""
     if text in _WORDS:
         return _WORDS[text]
-    if _INT.fullmatch(text):
+    if _INT.fullmatch(text) and len(text) <= _MOST_DIGITS:
         return int(text)
     if _FLOAT.fullmatch(text):
         return float(text.replace("_", ""))

@@ -324,6 +324,6 @@ def test_a_taken_port_is_one_line(plain: Served) -> None:
     port = int(plain.hello["url"].rsplit(":", 1)[1])
     done = subprocess.run([*COMMAND, json.dumps({"port": port})], capture_output=True, text=True, check=False)
 
-    assert done.returncode == 70
+    assert done.returncode == 69
     assert str(port) in done.stderr
     assert len(done.stderr.splitlines()) == 1

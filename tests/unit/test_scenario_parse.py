@@ -156,6 +156,28 @@ def test_numbers_in_other_spellings_are_numbers() -> None:
         ("temperature: 0.8", "temperature: hot", "s.yaml:17: workload.sampling[1].temperature: must be a number, not 'hot'"),
         ("name: edit", "name: complete", "s.yaml:14: workload.bins[1].name: the name complete is used twice"),
         ("name: code\n", "name: a/b\n", "s.yaml:3: name: use letters, digits"),
+        ("success: {", "success: 5 # {", "s.yaml:23: success: must be a mapping, `key: value` for each, not 5"),
+        ("output_tokens: [32, 96]", "output_tokens: 32", "bins[0].output_tokens: must be two numbers, such as [32, 64], not 32"),
+        ("[32, 96]", "[32, 64, 96]", "bins[0].output_tokens: must be two numbers, such as [32, 64], not [32, 64, 96]"),
+        ("improve_by: 5%", "improve_by: 100%", "s.yaml:23: success.improve_by: tpot_p50 cannot fall by 100%"),
+        (
+            "pace_p95, worse_by_at_most: 10%",
+            "output_tps, worse_by_at_most: 100%",
+            "s.yaml:25: guardrails[0].worse_by_at_most: output_tps cannot fall by more than 100%",
+        ),
+        (
+            "  primary: 1\n",
+            "  primary: 1\n  traffic_share: {most: 0.5}\n",
+            "matrix.traffic_share: most is none of the levels 1, 4, 16",
+        ),
+        (
+            "{engine: embedded}",
+            "{url: 'http://h:99999'}",
+            "s.yaml:5: arms.baseline.url: is no address: after http:// comes a host",
+        ),
+        ("{engine: embedded}", "{url: 'http://[::1'}", "s.yaml:5: arms.baseline.url: is no address"),
+        ("{engine: embedded}", "{url: 'http://a b'}", "s.yaml:5: arms.baseline.url: is no address"),
+        ("{engine: embedded}", "{url: 'http://h', headers: {X-A: ü}}", "s.yaml:5: arms.baseline.headers: 'X-A' cannot be sent"),
         ("source: {corpus: python}", "source: {}", "s.yaml:8: workload.source: name either a corpus or a dataset"),
     ],
 )
@@ -173,6 +195,21 @@ def test_a_setting_that_is_wrong_is_told_as_such() -> None:
     assert problem(CODE, ("workload.bins[9].weight", "3")).startswith(
         "--set workload.bins[9].weight: the scenario has no such place"
     )
+
+
+@pytest.mark.parametrize(
+    "key", ["...", "[]", "workload.bins[²].weight", "workload.bins[-1].weight", f"workload.bins[{'9' * 5000}]"]
+)
+def test_a_key_that_names_no_place_is_refused_whatever_it_is_made_of(key: str) -> None:
+    """One line that starts with the setting."""
+    assert problem(CODE, (key, "3")).startswith(f"--set {key}: the scenario has no such place")
+
+
+def test_several_metrics_addresses_stand_in_one_text() -> None:
+    """Replicas are separated by commas."""
+    replicas = "http://127.0.0.1:1, http://127.0.0.1:2"
+
+    assert parsed(MINIMAL, ("arms.baseline.metrics_url", f'"{replicas}"')).baseline.metrics_url == replicas
 
 
 def test_a_guardrail_of_single_bins_goes_with_separate_traffic() -> None:

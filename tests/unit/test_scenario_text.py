@@ -24,6 +24,7 @@ from specbench.scenario.text import dotted, read_text
         ("'7'", "7"),
         (".5", 0.5),
         ("5%", "5%"),
+        pytest.param("9" * 5000, float("inf"), id="a number of 5000 digits"),
         ("2026-11-29", "2026-11-29"),
     ],
 )
@@ -67,6 +68,7 @@ def test_a_tab_as_indent_is_named_with_its_line() -> None:
         ("a: [1, 2", "x.yaml:1: not valid YAML"),
         ("? [a]\n: 1", "x.yaml:1: a key must be plain text"),
         ("a: 1\n---\nb: 2", "not valid YAML"),
+        ("[" * 20_000, "x.yaml:1: brackets or indents are nested too deeply"),
     ],
 )
 def test_what_is_no_scenario_text_is_one_line(content: str, message: str) -> None:

@@ -1,6 +1,7 @@
 """A run folder keeps every whole line, whatever happened to the run."""
 
 import dataclasses
+import os
 from pathlib import Path
 
 import pytest
@@ -157,3 +158,21 @@ def test_a_file_is_replaced_as_a_whole(tmp_path: Path) -> None:
 
     assert (tmp_path / "result.json").read_bytes() == b"two"
     assert [path.name for path in tmp_path.iterdir()] == ["result.json"]
+
+
+def test_what_is_no_file_is_written_to_and_stays_what_it_is(tmp_path: Path) -> None:
+    """A pipe, as /dev/stdout may be, or a link."""
+    pipe, link = tmp_path / "pipe", tmp_path / "link"
+    os.mkfifo(pipe)
+    link.symlink_to(tmp_path / "file")
+    reader = os.open(pipe, os.O_RDONLY | os.O_NONBLOCK)
+    try:
+        write_atomically(pipe, b"one")
+        write_atomically(link, b"two")
+
+        assert os.read(reader, 10) == b"one"
+    finally:
+        os.close(reader)
+    assert pipe.is_fifo()
+    assert link.is_symlink()
+    assert (tmp_path / "file").read_bytes() == b"two"
