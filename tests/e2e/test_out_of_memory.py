@@ -10,7 +10,7 @@ import pytest
 
 from tests.support.endpoint import Behaviour, endpoint
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.beside]
 SCENARIO = """\
 name: memory
 arms: {{baseline: {baseline}, speculative: {speculative}}}

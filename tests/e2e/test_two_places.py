@@ -14,7 +14,7 @@ import pytest
 from specbench.arms import ready_arm
 from tests.support.evidence import an_arm
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.beside]
 DRAFTING = {"method": "ngram", "num_speculative_tokens": 4}
 SCENARIO = """\
 name: places

@@ -7,64 +7,14 @@ from pathlib import Path
 import pytest
 
 from specbench.errors import DataError
-from specbench.model.seen import Block, GeneratorHealth, Manifest, RequestRecord
+from specbench.model.seen import Manifest
 from specbench.plan import cells_of
 from specbench.store import FORMAT_VERSION, Ending, RunWriter, read_run, write_atomically
+from tests.support.records import a_block, a_record
 from tests.unit.test_plan import code
 
-RECORD = RequestRecord(
-    block="c1/p00/baseline",
-    index=0,
-    stream=0,
-    bin="complete",
-    sampling="greedy",
-    max_tokens=3,
-    scheduled_ns=None,
-    sent_ns=1_000,
-    connect_ns=None,
-    retries=0,
-    outcome="ok",
-    reason=None,
-    status=200,
-    stamp_source="kernel",
-    token_source="token_ids",
-    prompt_tokens=5,
-    output_tokens=3,
-    cached_tokens=None,
-    finish_reason="length",
-    event_ns=(100, 200, 300),
-    event_tokens=(1, 1, 1),
-    step_events=None,
-    censored=(),
-    first_answer_ns=100,
-    end_ns=310,
-    text_chars=9,
-    text_sha256="0" * 64,
-    looping=False,
-    acceptance=None,
-    flags=(),
-)
-BLOCK = Block(
-    id="c1/p00/baseline",
-    cell="c1",
-    pair=0,
-    arm="baseline",
-    order=0,
-    concurrency=1,
-    rate=None,
-    bin=None,
-    launch=0,
-    started="2026-11-29T10:00:00Z",
-    window_open_ns=0,
-    window_close_ns=1_000_000,
-    short=False,
-    end_reason="done",
-    health=GeneratorHealth(
-        cpu_share=0.1, read_lag_ms_p99=0.1, send_delay_ms_p95=0.2, achieved_concurrency=1.0, chunks=3, clock_steps=0
-    ),
-    telemetry=None,
-    engine_truth=None,
-)
+RECORD = a_record([0.1, 0.2, 0.3], block="c1/p00/baseline", sent_ms=0.001)
+BLOCK = dataclasses.replace(a_block(name="c1/p00/baseline", window_ms=(0.0, 1.0)), cell="c1", concurrency=1)
 
 
 def manifest(version: int = FORMAT_VERSION) -> Manifest:

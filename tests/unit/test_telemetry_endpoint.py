@@ -1,11 +1,13 @@
 """An endpoint is recognised and described from its own answers, and from what the scenario declares of it."""
 
 import json
+from dataclasses import replace
 
 from specbench.model.asked import Arm
 from specbench.telemetry import ENGINES
 from specbench.telemetry.endpoint import PROBE_TEXT, Served, ask, endpoint_of, recognise
 from tests.support.answering import Table, answering
+from tests.support.evidence import an_arm
 from tests.support.scrapes import recorded
 
 LLAMACPP = {
@@ -22,19 +24,7 @@ LLAMACPP = {
 
 def arm(**declare: str) -> Arm:
     """A speculative arm that declares this."""
-    return Arm(
-        engine="llamacpp",
-        url=None,
-        model=None,
-        api_key_env=None,
-        headers={},
-        extra_body={},
-        metrics_url=None,
-        speculative=None,
-        slow_by=0.0,
-        options={},
-        declare=declare,
-    )
+    return replace(an_arm(), engine="llamacpp", model=None, declare=declare)
 
 
 def test_a_recorded_llamacpp_describes_itself() -> None:

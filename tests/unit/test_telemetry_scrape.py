@@ -1,6 +1,7 @@
 """Pages are fetched from the right URLs with the right keys, beside the load and when the engine is idle."""
 
 import time
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -10,6 +11,7 @@ from specbench.model.asked import Arm
 from specbench.telemetry import ENGINES, telemetry_of
 from specbench.telemetry.scrape import MetricsSource, Sampler, metrics_source, scrape, scrape_idle
 from tests.support.answering import Table, answering
+from tests.support.evidence import an_arm
 from tests.support.scrapes import recorded
 
 API = "http://gpu:8000"
@@ -18,19 +20,7 @@ KEY = {"Authorization": "Bearer api-key", "X-Team": "a"}
 
 def arm(metrics_url: str | None = None, **options: Any) -> Arm:
     """An arm with what matters here."""
-    return Arm(
-        engine="vllm",
-        url=API,
-        model="m",
-        api_key_env=None,
-        headers={},
-        extra_body={},
-        metrics_url=metrics_url,
-        speculative=None,
-        slow_by=0.0,
-        options=options,
-        declare={},
-    )
+    return replace(an_arm(API), metrics_url=metrics_url, options=options)
 
 
 @pytest.mark.parametrize(
