@@ -258,9 +258,9 @@ class Manifest:
     cells: tuple[Cell, ...]
     endpoints: tuple[Endpoint, ...]
     notes: tuple[str, ...]
-
-
     place_evidence: tuple[CitedRun, ...] = ()
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Evidence:
     """All facts of a run, as read from its folder. `finished` is None where the run did not reach its end.
