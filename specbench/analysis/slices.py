@@ -5,11 +5,11 @@ What stops a whole run (safety, integrity) and how slices combine is `verdict.py
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Literal
 
 from specbench.analysis import headlines
 from specbench.analysis.standing import Axis, Conditions, Standing
-from specbench.model.judged import EnableRange, Finding, Reason, Result, VerdictWord
+from specbench.model.judged import EnableRange, Finding, Reason, VerdictWord
 
 RANGE_METHOD = "from the primary cell outward, every cell at its own 95 % bounds, ending at the first that did not pass"
 AXES: tuple[Axis, Axis] = ("concurrency", "rate")
@@ -114,37 +114,3 @@ def _enable_range(span: _Span) -> EnableRange:
         beyond=None if not span.above else "harm_beyond" if harmed else "not_shown_beyond",
         method=RANGE_METHOD,
     )
-
-
-def policy_of(result: Result) -> dict[str, Any]:
-    """The routing policy that a result supports: which slices may go to the speculative arm, up to what load; the rest may not.
-
-    A router that reads it needs no other field. `default` is the arm for all traffic that no entry of `enable` names.
-    """
-    whole = result.verdict in ("PROMOTE", "CAPPED")
-    entries = (
-        [
-            (part.bin, part.sampling, part.enable_range, part.rate_range)
-            for part in result.slices
-            if part.verdict in ("PROMOTE", "CAPPED")
-        ]
-        if result.slices
-        else [(None, None, result.enable_range, result.rate_range)]
-    )
-    return {
-        "schema_version": 1,
-        "run": result.run.id,
-        "verdict": result.verdict,
-        "default": "baseline",
-        "enable": [
-            {
-                "bin": bin_name,
-                "sampling": sampling,
-                "max_streams": None if closed is None else closed.max_concurrency,
-                "max_requests_per_second": None if opened is None else opened.max_concurrency,
-                "running_at_cap": None if closed is None else closed.running_at_cap,
-                "proposal": any(span is not None and span.beyond is not None for span in (closed, opened)),
-            }
-            for bin_name, sampling, closed, opened in (entries if whole else [])
-        ],
-    }

@@ -64,4 +64,5 @@ def _moment() -> _Moment:
 def _share(before: ProcessorTime | None, after: ProcessorTime | None) -> float | None:
     if before is None or after is None or after.total_s <= before.total_s:
         return None
-    return (after.busy_s - before.busy_s) / (after.total_s - before.total_s)
+    share = (after.busy_s - before.busy_s) / (after.total_s - before.total_s)
+    return min(max(share, 0.0), 1.0)  # the kernel's time of waiting may run backwards (proc_stat(5)), and sums round

@@ -42,6 +42,7 @@ FORMATS: dict[str, Format] = {
     "prometheus": Format("exposition", "prometheus", "specbench.prom"),
     "gitlab": Format("exposition", "gitlab", "metrics.txt"),
     "badge": Format("badge", "badge", "badge.json"),
+    "policy": Format("policy", "policy", None),
 }
 
 

@@ -6,7 +6,6 @@ from dataclasses import replace
 import pytest
 
 from specbench.analysis.judge import judge
-from specbench.analysis.slices import policy_of
 from specbench.model.asked import Arm, Band, Scenario
 from specbench.model.judged import Finding, FindingState, Result, VerdictWord
 from specbench.model.seen import Block, Evidence, RequestRecord, Telemetry
@@ -231,7 +230,7 @@ def _two_bins(**matrix: object) -> Scenario:
     )
 
 
-def test_slices_get_verdicts_of_their_own_and_a_policy() -> None:
+def test_slices_get_verdicts_of_their_own() -> None:
     """Edits win everywhere, prose loses everywhere: only edits are eligible."""
     scenario = _two_bins()
     effects = {cell.id: WINS if cell.bin == "edit" else LOSES for cell in cells_for(scenario)}
@@ -240,7 +239,7 @@ def test_slices_get_verdicts_of_their_own_and_a_policy() -> None:
 
     assert (result.verdict, result.exit_code) == ("CAPPED", 11)
     assert [(part.bin, part.verdict) for part in result.slices] == [("edit", "PROMOTE"), ("prose", "ROLLBACK")]
-    assert [(entry["bin"], entry["max_streams"]) for entry in policy_of(result)["enable"]] == [("edit", 16.0)]
+    assert [part.enable_range and part.enable_range.max_concurrency for part in result.slices] == [16.0, None]
     assert [cell.primary for cell in result.cells] == [True, False, True, False]
 
 

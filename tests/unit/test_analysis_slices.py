@@ -1,14 +1,13 @@
-"""Slices: rules 3 to 6 for each bin and sampling alone, one word over all of them, and the policy that a router reads."""
+"""Slices: rules 3 to 6 for each bin and sampling alone, and one word over all of them."""
 
 from itertools import product
 
 import pytest
 
-from specbench.analysis.slices import policy_of, slice_verdict
+from specbench.analysis.slices import slice_verdict
 from specbench.analysis.standing import Conditions, Standing
 from specbench.analysis.verdict import verdict_of
-from specbench.model.judged import CellState, Result, VerdictWord
-from tests.support import results
+from specbench.model.judged import CellState, VerdictWord
 from tests.support.judging import a_finding, a_standing
 
 SAFE = a_finding("PASS", "error_rate", role="safety", cell=None)
@@ -72,39 +71,3 @@ def test_safety_is_one_for_all_slices() -> None:
 
     assert verdict_of(cells, [unsettled], [], Conditions()).word == "HOLD"
     assert verdict_of(cells, [failed], [], Conditions()).word == "ROLLBACK"
-
-
-def test_the_policy_of_a_capped_run_has_one_entry_and_the_baseline_for_the_rest() -> None:
-    """No bin and no sampling: it holds for all traffic, up to the cap; a cap is a proposal until it was tested."""
-    result = results.capped()
-
-    policy = policy_of(result)
-
-    assert policy["default"] == "baseline"
-    assert result.enable_range is not None
-    assert policy["enable"] == [
-        {
-            "bin": None,
-            "sampling": None,
-            "max_streams": result.enable_range.max_concurrency,
-            "max_requests_per_second": None,
-            "running_at_cap": result.enable_range.running_at_cap,
-            "proposal": True,
-        }
-    ]
-
-
-def test_the_policy_of_slices_lists_the_eligible_ones_alone() -> None:
-    """Only slices that may be switched on, each with its own top."""
-    result = results.sliced()
-
-    listed = [(entry["bin"], entry["sampling"]) for entry in policy_of(result)["enable"]]
-
-    assert listed == [(part.bin, part.sampling) for part in result.slices if part.verdict in ("PROMOTE", "CAPPED")]
-    assert len(listed) < len(result.slices)
-
-
-@pytest.mark.parametrize("result", [results.hold(), results.rollback(), results.invalid()])
-def test_no_other_verdict_enables_anything(result: Result) -> None:
-    """Fail closed: without PROMOTE or CAPPED the policy is the baseline for everything."""
-    assert policy_of(result)["enable"] == []
