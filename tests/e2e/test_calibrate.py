@@ -1,11 +1,14 @@
 """Real A/A runs, small: what `calibrate` does over sockets, end to end."""
 
+import tempfile
 from pathlib import Path
+from typing import get_args
 
 import pytest
 
 from specbench.calibrate.hardware import describe_noise, measure_noise
 from specbench.calibrate.sockets import Silent, over_sockets
+from specbench.model.judged import VerdictWord
 from specbench.power import describe_power
 from specbench.scenario.parse import Overrides, parse_scenario
 from specbench.spreads import spreads_in
@@ -39,8 +42,11 @@ def test_the_noise_floor_of_two_engines_feeds_the_plan(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-def test_an_a_a_over_sockets_is_never_a_verdict_for_or_against() -> None:
-    """One run of the campaign; on a machine that is too busy for it the answer is INVALID."""
+@pytest.mark.beside
+def test_a_campaigns_run_over_sockets_leaves_an_outcome_and_no_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """That an A/A over sockets is no verdict for or against is held, on a quiet machine, by the scenario `aa`."""
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
     outcome = over_sockets("aa", "{engine: embedded}", "{engine: embedded}", "[4]", 0)
 
-    assert outcome["verdict"] in ("HOLD", "INVALID")
+    assert outcome["verdict"] in get_args(VerdictWord)
+    assert list(tmp_path.iterdir()) == []
