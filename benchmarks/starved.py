@@ -4,8 +4,8 @@
 
 Every run goes through its verdict, between two endpoints that know what they sent: the same ones, and one 20 % slower. It is
 right when its verdict can be and every figure is within its budget (1 % or 0.1 ms of gaps, 1 % or 0.5 ms of TTFT), as far as it
-is not INVALID. A run during which other programs, or other machines on the host, took more than 5 % of the processors is
-repeated if it went wrong, and shown all the same.
+is not INVALID. A run on the free machine that is void although other programs, or other machines on the host, took no more than
+5 % of the processors is a failure too; where they took more it is repeated, and shown all the same.
 """
 
 import argparse
@@ -49,8 +49,11 @@ class Row:
 
     @property
     def explained(self) -> bool:
-        """Whether the machine's own record explains a free run that went wrong: then it is repeated."""
-        return self.place == "free" and self.shares.disturbed
+        """Whether the machine's own record explains that a run on a free machine is void: then it is repeated.
+
+        A run that claims something wrong is wrong whatever else the machine did.
+        """
+        return self.place == "free" and self.known.verdict == "INVALID" and self.shares.disturbed
 
 
 def main(arguments: list[str] | None = None) -> int:
