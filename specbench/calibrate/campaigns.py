@@ -38,7 +38,7 @@ def _covering(scenario: str, steps: int, count: int) -> Campaign:
 
 CAMPAIGNS: tuple[Campaign, ...] = (
     Campaign("matrix-aa", 1000, verdicts.matrix_aa, 50),
-    Campaign("matrix-win", 500, verdicts.matrix_win, 50),
+    Campaign("matrix-win", 300, verdicts.matrix_win, 50),
     Campaign("cap-clear", 300, verdicts.cap_clear),
     Campaign("cap-edge", 300, verdicts.cap_edge),
     Campaign("itl", 500, verdicts.itl),
@@ -50,12 +50,12 @@ CAMPAIGNS: tuple[Campaign, ...] = (
     Campaign("fewer-10", 1000, contrasts.fewer_10, 500),
     Campaign("edge-15", 1000, contrasts.edge_15, 500),
     Campaign("edge-5", 1000, contrasts.edge_5, 500),
-    Campaign("until-aa", 1000, verdicts.until_aa),
+    Campaign("until-aa", 500, verdicts.until_aa),
     Campaign("until-twice", 300, verdicts.until_twice),
     Campaign("until-win", 300, verdicts.until_win),
     Campaign("need", 200, contrasts.need),
     Campaign("spread", 400, contrasts.spread),
-    *(_covering(name, FULL_BLOCK, 400 if scene.streams == 64 else 1000) for name, scene in contrasts.SCENARIOS.items()),
+    *(_covering(name, FULL_BLOCK, 400 if scene.streams >= 16 else 1000) for name, scene in contrasts.SCENARIOS.items()),
     *(_covering(SHORTER_SCENE, steps, 1000) for steps in SHORTER_BLOCKS),
     Campaign("engine-aa", 1000, engine_clock.engine_aa),
     Campaign("engine-aa-drafting", 1000, engine_clock.engine_aa_drafting),
