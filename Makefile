@@ -17,7 +17,7 @@ e2e-vllm: everything
 # What rests on timing runs alone: two such tests at once would only measure each other.
 test: everything
 	$(bin)/python -m pytest -q -n 2 --dist worksteal -m "beside or not slow"
-	$(bin)/python -m pytest -q -m "slow and not beside"
+	$(bin)/python -m pytest -q -m "slow and not beside" tests/e2e
 
 check: dev
 	$(bin)/ruff format --check .

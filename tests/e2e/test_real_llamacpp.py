@@ -104,21 +104,6 @@ def test_restart_starts_each_engine_for_its_pair_and_does_not_promote_on_two_sta
     assert left_after(done.mark, 5) == {}
 
 
-def test_simultaneous_loads_both_arms_in_the_same_window(tmp_path: Path) -> None:
-    """The windows of a pair overlap; the report says what that costs."""
-    words = ("--set", "matrix.schedule=simultaneous", "--set", "matrix.concurrency=[1]")
-    done = run("llamacpp-ngram", tmp_path / "run", *words)
-
-    assert done.code in (0, 30), done.said
-    blocks = {(b["pair"], b["arm"]): b for b in done.lines("blocks.jsonl")}
-    for pair in (0, 1):
-        one, other = blocks[pair, "baseline"], blocks[pair, "speculative"]
-        assert one["window_open_ns"] < other["window_close_ns"]
-        assert other["window_open_ns"] < one["window_close_ns"]
-    assert any("schedule: simultaneous" in note for note in done.result["notes"])
-    assert left_after(done.mark, 5) == {}
-
-
 @pytest.mark.parametrize(("arm", "verdict", "code"), [("speculative", "ROLLBACK", 20), ("baseline", "INVALID", 30)])
 def test_an_engine_killed_in_the_middle_of_a_block_is_judged_by_which_it_was(
     tmp_path: Path, arm: str, verdict: str, code: int

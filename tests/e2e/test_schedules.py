@@ -64,7 +64,7 @@ def test_embedded_engines_can_be_restarted_for_every_pair(tmp_path: Path) -> Non
 
 @pytest.mark.beside
 def test_both_blocks_of_a_pair_can_run_at_once(tmp_path: Path) -> None:
-    """Their steady windows overlap, and every request is on disk once."""
+    """Their steady windows overlap, every request is on disk once, and the report says what that costs."""
     done = run(tmp_path / "run", "--set", "matrix.schedule=simultaneous", "--set", "matrix.concurrency=[1]")
     windows = {(b["cell"], b["pair"], b["arm"]): (b["window_open_ns"], b["window_close_ns"]) for b in done.blocks}
     records = [json.loads(line) for line in (tmp_path / "run" / "requests.jsonl").read_text().splitlines()]
@@ -75,6 +75,7 @@ def test_both_blocks_of_a_pair_can_run_at_once(tmp_path: Path) -> None:
         assert opened < other_closed
         assert other_opened < closed
     assert len({(record["block"], record["index"]) for record in records}) == len(records)
+    assert any("schedule: simultaneous" in note for note in done.result["notes"])
 
 
 def test_one_url_is_both_arms_by_what_their_requests_ask_for(tmp_path: Path) -> None:
