@@ -14,7 +14,7 @@ from specbench.analysis.acceptance import acceptance_of
 from specbench.analysis.cadence import chunk_gap, itl, tokens_per_step
 from specbench.analysis.censoring import open_bounds
 from specbench.analysis.columns import Columns, columns_of
-from specbench.analysis.integrity_generator import CENSORED_SHARE, CPU_SHARE, latest_ms
+from specbench.analysis.integrity_generator import CENSORED_SHARE, CPU_SHARE, latest_ms, merged
 from specbench.analysis.latency import e2e, tpot, ttft
 from specbench.analysis.samples import Samples, quantiles
 from specbench.analysis.tallies import output_tps
@@ -98,8 +98,7 @@ def as_text(told: dict[str, Any]) -> str:
 
 def _as_block(parts: Sequence[Part], telemetry: Telemetry | None) -> Block:
     """All processes together as one block: they share one clock."""
-    opened = [part.end.window_open_ns for part in parts if part.end.window_open_ns is not None]
-    closed = [part.end.window_close_ns for part in parts if part.end.window_close_ns is not None]
+    opened_ns, closed_ns = _window(parts)
     return Block(
         id=BLOCK,
         cell=BLOCK,
@@ -111,8 +110,8 @@ def _as_block(parts: Sequence[Part], telemetry: Telemetry | None) -> Block:
         bin=None,
         launch=0,
         started="",
-        window_open_ns=min(opened, default=None),
-        window_close_ns=max(closed, default=0) + 1,
+        window_open_ns=opened_ns,
+        window_close_ns=closed_ns,
         short=False,
         end_reason=parts[0].end.end_reason,
         health=parts[0].end.health,
@@ -121,25 +120,31 @@ def _as_block(parts: Sequence[Part], telemetry: Telemetry | None) -> Block:
     )
 
 
+def _window(parts: Sequence[Part]) -> tuple[int | None, int | None]:
+    """From the first process's opening to the last one's end, that moment too; None where none opened."""
+    opened = [part.end.window_open_ns for part in parts if part.end.window_open_ns is not None]
+    closed = [part.end.window_close_ns for part in parts if part.end.window_close_ns is not None]
+    return min(opened, default=None), max(closed) + 1 if closed else None
+
+
 def _generator(parts: Sequence[Part], records: Sequence[RequestRecord], columns: Columns) -> dict[str, Any]:
     """Whether the client was in time, and why not; the limits are those of a run."""
-    gaps = sum(max(len(record.event_ns) - 1, 0) for record in records)
-    merged = sum(len(record.censored) for record in records)
-    first = sum(0 in record.censored for record in records)
+    window = _window(parts)
+    found = merged(records, {record.block: window for record in records})
     busiest = _worst(parts, lambda health: health.cpu_share)
     delay = _worst(parts, lambda health: health.send_delay_ms_p95)
     latest = latest_ms([ms(record.end_ns) for record in records if record.outcome == "ok"], closed_loop=True)
     bounds = open_bounds(columns, "chunk_gap_p99")
     reasons = []
-    if gaps and merged > CENSORED_SHARE * gaps:
-        reasons.append(f"{merged} of {gaps} gaps could not be timed: events were read together; use more --processes")
+    if found.share is not None and found.share > CENSORED_SHARE:
+        reasons.append(f"{found.events} of {found.gaps} gaps could not be timed: events were read together; use more --processes")
     elif bounds is not None:
         reasons.append(
             f"p99 of the gaps lies between {bounds[0]:.2f} and {bounds[1]:.2f} ms, as events were read together; "
             "use more --processes"
         )
-    if first > max(1, int(CENSORED_SHARE * len(records))):
-        reasons.append(f"{first} first tokens were read together with later ones; use more --processes")
+    if found.firsts > found.firsts_allowed:
+        reasons.append(f"{found.firsts} first tokens were read together with later ones; use more --processes")
     if delay is not None and delay > latest:
         reasons.append(f"1 in 20 requests left {delay:.1f} ms or more after its time; use more --processes")
     if busiest is not None and busiest > CPU_SHARE:
@@ -150,7 +155,7 @@ def _generator(parts: Sequence[Part], records: Sequence[RequestRecord], columns:
         "loop_lag_p99_ms": _worst(parts, lambda health: health.loop_lag_ms_p99),
         "cpu_share": busiest,
         "machine_cpu_share": _worst(parts, lambda health: health.machine_cpu_share),
-        "merged_events": merged,
+        "merged_events": found.events,
         "events_per_stamp": _worst(parts, lambda health: health.events_per_stamp),
         "stamps": dict(Counter(record.stamp_source for record in records)),
         "healthy": not reasons,

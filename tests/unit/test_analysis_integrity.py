@@ -168,6 +168,7 @@ def _without_pairs(*pairs: int) -> Fault:
 FAULTS: dict[str, tuple[Fault, set[str]]] = {
     "a starved generator": (_health(3, "speculative", cpu_share=0.97), {"client_saturated"}),
     "a generator that sends late": (_health(3, "baseline", send_delay_ms_p95=400.0), {"send_delay"}),
+    "a generator that sends late in a single block": (_health(3, "baseline", send_delay_ms_p95=100.0), {"send_delay"}),
     "a generator that always sends a little late": (_every_health(send_delay_ms_p95=40.0), {"send_delay"}),
     "a lost generator process": (_health(3, "speculative", achieved_concurrency=0.75), {"achieved_concurrency"}),
     "events that came in one read": (_merged(4), {"merged_events"}),
