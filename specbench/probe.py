@@ -14,6 +14,7 @@ from typing import Any
 
 import msgspec
 
+from specbench.address import check_address
 from specbench.arms import base_url
 from specbench.errors import InternalError, ScenarioError, UnreachableError
 from specbench.load.client import LoadChild
@@ -52,7 +53,7 @@ def probe(order: ProbeOrder) -> dict[str, Any]:
     """What the client saw, as `probe --json` prints it: times in milliseconds, None where there is nothing to say.
 
     Raises:
-        ScenarioError: a number or an engine's name makes no sense.
+        ScenarioError: the URL, a number or an engine's name makes no sense.
         UnreachableError: nothing answers at the URL.
     """
     began = time.monotonic()
@@ -71,6 +72,7 @@ def probe(order: ProbeOrder) -> dict[str, Any]:
 
 
 def _check(order: ProbeOrder) -> None:
+    check_address(order.url)
     for name in ("concurrency", "requests", "max_tokens", "processes"):
         if getattr(order, name) < 1:
             raise ScenarioError(f"--{name.replace('_', '-')} {getattr(order, name)}: must be at least 1")

@@ -1,25 +1,12 @@
-"""Whether an address is one of a model's API, and which model is served there; if not, what is wrong with it in one line."""
+"""Which model is served at an address; where none is, what is wrong with it in one line."""
 
 from collections.abc import Mapping
-from urllib.parse import urlsplit
 
-from specbench.errors import RefusedError, ScenarioError, UnreachableError
+from specbench.errors import RefusedError, UnreachableError
 from specbench.telemetry.endpoint import ask
 from specbench.telemetry.pages import Answer
 
 MODELS = "/v1/models"
-EXAMPLE = "http://127.0.0.1:8000"
-
-
-def check_url(url: str) -> None:
-    """The URL can be asked.  Raises: ScenarioError."""
-    try:
-        parts = urlsplit(url)
-        whole = parts.scheme in ("http", "https") and bool(parts.hostname) and (parts.port is None or parts.port > 0)
-    except ValueError:  # no number, or none of a port
-        whole = False
-    if not whole:
-        raise ScenarioError(f"{url}: no address of an endpoint; give one such as {EXAMPLE}")
 
 
 def model_at(url: str, headers: Mapping[str, str], named: str | None) -> str:

@@ -8,8 +8,9 @@ from contextlib import closing
 
 import msgspec
 
+from specbench.address import check_address
 from specbench.arms import base_url
-from specbench.doctor.address import check_url, model_at
+from specbench.doctor.address import model_at
 from specbench.doctor.diagnosis import Diagnosis, Symptom
 from specbench.doctor.heard import Heard, heard
 from specbench.doctor.symptoms import symptoms_of
@@ -44,7 +45,7 @@ def endpoint_diagnosis(url: str, model: str | None, engine_name: str | None, hea
     if engine_name is not None and engine_name not in ENGINES:
         raise ScenarioError(f"--engine {engine_name}: not known; one of {', '.join(ENGINES)}")
     at = base_url(url)
-    check_url(at)
+    check_address(at)
     asked = model_at(at, headers, model)  # first of all: what does not answer this is not asked for a dozen other pages
     engine = ENGINES[engine_name] if engine_name is not None else recognise(at, headers) or ENGINES["openai"]
     answers = tuple(heard(capture, engine.stream) for capture in _captures(at, asked, headers, engine))

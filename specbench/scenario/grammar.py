@@ -5,9 +5,10 @@ What depends on several fields or on a profile is `parse.py`'s. No other module 
 
 import re
 from typing import Annotated, Any, Literal
-from urllib.parse import urlsplit
 
-from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, field_validator
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, ValidationInfo, field_validator
+
+from specbench.address import address_fault
 
 ENGINES = ("embedded", "vllm", "sglang", "llamacpp", "tgi", "trtllm", "lmdeploy", "openai")
 _VARIABLE_WITH_SECRET = re.compile(r"(TOKEN|KEY|SECRET|PASSWORD)S?$", re.IGNORECASE)
@@ -16,15 +17,6 @@ _HEADER_WITH_SECRET = re.compile(r"authorization|api-?key|token|cookie|secret", 
 
 _HEADER_NAME = re.compile(r"[A-Za-z0-9!#$%&'*+.^_`|~-]+")
 _HEADER_VALUE = re.compile(r"[\t\x20-\x7e]*")
-
-
-def _is_address(url: str) -> bool:
-    """Whether a host, and a port if there is one, can be read from the URL."""
-    try:
-        parts = urlsplit(url)
-        return bool(parts.hostname) and parts.port != 0 and not re.search(r"\s", url)
-    except ValueError:
-        return False
 
 
 def _fraction(value: Any) -> Any:
@@ -111,13 +103,20 @@ class ArmForm(Strict):
 
     @field_validator("url", "metrics_url")
     @classmethod
-    def _http(cls, value: str | None) -> str | None:
-        if value is not None and not re.match(r"https?://[^/\s]+", value):
-            raise ValueError("must start with http:// or https:// and a host")
-        if value is not None and re.match(r"https?://[^/]*@", value):
-            raise ValueError("must not hold a user name or password; name a variable with api_key_env")
-        if value is not None and not all(_is_address(one.strip()) for one in value.split(",")):  # metrics_url may list several
-            raise ValueError("is no address: after http:// comes a host, and perhaps : and a port from 1 to 65535")
+    def _asked(cls, value: str | None, field: ValidationInfo) -> str | None:
+        """`metrics_url` may list several, one for each replica."""
+        listed = () if value is None else value.split(",") if field.field_name == "metrics_url" else (value,)
+        for address in listed:
+            if (fault := address_fault(address.strip())) is not None:
+                raise ValueError(fault)
+        return value
+
+    @field_validator("options")
+    @classmethod
+    def _gpu_asked(cls, value: dict[str, Any]) -> dict[str, Any]:
+        for address in str(value.get("gpu_metrics_url") or "").split(","):
+            if address.strip() and (fault := address_fault(address.strip())) is not None:
+                raise ValueError(f"gpu_metrics_url {fault}")
         return value
 
     @field_validator("headers")

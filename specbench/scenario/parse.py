@@ -1,29 +1,30 @@
-"""A scenario's text, with what overrides it, as one frozen `Scenario`. Pure: no file is opened here.
+"""A scenario's text, with what overrides it (`overrides.py`), as one frozen `Scenario`. Pure: no file is opened here.
 
 Order of precedence for pairs and block size: `--set`, then the scenario's own `matrix`, then the profile.
 """
 
 import difflib
 import hashlib
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from pydantic import ValidationError
 
+from specbench.address import without_login
 from specbench.analysis.guardrails import effective_guardrails
 from specbench.analysis.metrics import METRICS
 from specbench.errors import ScenarioError
-from specbench.model.asked import Band, BlockSize, Design, Guardrail, Matrix, Sampling, Scenario, Success, Workload
+from specbench.model.asked import Band, BlockSize, Guardrail, Matrix, Sampling, Scenario, Success, Workload
 from specbench.scenario.arms import arm_of, refuse_unfit_schedule
 from specbench.scenario.designs import designed
 from specbench.scenario.grammar import GuardrailForm, MatrixForm, ScenarioForm, WorkloadForm
+from specbench.scenario.overrides import Overrides, overridden
 from specbench.scenario.text import Path, Text, dotted, read_text, scalar
+
+__all__ = ["PROFILES", "Overrides", "Profile", "parse_scenario"]
 
 DEFAULT_PROFILE = "standard"
 ALPHA = 0.05
-_PLACE = re.compile(r"[0-9]{1,9}")
 SAME = "same"  # the value of `place` that declares the two places alike
 
 
@@ -44,93 +45,23 @@ PROFILES: dict[str, Profile] = {
 }
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Overrides:
-    """What the command line changes: `settings` are (dotted key, text) of `--set`, in order.
-
-    `place` names runs that are to show the places alike, beside those of the scenario; `design` is what --aa or --swap asks for.
-    """
-
-    profile: str | None = None
-    settings: tuple[tuple[str, str], ...] = ()
-    baseline_url: str | None = None
-    speculative_url: str | None = None
-    model: str | None = None
-    place: tuple[str, ...] = ()
-    design: Design = "plain"
-
-
 def parse_scenario(content: str, name: str, overrides: Overrides) -> Scenario:
     """The frozen scenario that `content` describes, every default filled in.
 
     Raises:
         ScenarioError: one line with file, line and key path.
     """
+    if overrides.design == "aa" and overrides.place:
+        raise ScenarioError("--place: an A/A (--aa) is what other runs cite, and cites none itself; leave --place out")
     text = read_text(content, name)
     if not isinstance(text.value, dict):
         raise ScenarioError(f"{name}:1: a scenario is a mapping that starts with `name:`")
-    tree = _overridden(text, overrides)
+    tree = overridden(text, overrides)
     try:
         form = ScenarioForm.model_validate(tree)
     except ValidationError as error:
         raise ScenarioError(_first_problem(error, text)) from None
     return designed(_frozen(form, text, content, overrides.profile or DEFAULT_PROFILE), overrides.design)
-
-
-def _overridden(text: Text, overrides: Overrides) -> dict[str, Any]:
-    tree: dict[str, Any] = dict(text.value)
-    urls = (("baseline", overrides.baseline_url), ("speculative", overrides.speculative_url))
-    for arm, url in urls:
-        if url is not None:
-            tree = _set(tree, ("arms", arm), {**_without_engine(tree, arm), "url": url})
-    if overrides.model is not None:
-        for arm, _ in urls:
-            tree = _set(tree, ("arms", arm, "model"), overrides.model)
-    for key, value in overrides.settings:
-        where = f"--set {key}"
-        try:
-            tree = _set(tree, _path_of(key), read_text(value, where).value if value.strip() else None)
-        except (KeyError, IndexError, TypeError):
-            raise ScenarioError(f"{where}: the scenario has no such place; keys are dotted, as in matrix.pairs=8") from None
-    if overrides.place:
-        listed = tree.get("place") or []
-        tree = {**tree, "place": [*(listed if isinstance(listed, list) else [listed]), *overrides.place]}
-    return tree
-
-
-def _without_engine(tree: dict[str, Any], arm: str) -> dict[str, Any]:
-    found = tree.get("arms", {}).get(arm) if isinstance(tree.get("arms"), dict) else None
-    kept = dict(found) if isinstance(found, dict) else {}
-    kept.pop("launch", None)
-    if kept.get("engine") == "embedded":
-        for key in ("engine", "speculative", "slow_by", "options"):
-            kept.pop(key, None)
-    return kept
-
-
-def _path_of(key: str) -> Path:
-    """The places that a dotted key names, as in workload.bins[0].weight.
-
-    Raises:
-        KeyError: It names none.
-    """
-    parts = [part for part in key.replace("[", ".").replace("]", "").split(".") if part]
-    if not parts:
-        raise KeyError(key)
-    return tuple(int(part) if _PLACE.fullmatch(part) else part for part in parts)
-
-
-def _set(tree: Any, path: Path, value: Any) -> Any:
-    if not path:
-        return value
-    head, rest = path[0], path[1:]
-    if isinstance(head, int) and isinstance(tree, list):
-        return [*tree[:head], _set(tree[head], rest, value), *tree[head + 1 :]]
-    if tree is None:
-        tree = {}
-    if not isinstance(tree, dict):
-        raise TypeError
-    return {**tree, head: _set(tree.get(head), rest, value)}
 
 
 def _first_problem(error: ValidationError, text: Text) -> str:
@@ -153,7 +84,8 @@ def _first_problem(error: ValidationError, text: Text) -> str:
     }
     message = known.get(problem["type"], problem["msg"].removeprefix("Value error, ").replace("Input should be", "must be"))
     if problem["type"] not in known and not isinstance(given, dict | list):
-        message += f" (it is {given!r})"
+        shown = without_login(given) if isinstance(given, str) and path[-1:] in (("url",), ("metrics_url",)) else given
+        message += f" (it is {shown!r})"
     return f"{text.where(path)}: {dotted(path)}: {message}"
 
 

@@ -166,7 +166,7 @@ def test_what_cannot_be_asked_is_one_line() -> None:
     ):
         doctor(table.url)
     for url in ("not a url", "127.0.0.1:8000", "ftp://127.0.0.1/x", "http://127.0.0.1:99999", "http://"):
-        with pytest.raises(ScenarioError, match="no address of an endpoint"):
+        with pytest.raises(ScenarioError, match="give an endpoint's address"):
             doctor(url)
     with answering(Table({})) as table, pytest.raises(RefusedError, match=r"with no list of models \(HTTP 404\)"):
         doctor(table.url)

@@ -142,7 +142,20 @@ def test_numbers_in_other_spellings_are_numbers() -> None:
         ("{engine: embedded}", "{engine: embeded}", "s.yaml:5: arms.baseline.engine: must be"),
         ("{engine: embedded}", "{engine: vllm}", "s.yaml:5: arms.baseline: needs a url"),
         ("{engine: embedded}", "{engine: vllm, launch: {}}", "s.yaml:5: arms.baseline.launch: needs a command, or a model"),
-        ("{engine: embedded}", "{url: 'http://me:pw@host'}", "s.yaml:5: arms.baseline.url: must not hold a user name"),
+        (
+            "{engine: embedded}",
+            "{url: 'http://me:pw@host'}",
+            "s.yaml:5: arms.baseline.url: must not hold a user name or password; name the environment variable of a key"
+            " instead (api_key_env) (it is 'http://…@host')",
+        ),
+        ("{engine: embedded}", "{url: 'http://h:1,http://h:2'}", "s.yaml:5: arms.baseline.url: is no address"),
+        ("{engine: embedded}", "{url: 'http://h', metrics_url: 'http://h:1, http://h:0'}", "baseline.metrics_url: is no address"),
+        ("{engine: embedded}", "{url: 'http://h', metrics_url: 'http://h:1,http://u:p@h'}", "metrics_url: must not hold a user"),
+        (
+            "{engine: embedded}",
+            "{url: 'http://h', options: {gpu_metrics_url: 'http://u:p@h'}}",
+            "s.yaml:5: arms.baseline.options: gpu_metrics_url must not hold a user name",
+        ),
         (
             "{engine: embedded}",
             "{url: 'http://h', headers: {X-Api-Key: k}}",

@@ -1,0 +1,88 @@
+"""What the command line changes in a scenario, before its values are looked at. Pure."""
+
+import re
+from dataclasses import dataclass
+from typing import Any
+
+from specbench.errors import ScenarioError
+from specbench.model.asked import Design
+from specbench.scenario.text import Path, Text, read_text
+
+_PLACE = re.compile(r"[0-9]{1,9}")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Overrides:
+    """What the command line changes: `settings` are (dotted key, text) of `--set`, in order.
+
+    `place` names runs that are to show the places alike, beside those of the scenario; `design` is what --aa or --swap asks for.
+    """
+
+    profile: str | None = None
+    settings: tuple[tuple[str, str], ...] = ()
+    baseline_url: str | None = None
+    speculative_url: str | None = None
+    model: str | None = None
+    place: tuple[str, ...] = ()
+    design: Design = "plain"
+
+
+def overridden(text: Text, overrides: Overrides) -> dict[str, Any]:
+    """The scenario's mapping as it reads once the command line has had its say.
+
+    Raises:
+        ScenarioError: A key of `--set` names no place.
+    """
+    tree: dict[str, Any] = dict(text.value)
+    urls = (("baseline", overrides.baseline_url), ("speculative", overrides.speculative_url))
+    for arm, url in urls:
+        if url is not None:
+            tree = _set(tree, ("arms", arm), {**_without_engine(tree, arm), "url": url})
+    if overrides.model is not None:
+        for arm, _ in urls:
+            tree = _set(tree, ("arms", arm, "model"), overrides.model)
+    for key, value in overrides.settings:
+        where = f"--set {key}"
+        try:
+            tree = _set(tree, _path_of(key), read_text(value, where).value if value.strip() else None)
+        except (KeyError, IndexError, TypeError):
+            raise ScenarioError(f"{where}: the scenario has no such place; keys are dotted, as in matrix.pairs=8") from None
+    if overrides.place:
+        listed = tree.get("place") or []
+        tree = {**tree, "place": [*(listed if isinstance(listed, list) else [listed]), *overrides.place]}
+    return tree
+
+
+def _without_engine(tree: dict[str, Any], arm: str) -> dict[str, Any]:
+    found = tree.get("arms", {}).get(arm) if isinstance(tree.get("arms"), dict) else None
+    kept = dict(found) if isinstance(found, dict) else {}
+    kept.pop("launch", None)
+    if kept.get("engine") == "embedded":
+        for key in ("engine", "speculative", "slow_by", "options"):
+            kept.pop(key, None)
+    return kept
+
+
+def _path_of(key: str) -> Path:
+    """The places that a dotted key names, as in workload.bins[0].weight.
+
+    Raises:
+        KeyError: It names none.
+    """
+    parts = [part for part in key.replace("[", ".").replace("]", "").split(".") if part]
+    if not parts:
+        raise KeyError(key)
+    return tuple(int(part) if _PLACE.fullmatch(part) else part for part in parts)
+
+
+def _set(tree: Any, path: Path, value: Any) -> Any:
+    if not path:
+        return value
+    head, rest = path[0], path[1:]
+    if isinstance(head, int) and isinstance(tree, list):
+        return [*tree[:head], _set(tree[head], rest, value), *tree[head + 1 :]]
+    if tree is None:
+        tree = {}
+    if not isinstance(tree, dict):
+        raise TypeError
+    return {**tree, head: _set(tree.get(head), rest, value)}

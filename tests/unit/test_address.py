@@ -1,0 +1,62 @@
+"""An address can be asked, or one line says why not; what may be a password is not in it."""
+
+import pytest
+
+from specbench.address import address_fault, check_address, without_login
+from specbench.doctor import doctor
+from specbench.errors import ScenarioError
+from specbench.probe import ProbeOrder, probe
+
+
+@pytest.mark.parametrize(
+    "address",
+    ["http://127.0.0.1:8000", "https://gpu.example", "http://[::1]:8000/v1", "http://gpu/v1/models/a@b", "https://gpu:65535/"],
+)
+def test_an_address_is_a_host_behind_http(address: str) -> None:
+    """With or without a port and a path; an @ behind the host is the path's."""
+    assert address_fault(address) is None
+
+
+@pytest.mark.parametrize(
+    ("address", "fault"),
+    [
+        ("gpu:8000", "must start with http:// or https:// and a host"),
+        ("ftp://gpu", "must start with http://"),
+        ("http://", "must start with http:// or https:// and a host"),
+        ("http://me:secret@gpu", "must not hold a user name or password"),
+        ("http://me@gpu", "must not hold a user name or password"),
+        ("http://gpu:99999", "is no address"),
+        ("http://gpu:0", "is no address"),
+        ("http://gpu:8000,http://gpu:8001", "is no address"),
+        ("http://[::1", "is no address"),
+        ("http://a b", "is no address"),
+    ],
+)
+def test_what_cannot_be_asked_says_why(address: str, fault: str) -> None:
+    """The end of a sentence."""
+    assert str(address_fault(address)).startswith(fault)
+
+
+@pytest.mark.parametrize(
+    ("address", "shown"),
+    [
+        ("http://gpu:8000/v1", "http://gpu:8000/v1"),
+        ("http://me:secret@gpu:8000", "http://…@gpu:8000"),
+        ("http://me:sec/ret@gpu", "http://…@gpu"),
+        ("http://me:sec@ret@gpu", "http://…@gpu"),
+        ("me:secret@gpu", "…@gpu"),
+    ],
+)
+def test_what_may_be_a_password_is_not_shown(address: str, shown: str) -> None:
+    """Whatever stands before an @, also where the address is broken."""
+    assert without_login(address) == shown
+
+
+@pytest.mark.parametrize("address", ["http://me:secret@127.0.0.1:1", "http://me:sec/secret@127.0.0.1", "me:secret@127.0.0.1"])
+def test_probe_and_doctor_refuse_a_login_without_repeating_it(address: str) -> None:
+    """Before anything is asked."""
+    order = ProbeOrder(url=address, model="m", concurrency=1, requests=1, max_tokens=1)
+    for ask in (lambda: check_address(address), lambda: doctor(address), lambda: probe(order)):
+        with pytest.raises(ScenarioError, match="give an endpoint's address, such as") as refused:
+            ask()
+        assert "secret" not in str(refused.value)
