@@ -121,7 +121,8 @@ def prompt_note(scenario: Scenario, name: ArmName, drawing: Drawing, records: Se
     told = {record.index: record.prompt_tokens for record in records}
     prompts = _first_prompts(scenario, name, drawing)
     counted = [drawing.unit.of(asked.text) + drawing.unit.of(asked.system or "") for asked in prompts]
-    return disagreement(counted, [told.get(asked.index) for asked in prompts])
+    bands = {one.name: one.input_tokens for one in scenario.workload.bins}
+    return disagreement(counted, [told.get(asked.index) for asked in prompts], bands)
 
 
 def _first_prompts(scenario: Scenario, name: ArmName, drawing: Drawing) -> list[Prompt]:

@@ -6,7 +6,7 @@ Words only; the rules that choose among them are in `verdict.py` and `slices.py`
 from collections.abc import Iterable, Sequence
 
 from specbench.analysis.standing import Standing, broken, undecided
-from specbench.analysis.words import number
+from specbench.analysis.words import number, server_limit
 from specbench.model.judged import EnableRange, Finding, IntegrityCheck, Reason, VerdictWord
 
 MIN_LAUNCHES = 4
@@ -71,8 +71,8 @@ def capped(ranges: Iterable[EnableRange]) -> Reason:
     loads = " and ".join(_load(span) for span in ranges)
     return _reason(
         "capped",
-        f"The cap is {loads}: everything passed up to it, and above it speculation must stay off. First confirm the cap: a run of"
-        " the tested loads up to it alone must say PROMOTE; then switch speculation on up to the cap.",
+        f"The cap is {loads}. Everything passed up to it; keep speculation off above it: not tested, not shown to be safe, or"
+        " harmful (see the loads). First confirm the cap: a run of the tested loads up to it alone must say PROMOTE.",
     )
 
 
@@ -203,8 +203,7 @@ def _load(span: EnableRange) -> str:
     running = span.running_at_cap
     if running is None:
         return streams
-    at_once = f"{number(running)} {'request' if number(running) == '1' else 'requests'}"
-    return f"{streams} (the server then runs {at_once} at once on average)"
+    return f"{streams} ({server_limit(running)})"
 
 
 def _name(name: tuple[str | None, str | None]) -> str:

@@ -10,7 +10,7 @@ from specbench.analysis.harm import holm
 from specbench.analysis.measured import Measured
 from specbench.analysis.stats_paired import Estimate
 from specbench.analysis.theory import gain_ends
-from specbench.analysis.words import metric_words, number, percent, place_of
+from specbench.analysis.words import metric_words, percent, place_of
 from specbench.model.seen import Evidence
 
 ALPHA_FALL = 0.1
@@ -95,7 +95,11 @@ def _gain_ends(cells: Sequence[Measured]) -> list[str]:
         if end is not None and end > min(load for load, _ in points):
             of = "/".join(part for part in name if part is not None)
             found.append(
-                "An explanation, not a limit: a line through the measured ratios says that speculation stops shortening the time"
-                f" per token near {number(end)} streams{f' of {of}' if of else ''}."
+                "An explanation: by a line through the measured ratios, speculation stops shortening the time per token near"
+                f" {_streams(round(end))}{f' of {of}' if of else ''}; this is no cap."
             )
     return found
+
+
+def _streams(count: int) -> str:
+    return f"{count} {'stream' if count == 1 else 'streams'}"

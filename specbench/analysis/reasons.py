@@ -7,7 +7,7 @@ import math
 from dataclasses import dataclass
 
 from specbench.analysis.power import BUDGET_PAIRS
-from specbench.analysis.words import apart, chance, metric_words, number, outward, sure
+from specbench.analysis.words import apart, chance, metric_words, number, outward, percent, sure
 from specbench.model.judged import Comparison, Finding
 
 AT_P50 = "ttft_at_p50"
@@ -44,7 +44,7 @@ def benefit_reason(finding: Finding, comparison: Comparison, setting: Setting, w
         return undecidable
     rises = finding.bound is not None and finding.bound > 1
     ratio, bound = apart(finding.ratio, finding.bound)
-    end = outward(finding.upper, up=(finding.state == "FAIL") == rises)
+    end = outward(finding.upper, up=(finding.state == "FAIL") == rises, beside=_beside(finding, comparison))
     asked = f"(asked for: {'at least' if rises else 'at most'} {bound} times)"
     seen = f"{subject} is {ratio} times the baseline's {asked}"
     confidence = sure(setting.alpha)
@@ -79,7 +79,7 @@ def _undecidable(subject: str, finding: Finding, comparison: Comparison, withhel
 def _relative(subject: str, finding: Finding, comparison: Comparison, setting: Setting) -> str:
     falls = finding.bound is not None and finding.bound < 1
     ratio, bound = apart(finding.ratio, finding.bound)
-    end = outward(finding.upper, up=not falls)
+    end = outward(finding.upper, up=not falls, beside=_beside(finding, comparison))
     seen = f"{subject} is {ratio} times the baseline's (allowed: {'down' if falls else 'up'} to {bound} times)"
     if finding.state == "PASS":
         small = ", so a small loss is real but within the limit" if "small_regression" in finding.notes else ""
@@ -88,20 +88,26 @@ def _relative(subject: str, finding: Finding, comparison: Comparison, setting: S
         return f"{seen}, but only {comparison.n_blocks} of {setting.pairs} pairs of blocks have a figure in both arms."
     p = finding.p_harm if finding.p_harm_adjusted is None else finding.p_harm_adjusted
     if finding.state == "FAIL" and p is not None:
-        counted = "" if finding.p_harm_adjusted is None else ", all checks of this run counted"
-        return f"{seen}; a {'fall' if falls else 'rise'} this large by chance alone would be seen {chance(p)}{counted}."
+        counted = "it" if finding.p_harm_adjusted is None else "any check"
+        return f"{seen}; if speculation changed nothing, {counted} would look this bad in {chance(p)}."
     return f"{seen}, but the true figure may still be {end} ({sure(setting.alpha)}); {_needs(finding, setting)}."
 
 
+def _beside(finding: Finding, comparison: Comparison) -> float | None:
+    """The end of the two-sided interval on the side of the finding's one-sided bound."""
+    if finding.upper is None or finding.ratio is None:
+        return None
+    return comparison.ci_high if finding.upper > finding.ratio else comparison.ci_low
+
+
 def _needs(finding: Finding, setting: Setting) -> str:
-    support = (
-        "" if finding.supported_margin is None else f"these data support a limit of {_rounded_up(finding.supported_margin)}, and "
-    )
+    support = ""
+    if finding.supported_margin is not None and finding.bound is not None:
+        asked = percent(round(max(finding.bound - 1, finding.margin or 0.0), 3))  # a floor widens the limit
+        support = f"the data support a limit of {_rounded_up(finding.supported_margin)}, the limit is {asked}; "
     if finding.pairs_needed is None:
-        return f"{support}even {BUDGET_PAIRS} pairs of blocks would not settle the one asked for"
-    return (
-        f"{support}about {finding.pairs_needed} pairs of blocks in all instead of {setting.pairs} would settle the one asked for"
-    )
+        return f"{support}even {BUDGET_PAIRS} pairs of blocks would not settle it"
+    return f"{support}about {finding.pairs_needed} pairs of blocks in all instead of {setting.pairs} would settle it"
 
 
 def _rounded_up(margin: float) -> str:

@@ -137,9 +137,9 @@ def _error_reason(excess: Excess, state: FindingState, margin: float, alpha: flo
     points = f"{number(100 * margin)} points"
     if state == "FAIL":
         by_chance = chance(rates.p_excess)
-        return f"{seen} (allowed: no more than without); a surplus this large by chance alone would be seen {by_chance}."
+        return f"{seen} (allowed: no more than without); if speculation changed nothing, it would look this bad in {by_chance}."
     if rates.difference <= 0:
-        return f"{seen} (allowed: at most {points} more)."
+        return f"{seen}: no larger a share than the baseline's."
     bound = f"{number(100 * rates.high)} points with {sure(alpha)}"
     if state == "PASS":
         return f"{seen} (allowed: at most {points} more); the true surplus lies below {bound}."

@@ -8,20 +8,21 @@ from collections.abc import Sequence
 
 from specbench.model.seen import Cell
 
+# name as in every table, what it measures, what its percentile divides
 _QUANTITY = {
-    "ttft": ("time to the first token", "requests are faster"),
-    "tpot": ("time per output token", "requests are faster"),
-    "tpot_classic": ("time per output token as other tools count it", "requests are faster"),
-    "e2e": ("time to the whole answer", "requests are faster"),
-    "itl": ("time between tokens", "tokens are faster"),
-    "pace": ("time per token over stretches of 8 tokens", "stretches are faster"),
-    "chunk_gap": ("gap between pieces of text", "gaps are shorter"),
-    "stall": ("longest gap of an answer", "answers stay below it"),
+    "ttft": ("TTFT", "time to the first token", "requests are faster"),
+    "tpot": ("TPOT", "time per output token", "requests are faster"),
+    "tpot_classic": ("classic TPOT", "time per output token as other tools count it", "requests are faster"),
+    "e2e": ("E2E", "time to the whole answer", "requests are faster"),
+    "itl": ("ITL", "time between tokens", "tokens are faster"),
+    "pace": ("pace", "time per token over stretches of 8 tokens", "stretches are faster"),
+    "chunk_gap": ("chunk gap", "gap between pieces of text", "gaps are shorter"),
+    "stall": ("longest gap", "of an answer", "answers stay below it"),
 }
 _QUANTILE = {"p50": "half of the", "p90": "9 of 10", "p95": "19 of 20", "p99": "99 of 100"}
 _WORDS = {
-    "output_tps": "the output in tokens per second",
-    "completed_rps": "the number of requests completed per second",
+    "output_tps": "the output TPS (tokens per second)",
+    "completed_rps": "the completed req/s (requests completed per second)",
     "error_rate": "the share of requests that failed",
     "output_length": "the mean length of an answer",
     "acceptance_length": "the number of tokens per verification round",
@@ -49,11 +50,11 @@ def place_of(cell: Cell) -> str:
 
 
 def metric_words(metric: str) -> str:
-    """The metric as a phrase that explains its percentile."""
+    """The metric by its one name, with a phrase that explains it and its percentile."""
     quantity, _, quantile = metric.rpartition("_")
     if quantity in _QUANTITY and quantile in _QUANTILE:
-        words, below = _QUANTITY[quantity]
-        return f"the {quantile} {words} ({_QUANTILE[quantile]} {below})"
+        name, words, below = _QUANTITY[quantity]
+        return f"the {name} {quantile} ({words}; {_QUANTILE[quantile]} {below})"
     return _WORDS.get(metric, f"the metric {metric}")
 
 
@@ -73,12 +74,20 @@ def apart(ratio: float | None, limit: float | None) -> tuple[str, str]:
     return texts
 
 
-def outward(end: float | None, up: bool) -> str:
-    """The end of an interval with two decimals, rounded away from the point, so that what is said of it stays true."""
+def outward(end: float | None, up: bool, beside: float | None = None) -> str:
+    """The end of an interval with two decimals, rounded away from the point, so that what is said of it stays true.
+
+    With as many more (up to four) as it takes to differ from `beside`, the end of the two-sided interval, in two decimals.
+    """
     if end is None:
         return "unknown"
-    hundredths = math.ceil(end * 100 - 1e-9) if up else math.floor(end * 100 + 1e-9)
-    return f"{hundredths / 100:.2f}"
+    text = ""
+    for decimals in (2, 3, 4):
+        scale = 10**decimals
+        text = f"{(math.ceil(end * scale - 1e-9) if up else math.floor(end * scale + 1e-9)) / scale:.{decimals}f}"
+        if beside is None or float(text) != float(f"{beside:.2f}"):
+            break
+    return text
 
 
 def number(value: float | None) -> str:
@@ -99,12 +108,21 @@ def percent(share: float) -> str:
 
 
 def chance(p: float) -> str:
-    """How often chance alone would show as much, in runs."""
+    """In how many runs chance alone would show as much."""
     if p < 0.001:
-        return "less than once in 1,000 such runs"
-    return f"about once in {max(2, round(1 / p)):,} such runs" if p <= 0.4 else "in about every second such run"
+        return "less than 1 of 1,000 runs"
+    return f"about 1 of {max(2, round(1 / p)):,} runs" if p <= 0.4 else "about every second run"
 
 
 def sure(alpha: float) -> str:
     """The confidence of a one-sided bound at this alpha."""
     return f"{number(100 * (1 - alpha))} % confidence"
+
+
+def server_limit(running: float) -> str:
+    """A cap as a limit set on a server, which is a whole number: the mean of requests running there, rounded up."""
+    limit = max(1, math.ceil(running - 1e-9))
+    return (
+        f"server limit: at most {limit} running {'request' if limit == 1 else 'requests'},"
+        f" as {number(running)} {'was' if number(running) == '1' else 'were'} running on average"
+    )

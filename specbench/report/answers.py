@@ -15,6 +15,7 @@ from specbench.report.traffic import mix
 TALLIED = 6  # sentences, one for each group of loads; the cells themselves say the rest
 RARELY = 0.001
 VOID = "Cannot be said"
+DEMONSTRATION = "A demonstration, no decision about a real server"
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,8 +33,11 @@ class Answer:
 
 def answers(result: Result) -> tuple[Answer, ...]:
     """Enable it? For which traffic? Up to what load? How sure? What would make us surer? What does it cost?"""
+    enable, why = _enable(result)
+    if parts.virtual(result):
+        enable = f"{DEMONSTRATION}. {enable}"
     return (
-        Answer("Enable it?", *_enable(result), command=confirmation(result)),
+        Answer("Enable it?", enable, why, command=confirmation(result)),
         Answer("For which traffic?", *_traffic(result)),
         Answer("Up to what load?", *_load(result)),
         Answer("How sure?", *_certainty(result), points=_points(result)),
@@ -53,11 +57,18 @@ def _enable(result: Result) -> tuple[str, str]:
         return "Yes, for some slices", "It wins for the slices named here; for the others it is not shown to be safe and useful."
     found = parts.ranges(result)
     if result.verdict == "CAPPED" and found:
-        return f"Yes, up to {tops(found)}, once that is confirmed", (
-            "Confirm the cap first, by a run of the tested loads up to it alone (the command here, with the same arms). If it"
-            f" says PROMOTE, switch speculation on up to {tops(found)} and keep it off above; else do as that run says."
+        return f"Not yet: first confirm the cap of {tops(found)}", (
+            f"Run the tested loads up to the cap alone, by the command here, {_own(result)}. If that run says PROMOTE, switch"
+            f" speculation on up to {tops(found)} and keep it off above; else keep it off and read that run's report."
         )
     return "No: no benefit" if no_benefit else short[result.verdict], text
+
+
+def _own(result: Result) -> str:
+    """With what to run the confirming command: what was a demonstration is replaced, the rest stays as it was."""
+    prompts = "your own prompts (workload.source.dataset)"
+    arms = "your own endpoints (--baseline URL --speculative URL)" if parts.virtual(result) else "the same arms"
+    return f"with {prompts} and {arms}" if parts.built_in(result) else f"with {arms}"
 
 
 def confirmation(result: Result) -> str:
@@ -118,7 +129,7 @@ def _certainty(result: Result) -> tuple[str, str]:
     if judged is None or judged.upper is None:
         return f"{name} ×{wording.ratio(success.ratio)}, not settled", f"{where}. {text}"
     side = "below" if success.direction == "lower" else "above"
-    end = outward(judged.upper, up=side == "below")
+    end = outward(judged.upper, side == "below", success.ci_high if side == "below" else success.ci_low)
     return f"{wording.percent(success.ci_level)} sure: {name} {side} ×{end}", f"{where}. {text}"
 
 

@@ -1,18 +1,19 @@
-"""What speculation costs: money per output token, and its worst side effect inside the range. Prices come as labels of the run.
+"""What speculation costs: money per output token, what gets worse inside the range, memory. Prices are labels of the run.
 
 `price_per_hour` is the price of one arm's machines; `price_per_hour_baseline` and `price_per_hour_speculative` tell the arms
 apart, `currency` names the unit. No verdict depends on anything here.
 """
 
+import math
 from dataclasses import dataclass
 
 from specbench.model.asked import ArmName
-from specbench.model.judged import CellResult, Result
+from specbench.model.judged import CellResult, Finding, Result
 from specbench.report import names, parts, wording
 
 SECONDS_PER_HOUR = 3600
 TOKENS_PRICED = 1_000_000
-WORSE_IN_PERCENT = 2.0  # beyond it percent read badly
+SIDE_EFFECTS = 4  # named; the others are counted
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,10 +75,10 @@ def cost(result: Result) -> tuple[str, str]:
     if len(known) > 1:
         span += f", {wording.change(high)} at {dearest.load}"
     virtual = " (by the virtual times of the embedded engine)" if parts.virtual(result) else ""
-    details = f" in machine time{equal}: {span}{virtual}.{_money(result, cheapest, dearest)}{_side_effect(cells)}"
+    details = f"{span}{virtual}{equal}.{_money(result, cheapest, dearest)} {_side_effects(cells)}{_memory(result, cells)}"
     if not enabled:
-        return "Nothing while it is off", f"Money: if it were on, an output token would cost{details}"
-    return _short(low, high), f"Money: an output token costs{details}"
+        return "Nothing while it is off", f"If it were on, machine time per output token: {details}"
+    return f"Money: {_short(low, high)}", f"Machine time per output token: {details}"
 
 
 def _short(low: float, high: float) -> str:
@@ -99,22 +100,46 @@ def _money(result: Result, *found: CellCost) -> str:
     return f" Per million output tokens{f' in {currency}' if currency else ''}: {'; '.join(lines)}." if lines else ""
 
 
-def _side_effect(cells: tuple[CellResult, ...]) -> str:
-    """The side effect: the required metric that got worse the most, as a sentence; that nothing did, where nothing did."""
-    judged = [(found, wording.load(cell.axes)) for cell in cells for found in cell.findings if found.required]
-    beyond = [(found.metric, load) for found, load in judged if found.state == "FAIL" and found.ratio is None]
-    if beyond:
-        return f" What gets worse: {names.metric(beyond[0][0])}, beyond any limit at {beyond[0][1]}."
-    harms = [
-        (1 / found.ratio if found.direction == "higher" else found.ratio, found.metric, load, found.state)
-        for found, load in judged
-        if found.ratio and found.direction != "equal"
-    ]
-    if not harms:
-        return ""
-    harm, metric, load, state = max(harms)
-    if harm <= 1:
-        return " What gets worse: no required metric."
-    worse = f"{wording.percent(harm - 1)} worse" if harm < WORSE_IN_PERCENT else f"worse by a factor of {wording.ratio(harm)}"
-    allowed = {"PASS": ", which its limit allows", "FAIL": ", past its limit"}.get(state, ", not settled against its limit")
-    return f" What gets worse: most of all {names.metric(metric)}, {worse} at {load}{allowed}."
+def _side_effects(cells: tuple[CellResult, ...]) -> str:
+    """What gets worse: each required metric at the load where it is worst, the worst first; or that nothing does."""
+    worst: dict[str, tuple[float, str]] = {}
+    for cell in cells:
+        for found in cell.findings:
+            harm = _harm(found) if found.required else 0.0
+            if harm > max(1.0, worst.get(found.metric, (0.0, ""))[0]):
+                worst[found.metric] = harm, f"{names.metric(found.metric)} {_worse(found)} at {wording.load(cell.axes)}"
+    said = [text for _, text in sorted(worst.values(), key=lambda one: -one[0])]
+    if not said:
+        return "What gets worse: no required metric."
+    more = f"; {len(said) - SIDE_EFFECTS} more" if len(said) > SIDE_EFFECTS else ""
+    return f"What gets worse: {'only ' if len(said) == 1 else ''}{'; '.join(said[:SIDE_EFFECTS])}{more}."
+
+
+def _harm(found: Finding) -> float:
+    """How many times worse; infinite beyond any limit, 0 where nothing is known or no direction is the better one."""
+    if found.state == "FAIL" and found.ratio is None:
+        return math.inf
+    if not found.ratio or found.direction == "equal":
+        return 0.0
+    return 1 / found.ratio if found.direction == "higher" else found.ratio
+
+
+def _worse(found: Finding) -> str:
+    """'+5 %', '×2.96' beyond double, and how that stands to its limit."""
+    if found.ratio is None:
+        return "beyond any limit"
+    change = found.ratio - 1
+    size = f"{'+' if change > 0 else '−'}{wording.percent(abs(change))}" if change < 1 else f"×{wording.ratio(found.ratio)}"
+    allowed = {"PASS": "within its limit", "FAIL": "past its limit"}.get(found.state, "not settled")
+    return f"{size} ({allowed})"
+
+
+def _memory(result: Result, cells: tuple[CellResult, ...]) -> str:
+    """The highest use of GPU memory of both arms, which holds the draft's; that it is not told, where it is not."""
+    for cell in reversed(cells):
+        found = parts.comparison(cell, "memory")
+        if found is not None and found.value.baseline is not None and found.value.speculative is not None:
+            before, after = (wording.quantity(value, found.unit) for value in (found.value.baseline, found.value.speculative))
+            return f" GPU memory: {after} instead of {before} at {wording.load(cell.axes)}."
+    who = "engine" if result.endpoints.baseline.engine == result.endpoints.speculative.engine else "engines"
+    return f" Memory of the draft: not told by the {who}."

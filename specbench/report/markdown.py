@@ -8,8 +8,9 @@ from collections.abc import Sequence
 from specbench.model.judged import CellResult, Finding, Result
 from specbench.report import names, parts, view, wording
 from specbench.report.answers import Answer, answers
+from specbench.report.checked import cap_checks
 from specbench.report.rows import limit, ratio
-from specbench.report.short_table import side_metrics, table_remarks
+from specbench.report.short_table import ACCEPTED, side_metrics, table_remarks
 from specbench.report.tally import place_words
 
 SUMMARY_LIMIT = 1_000_000  # bytes; 1 MiB is refused as a whole, so a little below
@@ -35,7 +36,7 @@ def literal(text: str) -> str:
 
 def _report(result: Result, room: int) -> str:
     sections = [
-        [f"## specbench: {result.verdict}", "", f"**{literal(view.headline(result))}**"],
+        [f"## specbench: {result.verdict}", "", f"**{literal(view.headline(result))}**", *_demonstration(result)],
         [f"- {literal(found.message)}" for found in result.reasons],
         [f"> {literal(notice)}  " for notice in view.notices(result)],
         [
@@ -44,6 +45,7 @@ def _report(result: Result, room: int) -> str:
             *(_answer(one) for one in answers(result)),
         ],
         _cells(result),
+        _cap_checks(result),
         _open_findings(result),
         [
             "<details><summary>Words</summary>",
@@ -55,6 +57,19 @@ def _report(result: Result, room: int) -> str:
         [f"<sub>{literal(f'{result.run.name}, run {result.run.id}, profile {result.run.profile}')}</sub>"],
     ]
     return _fitted([section for section in sections if section], room)
+
+
+def _demonstration(result: Result) -> list[str]:
+    said = parts.demonstration(result)
+    return ["", f"**{literal(said)}**"] if said else []
+
+
+def _cap_checks(result: Result) -> list[str]:
+    return [
+        line
+        for title, checks in cap_checks(result)
+        for line in (f"{literal(title)}", "", *(f"- {literal(one)}" for one in checks), "")
+    ][:-1]
 
 
 def _answer(found: Answer) -> str:
@@ -86,7 +101,7 @@ def _cells(result: Result) -> list[str]:
         return ["No cell was measured."]
     success = result.config.success_metric
     shown = [success, *side_metrics(result)]
-    head = ["cell", *(names.metric(metric) for metric in shown), "accepted", "state"]
+    head = ["cell", *(names.metric(metric) for metric in shown), "accept", "state"]
     rows = [
         _row(
             [
@@ -98,7 +113,7 @@ def _cells(result: Result) -> list[str]:
         )
         for cell in result.cells
     ]
-    legend = " ".join(("Speculative ÷ baseline; below 1 is better, for TPS above 1.", *table_remarks(result)))
+    legend = " ".join(("Speculative ÷ baseline; below 1 is better, for TPS above 1.", ACCEPTED, *table_remarks(result)))
     return [legend, "", _row(head), _row(["---"] * len(head)), *rows]
 
 

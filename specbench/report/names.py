@@ -32,9 +32,10 @@ METRICS = {
 ROLES: dict[Role, str] = {"success": "benefit", "guardrail": "guardrail", "safety": "safety", "advisory": "advisory"}
 GLYPHS = {"PASS": "✓", "FAIL": "✗", "INCONCLUSIVE": "?", "NODATA": "–", "INVALID": "!", "ADVISORY": "·"}
 STATES = {
-    "PASS": "shown to be within its limit",
-    "FAIL": "shown to be worse, and past its limit",
-    "INCONCLUSIVE": "neither shown: more pairs, or a wider limit, would settle it",
+    "PASS": "shown to be within its limit; for the benefit: shown to be a gain, and the measured value reaches its target",
+    "FAIL": "shown to be worse than the baseline, and the measured value is past the limit; a fixed limit: shown to be past it;"
+    " for the benefit: shown to miss its target",
+    "INCONCLUSIVE": "neither PASS nor FAIL is shown; the sentence says what would settle it",
     "NODATA": "could not be measured; the reason stands beside it",
     "INVALID": "measured under conditions that do not allow a judgement",
     "ADVISORY": "shown, never part of the verdict",
@@ -52,7 +53,11 @@ class VerdictName:
 
 VERDICTS: dict[VerdictWord, VerdictName] = {
     "PROMOTE": VerdictName("Switch speculation on", "Every required guardrail holds and the benefit is shown.", "good"),
-    "CAPPED": VerdictName("Switch speculation on, up to a cap", "Everything passed up to the cap, and not above it.", "mixed"),
+    "CAPPED": VerdictName(
+        "Switch speculation on, up to a cap",
+        "Everything passed up to the cap, and not above it; a run up to the cap must confirm it.",
+        "mixed",
+    ),
     "HOLD": VerdictName("Do not switch it on yet", "Neither benefit nor harm is shown well enough to act on.", "wait"),
     "ROLLBACK": VerdictName("Keep speculation off", "Harm is shown.", "bad"),
     "INVALID": VerdictName("No judgement", "The measurement cannot carry one; mend what the reasons name and run again.", "void"),
@@ -64,12 +69,12 @@ GLOSSARY: tuple[tuple[str, str], ...] = (
         "The two-sided range that holds the true ratio with the stated confidence, from the scatter between pairs of blocks."
         " A sentence that says 'below' or 'above' with the same confidence names one side alone, and so lies further in.",
     ),
-    ("TTFT", "Time to first token: first content event − the moment before the request is written to an open connection."),
+    ("TTFT", "Time to first token: first content event − sent (the moment before the request is written to an open connection)."),
     ("TPOT", "Time per output token of a request: (last − first content event) ÷ (tokens − tokens of the first engine step)."),
     ("ITL", "Inter-token latency over engine steps: a gap g that brings k tokens counts as k values of g ÷ k."),
     ("Pace", "Time for the next 8 tokens ÷ 8, over sliding windows in a request: what a reader of the stream feels."),
     ("Chunk gap", "Time between consecutive content events, whatever number of tokens each holds."),
-    ("E2E", "Last content event − sent."),
+    ("E2E", "Last content event − sent (as for TTFT)."),
     ("Output TPS", "Tokens received inside the steady window ÷ its length."),
     ("Completed req/s", "Shares of each request's tokens that fell inside the window, summed, ÷ its length."),
     ("Acceptance length", "1 + accepted ÷ verification rounds: tokens that a verification brings on average."),
@@ -80,17 +85,23 @@ GLOSSARY: tuple[tuple[str, str], ...] = (
         "Step-time ratio",
         "Mean step time of the speculative arm ÷ of the baseline. Break-even is where tokens per step equals it.",
     ),
+    ("Arm, baseline", "One of the two servers compared: the baseline runs without speculation, the speculative arm with it."),
+    ("Stream", "One client that sends its next request when its last answer has ended: concurrency 4 is 4 streams."),
     ("Block, pair, cell", "One arm under steady load; two blocks, one per arm, side by side; all pairs at one load."),
+    ("Primary cell", "The cell that must show the benefit; every other cell must only keep its limits."),
+    ("Steady window", "The part of a block that is measured: after its ramp, before its end."),
+    ("Smoke, standard", "Profiles: smoke has few pairs and is for a first look, standard has 10 and is meant for a decision."),
     (
         "Guardrail",
         "A limit on how much worse a metric may get. PASS needs proof, as FAIL does; without proof it is INCONCLUSIVE.",
     ),
-    ("Range and cap", "The unbroken run of loads around the primary cell where everything passed, and its highest load."),
+    ("Range, cap", "The unbroken run of loads around the primary cell where everything passed, and its highest load."),
     (
         "Running requests",
         "How many requests the server works on at once, by its own gauge, on average. Fewer than the streams where they wait.",
     ),
 )
+GLOSSARY += tuple((word, name.meaning) for word, name in VERDICTS.items() if word != "INVALID")
 CALIBRATION = (
     "How often whole verdicts err, on equal arms and on known effects: docs/calibration.md of specbench; `specbench calibrate`"
     " measures it anew."

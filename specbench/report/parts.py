@@ -1,4 +1,4 @@
-"""Parts of a result by name: a metric of a cell, the primary cell, the cells of the range. No text and no number is made here."""
+"""Parts of a result by name: a metric of a cell, the primary cell, the cells of the range. No number is made here."""
 
 from specbench.model.judged import CellResult, Comparison, EnableRange, Finding, IntegrityCheck, Result, SliceResult
 
@@ -55,6 +55,20 @@ def enabled(result: Result) -> tuple[CellResult, ...]:
 def virtual(result: Result) -> bool:
     """Whether an embedded engine set the times: they are those of a modelled accelerator."""
     return "embedded" in (result.endpoints.baseline.engine, result.endpoints.speculative.engine)
+
+
+def demonstration(result: Result) -> str:
+    """That nothing here decides about a real server, where an arm runs the embedded engine; '' where none does."""
+    arms = [result.endpoints.baseline.engine, result.endpoints.speculative.engine].count("embedded")
+    if not arms:
+        return ""
+    run = "both arms run" if arms == 2 else "one arm runs"
+    return f"A demonstration: {run} the embedded engine, whose times are virtual; nothing here is a decision about a real server."
+
+
+def built_in(result: Result) -> bool:
+    """Whether the prompts come from a corpus of this program's own."""
+    return (result.config.source or "").startswith("the built-in corpus")
 
 
 def first_token_metric(result: Result) -> str:

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from itertools import pairwise
 
+from specbench.analysis.words import server_limit
 from specbench.model.judged import CellResult, EnableRange, Result
 from specbench.report import parts, wording
 
@@ -36,15 +37,11 @@ def range_sentence(result: Result, found: EnableRange) -> str:
     inside = [wording.load(cell.axes) for _, cell in cells if parts.within(cell, found)]
     said = [f"Tested and passed: {', '.join(inside)}."]
     above = [cell for at, cell in cells if found.max_concurrency is not None and at > found.max_concurrency]
-    said.append(f"Above the cap: {'; '.join(map(_state, above))}." if above else "Higher loads were not tested.")
-    said += _between([at for at, _ in cells], found)
+    said += [f"Above the cap: {'; '.join(map(_state, above))}."] if above else []
+    said.append(_untested([at for at, _ in cells], found))
     if found.running_at_cap is not None:
-        running = wording.short(found.running_at_cap)
-        at_once = f"{running} {'request' if running == '1' else 'requests'}"
-        said.append(
-            f"At {_top(found)} the server ran {at_once} at once on average, by its own gauge: the figure to use where a limit"
-            " is set on the server."
-        )
+        limit = server_limit(found.running_at_cap)
+        said.append(f"{limit[0].upper()}{limit[1:]} at {_top(found)}, by the server's own gauge.")
     return " ".join(said)
 
 
@@ -52,15 +49,15 @@ def _state(cell: CellResult) -> str:
     return f"{wording.load(cell.axes)}, {STATES.get(cell.state, 'not shown to be safe')}"
 
 
-def _between(loads: Sequence[float], found: EnableRange) -> list[str]:
-    """The loads between tested ones: those inside the range are taken to be like their neighbours, the others are off."""
+def _untested(loads: Sequence[float], found: EnableRange) -> str:
+    """The loads between and above tested ones: inside the range they are taken to be like their neighbours, elsewhere off."""
+    highest = max(loads, default=found.max_concurrency or 0)
     if found.by == "rate":
-        return ["Rates between these were not tested."] if len(loads) > 1 else []
+        return f"Not tested: {'rates between these and ' if len(loads) > 1 else ''}above {highest:g} requests/s."
     gaps = [(low + 1, high - 1) for low, high in pairwise(loads) if high - low > 1]
-    if not gaps:
-        return []
     spans = [f"{low:g}" if low == high else f"{low:g} to {high:g}" for low, high in gaps]
     top = found.max_concurrency
     inside = any(top is not None and high < top for _, high in gaps)
     taken = f"; those below {top:g} are taken to be like their neighbours" if inside else ""
-    return [f"Not tested: {', '.join(spans[:-1])}{' and ' if spans[:-1] else ''}{spans[-1]} streams{taken}."]
+    named = f"{', '.join(spans)} and above" if spans else "above"
+    return f"Not tested: {named} {wording.streams(highest)}{taken}."

@@ -159,7 +159,7 @@ def limit(found: Finding, unit: str = "") -> str:
             f"{'at least' if found.direction == 'higher' else 'at most'} {wording.quantity(found.slo, _unit(found.metric, unit))}"
         )
     if found.metric == "error_rate" and found.margin is not None:
-        return f"at most {round(found.margin * 100, 4):g} points more"
+        return f"no larger a share, or surely under {round(found.margin * 100, 4):g} points more"
     if found.direction == "equal" and found.margin is not None:
         return f"within ±{wording.percent(found.margin)}"
     if COUNTED in found.notes and found.bound is not None:

@@ -1,7 +1,14 @@
 """The short table of cells that text and Markdown share: which metrics stand in it, and what to know of them."""
 
 from specbench.model.judged import Result
-from specbench.report import parts, wording
+from specbench.report import names, parts, wording
+
+WHY_P50 = (
+    "with fewer than 20 requests a block, one or two prefills decide its p95. The other p95s stay, as each of their values spans"
+    " many tokens."
+)
+ACCEPTED = "accept: tokens that a verification round brings in the speculative arm; a number, no ratio."
+GUARDS = ("tpot_p95", "pace_p95")
 
 
 def side_metrics(result: Result) -> list[str]:
@@ -19,7 +26,20 @@ def table_remarks(result: Result) -> tuple[str, ...]:
         wording.load(cell.axes) for cell in result.cells if any(f.metric == "ttft_p50" and f.required for f in cell.findings)
     ]
     if at_p50 and parts.first_token_metric(result) == "ttft_p50":
-        said.append("TTFT is judged at p50, as blocks held fewer than 20 requests, too few for a p95.")
+        said.append(f"TTFT is judged at p50: {WHY_P50}")
     elif at_p50:
-        said.append(f"At {', '.join(dict.fromkeys(at_p50))} TTFT is judged at p50, as blocks held fewer than 20 requests.")
-    return tuple(said)
+        said.append(f"At {', '.join(dict.fromkeys(at_p50))} TTFT is judged at p50: {WHY_P50}")
+    return (*said, *_benefit_alone(result))
+
+
+def _benefit_alone(result: Result) -> tuple[str, ...]:
+    """That the benefit is asked of the primary cell alone, where other cells do not judge its metric, and what guards those."""
+    name = result.config.success_metric
+    others = [cell for cell in result.cells if not cell.primary and cell.required]
+    judged = [[one.metric for one in cell.findings if one.required] for cell in others]
+    if not judged or any(name in metrics for metrics in judged):
+        return ()
+    guards = [names.metric(one) for one in GUARDS if all(one in metrics for metrics in judged)]
+    verb = "guards" if len(guards) == 1 else "guard"
+    said = f"{names.metric(name)} is judged in the primary cell alone, as the benefit"
+    return (f"{said}; {' and '.join(guards)} {verb} the others." if guards else f"{said}.",)

@@ -23,7 +23,9 @@ def side_by_side(result: Result) -> list[str]:
     for state, heading in _HEADINGS.items():
         shown = [row for row in rows if row.state == state and (state == "differs" or row.baseline != row.speculative)]
         lines += [f"  {heading}", *(line for row in shown for line in _lines(row))] if shown else []
-    lines += _named("not told by both arms and not declared, so nobody compared it:", [r for r in rows if r.state == "not known"])
+    lines += _named(
+        "not told by at least one arm and not declared, so not compared:", [r for r in rows if r.state == "not known"]
+    )
     return lines + _named("equal:", [row for row in rows if row.state == "equal"])
 
 

@@ -2,6 +2,7 @@
 
 from specbench.model.judged import CellResult, Finding, Result
 from specbench.report import names, parts, wording
+from specbench.report.checked import check_words
 
 DECISION_PAIRS = 10  # what profile `standard` runs, meant for a decision
 OPEN = ("INCONCLUSIVE", "NODATA")
@@ -18,7 +19,7 @@ def surer(result: Result) -> tuple[str, str]:
             "The harm is shown, and more of the same data would not undo it. Mend what the reasons name.",
         )
     if result.verdict == "CAPPED" and parts.ranges(result):
-        return "A run up to the cap", f"{_few_pairs(result)}{_higher_cap(result)}"
+        return "A run up to the cap", f"{_confirming(result)}{_higher_cap(result)}"
     unsettled = [one for one in parts.findings(result) if one.required and one.state in OPEN]
     pairs = _pairs(unsettled)
     if pairs is not None:
@@ -29,6 +30,14 @@ def surer(result: Result) -> tuple[str, str]:
     if result.config.pairs < DECISION_PAIRS:
         return "More pairs", f"{_few_pairs(result)}{_seen(result)}"
     return "Your own traffic", f"A run on prompts from your own logs, and a canary behind the same guardrails.{_seen(result)}"
+
+
+def _confirming(result: Result) -> str:
+    """What confirms the cap: one run; nothing else is needed."""
+    had = wording.one_of(result.config.pairs, "pair")
+    if result.config.pairs < DECISION_PAIRS:
+        return f"It confirms the cap: one command (above), {DECISION_PAIRS} pairs a cell (profile standard); this run had {had}."
+    return f"It confirms the cap: one command (above). This run had {had} a cell."
 
 
 def _few_pairs(result: Result) -> str:
@@ -58,8 +67,8 @@ def _next_load(result: Result, cell: CellResult) -> str:
     unsettled = [one for one in cell.findings if one.required and one.state in OPEN]
     pairs = _pairs(unsettled)
     needs = "other data" if pairs is None else _more(result, pairs)
-    text = f"A higher cap would need {wording.load(cell.axes)} settled ({_named(unsettled)}), in another run of all loads"
-    return f"{text}: {needs}."
+    seen = "; ".join(names.metric(one.metric) if one.ratio is None else check_words(cell, one) for one in unsettled)
+    return f"Optional, for a higher cap: another run of all loads that settles {wording.load(cell.axes)} ({seen}): {needs}."
 
 
 def _harmed(cell: CellResult, at: float, top: float, by: str) -> str:
@@ -68,7 +77,8 @@ def _harmed(cell: CellResult, at: float, top: float, by: str) -> str:
         if any(one.required and one.state in OPEN for one in cell.findings)
         else ""
     )
-    text = f"At {wording.load(cell.axes)} harm is shown, so more pairs there would not raise the cap{open_too}"
+    where = f"at {wording.load(cell.axes)} harm is shown"
+    text = f"Optional, for a higher cap: {where}, so more pairs there would not raise it{open_too}"
     room = by == "rate" or at - top > 1
     return f"{text}; loads between {top:g} and {at:g} in `matrix.{by}` might." if room else f"{text}."
 

@@ -1,19 +1,21 @@
 """The report for a terminal or a CI log: 80 columns, verdict first. No colour and no other format lives here."""
 
+import re
 from collections.abc import Sequence
 from textwrap import wrap
 
 from specbench.model.judged import CellResult, Finding, Result
 from specbench.report import names, parts, view, wording
 from specbench.report.answers import Answer, answers
+from specbench.report.checked import cap_checks
 from specbench.report.fairness import NOT_TOLD, speculation
 from specbench.report.rows import ratio
-from specbench.report.short_table import side_metrics, table_remarks
+from specbench.report.short_table import ACCEPTED, side_metrics, table_remarks
 from specbench.report.side_by_side import side_by_side
 
 WIDTH = 80
 COMMAND_WIDTH = 68
-COLUMNS = {"Acceptance length": "  accept  "}  # what a word is called at the head of a column
+COLUMNS = {"Acceptance length": "accept"}  # what a word is called at the head of a column
 SHORT = {"output_tps": "TPS"}
 NO_REASON = "no reason was given"
 
@@ -21,11 +23,13 @@ NO_REASON = "no reason was given"
 def text(result: Result) -> str:
     """The verdict, its reasons, a table of cells, and what else a decision needs; every line fits 80 columns."""
     blocks = [
-        _paragraph(f"{result.verdict}: {view.headline(result)}"),
+        _paragraph(f"{result.verdict}: {view.headline(result)}."),
+        _paragraph(parts.demonstration(result)),
         _run_line(result),
         _listed("Why", [reason.message for reason in result.reasons]),
         side_by_side(result),
         _cells(result),
+        *(_listed(title, checks) for title, checks in cap_checks(result)),
         _slices(result),
         _run_wide(result),
         _answers(result),
@@ -36,7 +40,9 @@ def text(result: Result) -> str:
 
 
 def _paragraph(content: str, indent: str = "", first: str | None = None) -> list[str]:
-    return wrap(wording.plain(content), WIDTH, initial_indent=indent if first is None else first, subsequent_indent=indent)
+    whole = wording.plain(content).replace(" %", "\u00a0%")  # no percent sign alone at the head of a line
+    lines = wrap(whole, WIDTH, initial_indent=indent if first is None else first, subsequent_indent=indent)
+    return [line.replace("\u00a0", " ") for line in lines]
 
 
 def _listed(title: str, items: Sequence[str]) -> list[str]:
@@ -48,8 +54,7 @@ def _run_line(result: Result) -> list[str]:
     partial = ", PARTIAL" if run.partial else ""
     design = f", {wording.design(result.config.design)}" if result.config.design != "plain" else ""
     setup = f"{run.name} ({run.profile}, {wording.one_of(result.config.pairs, 'pair')}{design}{partial}), run {run.id}"
-    drafts = spec.speculation or f"speculation {speculation(spec) or NOT_TOLD}"
-    return _paragraph(f"{setup}: {spec.model} on {spec.engine}, {drafts}")
+    return _paragraph(f"{setup}: model {spec.model}, engine {spec.engine}; speculation: {speculation(spec) or NOT_TOLD}")
 
 
 def _cells(result: Result) -> list[str]:
@@ -57,7 +62,14 @@ def _cells(result: Result) -> list[str]:
         return ["No cell was measured."]
     success = result.config.success_metric
     side = side_metrics(result)
-    head = ["", names.metric(success), *(SHORT.get(metric, names.metric(metric)) for metric in side), "accept", "state"]
+    closed = all(cell.axes.rate is None for cell in result.cells)
+    head = [
+        "streams" if closed else "load",
+        names.metric(success),
+        *(SHORT.get(metric, names.metric(metric)) for metric in side),
+        "accept",
+        "state",
+    ]
     table = aligned([head, *(_cell_row(cell, success, side) for cell in result.cells)])
     lines = ["Cells: speculative ÷ baseline; below 1 is better, for TPS above 1", table[0]]
     part = ""
@@ -67,7 +79,7 @@ def _cells(result: Result) -> list[str]:
             lines += _paragraph(part, "  ")
         lines.append(line)
     lines += ["  * the primary cell, which must show the benefit"] if parts.primary(result) else []
-    lines += [line for remark in table_remarks(result) for line in _paragraph(remark, "  ")]
+    lines += [line for remark in (ACCEPTED, *table_remarks(result)) for line in _paragraph(remark, "  ")]
     return lines + _absences(result, [success, *side])
 
 
@@ -157,10 +169,15 @@ def _command(command: str) -> list[str]:
 
 def _words(content: Sequence[str]) -> list[str]:
     """What the report's own words mean: those of the glossary, and the states, that stand in it."""
-    text = " ".join(content).lower()
-    used = [
-        (term, meaning)
-        for term, meaning in (*names.GLOSSARY, *names.STATES.items())
-        if any(COLUMNS.get(one, one.lower()) in text for one in term.split(", "))
-    ]
+    words = (*names.GLOSSARY, *names.STATES.items())
+    text = " ".join(content)
+    text += " ".join(meaning for term, meaning in words if _used(term, text))
+    used = [(term, meaning) for term, meaning in words if _used(term, text)]
     return _listed("Words", [f"{term}: {meaning}" for term, meaning in used])
+
+
+def _used(term: str, text: str) -> bool:
+    """Whether one of the words stands in the text, one or many; words in capitals are themselves only in capitals."""
+    flags = re.NOFLAG if term.isupper() else re.IGNORECASE
+    words = "|".join(re.escape(COLUMNS.get(one, one)) for one in term.split(", "))
+    return re.search(rf"(?<!\w)({words})s?(?!\w)", text, flags) is not None

@@ -13,15 +13,14 @@ def mix(result: Result) -> str:
         bins_met, sampling_met = dict.fromkeys(one.bin for one in found), dict.fromkeys(one.sampling for one in found)
         return f"bins {', '.join(bins_met)}; sampling {', '.join(sampling_met)}" if found else "of one kind"
     said = "; ".join(_bin(one) for one in bins)
-    turns = f"{'each' if len(bins) > 1 else 'all'} sampled {_in_turn(sampling)}"
+    turns = f"{'in each, ' if len(bins) > 1 and len(sampling) > 1 else ''}{_in_turn(sampling)}"
     return f"{said}; {turns}" + (f"; prompts from {result.config.source}" if result.config.source else "")
 
 
 def _bin(one: TrafficBin) -> str:
-    return (
-        f"{wording.percent(one.share)} {one.name} ({_span(one.input_tokens)} prompt tokens, at most {_span(one.output_tokens)}"
-        " output tokens)"
-    )
+    low, high = one.output_tokens
+    most = f"at most {low} output tokens" if low == high else f"output tokens limited to a number drawn from {low} to {high}"
+    return f"{wording.percent(one.share)} {one.name} ({_span(one.input_tokens)} prompt tokens as drawn, {most})"
 
 
 def _span(ends: tuple[int, int]) -> str:
@@ -32,6 +31,6 @@ def _span(ends: tuple[int, int]) -> str:
 def _in_turn(sampling: tuple[str, ...]) -> str:
     """The settings, which requests take in turn, so in equal shares."""
     if len(sampling) < 2:
-        return "".join(sampling)
+        return f"all {''.join(sampling)}"
     share = {2: "half", 3: "a third"}.get(len(sampling), f"1 in {len(sampling)}")
-    return " and ".join(f"{share} {one}" for one in sampling)
+    return f"{share} of the requests {' and '.join([sampling[0], *(f'{share} {one}' for one in sampling[1:])])}"

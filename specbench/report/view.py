@@ -61,6 +61,7 @@ class ReportView:
     verdict: str
     tone: str
     headline: str
+    demonstration: str
     exit_code: int
     tool: str
     facts: tuple[Fact, ...]
@@ -96,6 +97,7 @@ def view_of(result: Result) -> ReportView:
         verdict=result.verdict,
         tone=name.tone,
         headline=headline(result),
+        demonstration=parts.demonstration(result),
         exit_code=result.exit_code,
         tool=f"{result.tool_name} {result.tool_version}",
         facts=_facts(result),
@@ -126,10 +128,14 @@ def view_of(result: Result) -> ReportView:
 
 
 def headline(result: Result) -> str:
-    """The verdict as an instruction: 'Switch speculation on up to 4 streams'."""
+    """The verdict as an instruction, in the order in which to act."""
     found = parts.ranges(result)
     if result.verdict == "CAPPED" and found:
-        return f"Switch speculation on up to {tops(found)}, not above; first confirm this cap"
+        top = tops(found)
+        return (
+            f"Do not switch on yet: first confirm the cap of {top} (command under 'Enable it?'); if that run says PROMOTE,"
+            f" switch on up to {top} and keep it off above"
+        )
     if result.verdict == "CAPPED" and result.slices:
         eligible = [one.bin for one in result.slices if one.verdict in ("PROMOTE", "CAPPED")]
         return f"Switch speculation on for {', '.join(dict.fromkeys(eligible))} only"

@@ -98,7 +98,7 @@ def _warnings(
     warnings: list[str] = []
     if unknown:
         names = ", ".join(fact.name for fact in unknown)
-        warnings.append(f"Not known of both arms, so nobody checked that they are equal: {names}; declare them in the scenario")
+        warnings.append(f"Not told by at least one arm, so not compared: {names}; declare them in the scenario")
     speculation = next((fact for fact in follows if fact.name == "speculation"), None)
     if speculation is not None and speculation.baseline == speculation.speculative:
         warnings.append(f"Speculation is {speculation.baseline} in both arms: nothing is under test but what else differs")

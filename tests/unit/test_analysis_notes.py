@@ -51,9 +51,9 @@ def test_the_load_at_which_the_gain_ends_is_interpolated() -> None:
     """0.6 at 4 streams and 1.4 at 16: the ratio is 1 near 9 (on logarithms of both)."""
     result = judge(evidence({"c1": Effect(), "c4": Effect(), "c16": Effect(tpot=1.4)}, requests=24), "0")
 
-    note = next(note for note in result.notes if note.startswith("An explanation, not a limit: "))
-    assert note.endswith("per token near 9.2 streams.")
-    assert not any("not a limit" in note for note in judge(evidence(Effect(), requests=24), "0").notes)
+    note = next(note for note in result.notes if note.startswith("An explanation: "))
+    assert note.endswith("per token near 9 streams; this is no cap.")
+    assert not any("no cap" in note for note in judge(evidence(Effect(), requests=24), "0").notes)
 
 
 def test_a_partial_run_says_so() -> None:

@@ -35,7 +35,7 @@ def _said(metric: str = "tpot_p95", ratio: float | None = 1.0, se_log: float | N
 def test_a_pass_says_how_far_the_truth_may_lie() -> None:
     """Seen, allowed, sure."""
     assert _said(ratio=0.62) == (
-        "At 4 streams the p95 time per output token (19 of 20 requests are faster) is 0.62 times the baseline's"
+        "At 4 streams the TPOT p95 (time per output token; 19 of 20 requests are faster) is 0.62 times the baseline's"
         " (allowed: up to 1.10 times); the true figure lies below 0.65 with 95 % confidence."
     )
 
@@ -43,34 +43,34 @@ def test_a_pass_says_how_far_the_truth_may_lie() -> None:
 def test_a_harm_says_how_often_chance_alone_would_show_it() -> None:
     """In runs, not in p-values."""
     assert _said(ratio=1.53) == (
-        "At 4 streams the p95 time per output token (19 of 20 requests are faster) is 1.53 times the baseline's"
-        " (allowed: up to 1.10 times); a rise this large by chance alone would be seen less than once in 1,000 such runs,"
-        " all checks of this run counted."
+        "At 4 streams the TPOT p95 (time per output token; 19 of 20 requests are faster) is 1.53 times the baseline's"
+        " (allowed: up to 1.10 times); if speculation changed nothing, any check would look this bad in less than 1 of"
+        " 1,000 runs."
     )
 
 
 def test_a_fall_is_called_a_fall() -> None:
     """Where higher is better, the limit is a lower end."""
     assert _said("output_tps", 0.80, 0.02, margin=0.05) == (
-        "At 4 streams the output in tokens per second is 0.80 times the baseline's (allowed: down to 0.95 times); a fall this"
-        " large by chance alone would be seen less than once in 1,000 such runs, all checks of this run counted."
+        "At 4 streams the output TPS (tokens per second) is 0.80 times the baseline's (allowed: down to 0.95 times); if"
+        " speculation changed nothing, any check would look this bad in less than 1 of 1,000 runs."
     )
 
 
 def test_what_is_open_says_what_it_takes() -> None:
     """The margin that the data do support, and the pairs that the asked one needs."""
     assert _said(ratio=1.06, se_log=0.03) == (
-        "At 4 streams the p95 time per output token (19 of 20 requests are faster) is 1.06 times the baseline's"
-        " (allowed: up to 1.10 times), but the true figure may still be 1.12 (95 % confidence); these data support a limit of"
-        " 12 %, and about 43 pairs of blocks in all instead of 10 would settle the one asked for."
+        "At 4 streams the TPOT p95 (time per output token; 19 of 20 requests are faster) is 1.06 times the baseline's"
+        " (allowed: up to 1.10 times), but the true figure may still be 1.12 (95 % confidence); the data support a limit of"
+        " 12 %, the limit is 10 %; about 43 pairs of blocks in all instead of 10 would settle it."
     )
-    assert "even 100 pairs of blocks would not settle the one asked for" in _said(ratio=1.0999, se_log=0.03)
+    assert "even 100 pairs of blocks would not settle it" in _said(ratio=1.0999, se_log=0.03)
 
 
 def test_an_absolute_limit_is_told_in_its_unit() -> None:
     """Milliseconds, of the speculative arm alone."""
     assert _said("ttft_p95", None, None, slo=200.0, margin=None, value=PerArm(None, 150.0), bound=PerArm(None, 180.0)) == (
-        "At 4 streams the p95 time to the first token (19 of 20 requests are faster) is 150 ms with speculation"
+        "At 4 streams the TTFT p95 (time to the first token; 19 of 20 requests are faster) is 150 ms with speculation"
         " (allowed: at most 200 ms); the true figure lies below 180 ms with 95 % confidence."
     )
 

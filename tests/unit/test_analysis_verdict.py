@@ -208,7 +208,10 @@ def test_the_cap_is_given_in_streams_and_in_running_requests() -> None:
 
     assert verdict.enable_range is not None
     assert verdict.enable_range.running_at_cap == 4.0
-    assert "The cap is 4 streams (the server then runs 4 requests at once on average): " in verdict.reasons[0].message
+    assert (
+        "The cap is 4 streams (server limit: at most 4 running requests, as 4 were running on average). "
+        in verdict.reasons[0].message
+    )
     assert "First confirm the cap" in verdict.reasons[0].message
 
 

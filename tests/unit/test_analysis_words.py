@@ -3,7 +3,7 @@
 import pytest
 
 from specbench.analysis.metrics import METRICS
-from specbench.analysis.words import apart, chance, metric_words, number, outward, percent, place_of
+from specbench.analysis.words import apart, chance, metric_words, number, outward, percent, place_of, server_limit
 from specbench.model.seen import Cell
 
 
@@ -15,11 +15,11 @@ def test_every_metric_has_words() -> None:
 @pytest.mark.parametrize(
     ("p", "words"),
     [
-        (0.0, "less than once in 1,000 such runs"),
-        (0.0009, "less than once in 1,000 such runs"),
-        (0.004, "about once in 250 such runs"),
-        (0.03, "about once in 33 such runs"),
-        (0.6, "in about every second such run"),
+        (0.0, "less than 1 of 1,000 runs"),
+        (0.0009, "less than 1 of 1,000 runs"),
+        (0.004, "about 1 of 250 runs"),
+        (0.03, "about 1 of 33 runs"),
+        (0.6, "about every second run"),
     ],
 )
 def test_chance_in_runs(p: float, words: str) -> None:
@@ -79,3 +79,17 @@ def test_a_cell_in_words(
     cell = Cell(id="x", concurrency=concurrency, rate=rate, bin=bin_name, sampling=sampling, required=True, traffic_share=None)
 
     assert place_of(cell) == words
+
+
+def test_a_one_sided_end_never_looks_like_the_interval_s() -> None:
+    """0.437 is inside an interval that ends at 0.44, and is printed so."""
+    assert outward(0.4367, up=True, beside=0.443) == "0.437"
+    assert outward(0.4367, up=True, beside=0.46) == "0.44"
+    assert outward(2.098, up=False, beside=2.088) == "2.098"
+
+
+def test_a_limit_on_a_server_is_a_whole_number() -> None:
+    """0.9 requests on average need room for one."""
+    assert server_limit(0.9) == "server limit: at most 1 running request, as 0.9 were running on average"
+    assert server_limit(1.0) == "server limit: at most 1 running request, as 1 was running on average"
+    assert server_limit(3.6) == "server limit: at most 4 running requests, as 3.6 were running on average"

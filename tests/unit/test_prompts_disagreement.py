@@ -14,6 +14,9 @@ def test_the_ratio_is_told() -> None:
         "The endpoint counts 1.48 times the prompt tokens that were drawn: its count is the one in this report"
     )
     assert (disagreement([1000.0], [700]) or "").startswith("The endpoint counts 0.70 times")
+    assert (disagreement([1000.0], [700], {"complete": (16, 48)}) or "").endswith(
+        "the bins' bands are as drawn (complete 16 to 48 as drawn, about 11 to 34 as the endpoint counts)."
+    )
 
 
 @pytest.mark.parametrize(

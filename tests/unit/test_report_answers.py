@@ -5,10 +5,12 @@ from typing import Literal
 
 import pytest
 
-from specbench.model.judged import CellResult, EnableRange, Result, VerdictWord
+from specbench.model.judged import CellResult, EnableRange, PerArm, Result, VerdictWord
+from specbench.report import parts
 from specbench.report.answers import answers
 from specbench.report.costs import cell_cost, cost, prices
 from specbench.report.ranges import range_words
+from tests.support.result_parts import a_comparison
 from tests.support.results import capped, every_verdict, hold, invalid, promote, reason, rollback, sliced
 
 
@@ -20,7 +22,7 @@ def _short(result: Result) -> list[str]:
     ("verdict", "said"),
     [
         ("PROMOTE", ["Yes", "The mix as tested", "Up to 16 streams"]),
-        ("CAPPED", ["Yes, up to 4 streams, once that is confirmed", "The mix as tested", "Up to 4 streams"]),
+        ("CAPPED", ["Not yet: first confirm the cap of 4 streams", "The mix as tested", "Up to 4 streams"]),
         ("HOLD", ["Not yet", "No traffic", "No load"]),
         ("ROLLBACK", ["No", "No traffic", "No load"]),
         ("INVALID", ["Cannot be said", "Nothing measured", "Cannot be said"]),
@@ -28,12 +30,41 @@ def _short(result: Result) -> list[str]:
 )
 def test_whether_for_what_and_up_to_where(verdict: VerdictWord, said: list[str]) -> None:
     """The first three answers follow the verdict alone."""
-    assert _short(every_verdict()[verdict])[:3] == said
+    assert _short(_real(every_verdict()[verdict]))[:3] == said
+
+
+def _real(result: Result) -> Result:
+    arms = result.endpoints
+    real = PerArm(replace(arms.baseline, engine="vllm"), replace(arms.speculative, engine="vllm"))
+    return replace(result, endpoints=real)
+
+
+@pytest.mark.parametrize("verdict", ["PROMOTE", "CAPPED", "HOLD", "ROLLBACK", "INVALID"])
+def test_on_the_embedded_engine_the_first_answer_begins_with_that(verdict: VerdictWord) -> None:
+    """Virtual times order nobody to switch anything; of real engines nothing is said."""
+    result = every_verdict()[verdict]
+    assert _short(result)[0].startswith("A demonstration, no decision about a real server. ")
+    assert parts.demonstration(result) == (
+        "A demonstration: both arms run the embedded engine, whose times are virtual; nothing here is a decision about a real"
+        " server."
+    )
+    assert parts.demonstration(_real(result)) == ""
+    half = replace(result, endpoints=PerArm(_real(result).endpoints.baseline, result.endpoints.speculative))
+    assert parts.demonstration(half).startswith("A demonstration: one arm runs the embedded engine")
+
+
+def test_a_demonstration_is_confirmed_on_ones_own_prompts_and_endpoints() -> None:
+    """The command repeats the built-in corpus, so the answer names what to put in its place."""
+    built_in = replace(capped(), config=replace(capped().config, source="the built-in corpus python"))
+    own = "with your own prompts (workload.source.dataset) and"
+    assert f"{own} your own endpoints (--baseline URL --speculative URL)." in answers(built_in)[0].text
+    assert f"{own} the same arms." in answers(_real(built_in))[0].text
+    assert "by the command here, with the same arms." in answers(_real(capped()))[0].text
 
 
 def test_how_sure_is_an_interval_or_a_chance() -> None:
     """A benefit has its interval; harm has how rarely chance alone would show it; nothing measured is not sure at all."""
-    assert _short(capped())[3] == "95 % sure: TPOT p50 below ×0.47"
+    assert _short(capped())[3] == "95 % sure: TPOT p50 below ×0.464"
     harm = answers(rollback())[3]
     assert harm.short == "11 checks failed"
     assert "Chance alone would show the clearest of them in about 1.2 % of such runs." in harm.text
@@ -53,7 +84,7 @@ def test_what_would_make_us_surer_fits_the_verdict() -> None:
 def test_a_benefit_that_is_ruled_out_is_said() -> None:
     """HOLD without benefit is a no, not a not yet."""
     found = answers(replace(hold(), reasons=(reason("no_benefit", "No gain."),)))[0]
-    assert (found.short, found.text) == ("No: no benefit", "A benefit of 5 % in TPOT p50 is ruled out.")
+    assert (found.short.partition(". ")[2], found.text) == ("No: no benefit", "A benefit of 5 % in TPOT p50 is ruled out.")
 
 
 def test_slices_answer_for_themselves() -> None:
@@ -80,12 +111,14 @@ def test_ranges_by_concurrency_and_by_rate_stand_together() -> None:
 def test_without_a_price_the_cost_is_a_ratio_on_equal_machines() -> None:
     """Output TPS of 1.39 times means a token for 28 % less; outside the range nothing counts."""
     short, text = cost(capped())
-    assert short == "28 % to 55 % less a token"
+    assert short == "Money: 28 % to 55 % less a token"
     assert text.startswith(
-        "Money: an output token costs in machine time, on equal machines: 55 % less at 1 stream, 28 % less at 4 streams"
-        " (by the virtual times of the embedded engine)."
+        "Machine time per output token: 55 % less at 1 stream, 28 % less at 4 streams (by the virtual times of the embedded"
+        " engine), on equal machines."
     )
-    assert text.endswith("What gets worse: most of all TTFT p95, 2 % worse at 4 streams, which its limit allows.")
+    assert text.endswith(
+        "What gets worse: only TTFT p95 +2 % (within its limit) at 1 stream. Memory of the draft: not told by the engine."
+    )
 
 
 def _priced(**labels: str) -> Result:
@@ -117,9 +150,10 @@ def test_what_stays_off_costs_nothing() -> None:
     short, text = cost(rollback())
     assert short == "Nothing while it is off"
     assert text.startswith(
-        "Money: if it were on, an output token would cost in machine time, on equal machines: 30 % more at 1 stream,"
-        " 40 % more at 4 streams"
+        "If it were on, machine time per output token: 30 % more at 1 stream, 40 % more at 4 streams (by the virtual times of the"
     )
+    assert "What gets worse: " in text
+    assert "output TPS −29 % (past its limit) at 4 streams; 2 more." in text
     assert cost(invalid())[0] == "Cannot be said"
     assert cost(replace(hold(), cells=()))[0] == "Not measured"
 
@@ -127,6 +161,7 @@ def test_what_stays_off_costs_nothing() -> None:
 def test_a_broken_measurement_answers_nothing_though_it_has_figures() -> None:
     """INVALID with measured cells says no more than INVALID without."""
     found = answers(replace(capped(), verdict="INVALID", enable_range=None))
+    found = (replace(found[0], short=found[0].short.partition(". ")[2]), *found[1:])
     assert [one.short for one in found] == [
         "Cannot be said",
         "Cannot be said",
@@ -141,4 +176,12 @@ def test_cells_that_cost_the_same_are_no_trouble() -> None:
     """Two loads with the very same ratio are named once as a span."""
     result = capped()
     twins = replace(result, cells=(result.cells[0], replace(result.cells[1], metrics=result.cells[0].metrics)))
-    assert cost(twins)[0] == "55 % less a token"
+    assert cost(twins)[0] == "Money: 55 % less a token"
+
+
+def test_the_memory_of_the_draft_is_told_where_engines_tell_it() -> None:
+    """Highest use of both arms, at the cap."""
+    result = capped()
+    told = replace(a_comparison("tpot_p50", 1.5), metric="memory", unit="bytes", value=PerArm(float(20 << 30), float(23 << 30)))
+    cells = tuple(replace(cell, metrics=(*cell.metrics, told)) for cell in result.cells)
+    assert cost(replace(result, cells=cells))[1].endswith("GPU memory: 23.0 GiB instead of 20.0 GiB at 4 streams.")

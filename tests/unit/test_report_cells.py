@@ -42,7 +42,9 @@ def test_a_limit_reads_as_what_was_allowed() -> None:
     assert _limit(a_comparison("tpot_p50", 1.0)) == "≤ 0.95"
     assert _limit(a_comparison("ttft_p95", 1.0), slo=250.0) == "at most 250 ms"
     assert _limit(a_comparison("output_tps", 1.0), slo=40.0) == "at least 40.0 tokens/s"
-    assert _limit(a_comparison("tpot_p95", 1.0), metric="error_rate", role="safety", margin=0.005) == "at most 0.5 points more"
+    assert _limit(a_comparison("tpot_p95", 1.0), metric="error_rate", role="safety", margin=0.005) == (
+        "no larger a share, or surely under 0.5 points more"
+    )
     assert _limit(a_comparison("tpot_p95", 1.0), direction="equal", margin=0.03) == "within ±3 %"
     events = a_comparison("tpot_p95", 1.0)
     assert _limit(events, metric="oom", role="safety", margin=None, bound=None) == "no more than the baseline"

@@ -50,6 +50,7 @@ def test_outputs_are_one_line_each() -> None:
         "max_concurrency=4",
         "max_rate=",
         "run=20250102-030405-code",
-        "headline=Switch speculation on up to 4 streams, not above; first confirm this cap",
+        "headline=Do not switch on yet: first confirm the cap of 4 streams (command under 'Enable it?'); if that run"
+        " says PROMOTE, switch on up to 4 streams and keep it off above",
     ]
     assert "max_concurrency=\n" in outputs(invalid())

@@ -51,12 +51,12 @@ def test_six_questions_have_their_answers(pages: dict[str, Page]) -> None:
     """What a reader wants to know stands on the page in words."""
     text = pages["CAPPED"].text
     for said in (
-        "Enable it? Yes, up to 4 streams, once that is confirmed",
+        "Enable it? A demonstration, no decision about a real server. Not yet: first confirm the cap of 4 streams",
         "For which traffic? The mix as tested",
         "Up to what load? Up to 4 streams",
-        "How sure? 95 % sure: TPOT p50 below ×0.47",
+        "How sure? 95 % sure: TPOT p50 below ×0.464",
         "What would make us surer? A run up to the cap",
-        "What does it cost? 28 % to 55 % less a token",
+        "What does it cost? Money: 28 % to 55 % less a token",
     ):
         assert said in text
 
@@ -102,8 +102,9 @@ def test_virtual_times_and_a_partial_run_are_said_plainly() -> None:
     """Both stand above the answers; an engine that is real says nothing of virtual times."""
     result = capped()
     text = Page(html(replace(result, run=replace(result.run, partial=True)))).text
-    assert text.index("This run is partial") < text.index("Enable it?")
-    assert text.index("Times are virtual") < text.index("Enable it?")
+    assert text.index("This run is partial") < text.index("For which traffic?")
+    assert text.index("A demonstration: both arms run the embedded engine") < text.index("This run is partial")
+    assert text.index("Times are virtual") < text.index("For which traffic?")
     arms = replace(
         result.endpoints,
         baseline=replace(result.endpoints.baseline, engine="vllm"),

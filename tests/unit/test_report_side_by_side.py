@@ -48,7 +48,7 @@ def test_the_arms_stand_side_by_side_in_80_columns() -> None:
         "                                                      xample.internal:8000",
         "    speculation           off                         on",
         "    speculation config    not told                    eagle3, 4 tokens",
-        "  not told by both arms and not declared, so nobody compared it:",
+        "  not told by at least one arm and not declared, so not compared:",
         "    revision, tokenizer, KV cache format, chat template, sampling defaults",
         "  equal:",
         "    model, quantization, engine, engine version",

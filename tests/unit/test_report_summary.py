@@ -5,8 +5,9 @@ from dataclasses import replace
 from specbench.model.judged import EnableRange, Finding, Result
 from specbench.model.shown import TrafficBin
 from specbench.report.answers import answers, confirmation
+from specbench.report.checked import cap_checks
 from specbench.report.ranges import range_sentence
-from specbench.report.short_table import side_metrics, table_remarks
+from specbench.report.short_table import WHY_P50, side_metrics, table_remarks
 from specbench.report.surer import surer
 from specbench.report.tally import tally
 from specbench.report.text import text
@@ -28,13 +29,15 @@ def test_the_traffic_has_its_lengths_and_shares() -> None:
     """Each bin with its share and bands, the sampling settings in turn, and where the prompts came from."""
     two = ("greedy (temperature 0)", "sampled (temperature 0.8, top_p 0.95)")
     assert mix(_asked(capped(), two)) == (
-        "75 % complete (16 to 48 prompt tokens, at most 32 to 96 output tokens); 25 % edit (64 prompt tokens, at most 48 to 128"
-        " output tokens); each sampled half greedy (temperature 0) and half sampled (temperature 0.8, top_p 0.95); prompts from"
-        " prompts.jsonl"
+        "75 % complete (16 to 48 prompt tokens as drawn, output tokens limited to a number drawn from 32 to 96); 25 % edit (64"
+        " prompt tokens as drawn, output tokens limited to a number drawn from 48 to 128); in each, half of the requests greedy"
+        " (temperature 0) and half sampled (temperature 0.8, top_p 0.95); prompts from prompts.jsonl"
     )
-    assert "; each sampled greedy (temperature 0); prompts" in mix(_asked(capped(), two[:1]))
-    assert "; each sampled 1 in 4 a and 1 in 4 b and 1 in 4 c and 1 in 4 d; " in mix(_asked(capped(), ("a", "b", "c", "d")))
-    assert "a third a and a third b and a third c" in mix(_asked(capped(), ("a", "b", "c")))
+    assert "; all greedy (temperature 0); prompts" in mix(_asked(capped(), two[:1]))
+    assert "; in each, 1 in 4 of the requests a and 1 in 4 b and 1 in 4 c and 1 in 4 d; " in mix(
+        _asked(capped(), ("a", "b", "c", "d"))
+    )
+    assert "a third of the requests a and a third b and a third c" in mix(_asked(capped(), ("a", "b", "c")))
 
 
 def test_a_result_of_an_earlier_version_names_the_bins_that_it_met() -> None:
@@ -48,21 +51,22 @@ def test_loads_that_nobody_tested_are_named() -> None:
     found = capped().enable_range
     assert found is not None
     assert range_sentence(capped(), found) == (
-        "Tested and passed: 1 stream, 4 streams. Above the cap: 16 streams, harm shown. Not tested: 2 to 3 and 5 to 15 streams;"
-        " those below 4 are taken to be like their neighbours. At 4 streams the server ran 3.6 requests at once on average, by"
-        " its own gauge: the figure to use where a limit is set on the server."
+        "Tested and passed: 1 stream, 4 streams. Above the cap: 16 streams, harm shown. Not tested: 2 to 3, 5 to 15 and above 16"
+        " streams; those below 4 are taken to be like their neighbours. Server limit: at most 4 running requests, as 3.6 were"
+        " running on average at 4 streams, by the server's own gauge."
     )
     every = promote().enable_range
     assert every is not None
-    assert "Higher loads were not tested." in range_sentence(promote(), every)
-    assert "the server" not in range_sentence(promote(), replace(every, running_at_cap=None))
+    assert "Not tested: 2 to 3, 5 to 15 and above 16 streams" in range_sentence(promote(), every)
+    assert "erver limit" not in range_sentence(promote(), replace(every, running_at_cap=None))
 
 
 def test_one_running_request_is_no_plural() -> None:
     """A server with one stream runs one request."""
     found = promote().enable_range
     assert found is not None
-    assert "the server ran 1 request at once" in range_sentence(promote(), replace(found, running_at_cap=1.0))
+    said = range_sentence(promote(), replace(found, running_at_cap=1.0))
+    assert "at most 1 running request, as 1 was running on average" in said
 
 
 def test_neighbouring_loads_leave_nothing_untested() -> None:
@@ -70,13 +74,15 @@ def test_neighbouring_loads_leave_nothing_untested() -> None:
     cells = (a_cell(1, 0.5, primary=True), a_cell(2, 0.6))
     span = EnableRange(min_concurrency=1, max_concurrency=2, running_at_cap=None, by="concurrency", beyond=None, method="")
     assert range_sentence(a_result("PROMOTE", cells, (reason("x", "y"),), span), span) == (
-        "Tested and passed: 1 stream, 2 streams. Higher loads were not tested."
+        "Tested and passed: 1 stream, 2 streams. Not tested: above 2 streams."
     )
     rated = tuple(
         replace(cell, axes=replace(cell.axes, concurrency=None, rate=rate)) for cell, rate in zip(cells, (0.5, 2.5), strict=True)
     )
     by_rate = replace(span, by="rate", min_concurrency=0.5, max_concurrency=2.5)
-    assert "Rates between these were not tested." in range_sentence(a_result("PROMOTE", rated, (), by_rate), by_rate)
+    assert "Not tested: rates between these and above 2.5 requests/s." in range_sentence(
+        a_result("PROMOTE", rated, (), by_rate), by_rate
+    )
 
 
 def test_checks_are_told_by_load_and_by_side_of_the_cap() -> None:
@@ -136,13 +142,14 @@ def test_more_pairs_are_told_in_all_and_beyond_this_run() -> None:
 def test_above_a_harmed_load_pairs_do_not_help_and_at_an_open_one_they_do() -> None:
     """What would raise the cap depends on the next tested load: loads in between, or pairs there."""
     assert surer(capped())[1].endswith(
-        "At 16 streams harm is shown, so more pairs there would not raise the cap; loads between 4 and 16 in"
-        " `matrix.concurrency` might."
+        "Optional, for a higher cap: at 16 streams harm is shown, so more pairs there would not raise it; loads between 4 and 16"
+        " in `matrix.concurrency` might."
     )
     still_open = replace(capped(), cells=(*capped().cells[:2], replace(hold().cells[1], axes=capped().cells[2].axes)))
     assert surer(still_open)[1].endswith(
-        "A higher cap would need 16 streams settled (TPOT p95, pace p95, TTFT p95), in another run of all loads: about 14 pairs a"
-        " cell in all, 10 more than this run (`--set matrix.pairs=14`)."
+        "Optional, for a higher cap: another run of all loads that settles 16 streams (TPOT p95 ×1.07, at most ×1.103, limit"
+        " ×1.10 (+10 %, at least 0.5 ms); pace p95 ×1.07, at most ×1.103, limit ×1.10 (+10 %, at least 0.5 ms); TTFT p95): about"
+        " 14 pairs a cell in all, 10 more than this run (`--set matrix.pairs=14`)."
     )
 
 
@@ -152,10 +159,10 @@ def test_the_first_token_is_shown_as_it_is_judged() -> None:
     assert table_remarks(capped()) == ("Intervals are two-sided at 95 %; the checks use one-sided bounds.",)
     at_p50 = replace(capped(), cells=tuple(replace(cell, findings=_at_p50(cell.findings)) for cell in capped().cells))
     assert side_metrics(at_p50) == ["pace_p95", "ttft_p50", "output_tps"]
-    assert table_remarks(at_p50)[1] == "TTFT is judged at p50, as blocks held fewer than 20 requests, too few for a p95."
+    assert table_remarks(at_p50)[1] == f"TTFT is judged at p50: {WHY_P50}"
     both = replace(capped(), cells=(at_p50.cells[0], *capped().cells[1:]))
     assert side_metrics(both) == ["pace_p95", "ttft_p95", "output_tps"]
-    assert table_remarks(both)[1] == "At 1 stream TTFT is judged at p50, as blocks held fewer than 20 requests."
+    assert table_remarks(both)[1] == f"At 1 stream TTFT is judged at p50: {WHY_P50}"
 
 
 def _at_p50(findings: tuple[Finding, ...]) -> tuple[Finding, ...]:
@@ -170,3 +177,25 @@ def test_words_of_the_report_are_explained_at_its_end() -> None:
     assert "ITL" not in terms
     assert "NODATA" not in terms
     assert "NODATA: " in text(hold())
+    assert {"CAPPED", "PROMOTE", "Arm, baseline", "Stream", "Range, cap", "Primary cell", "Steady window"} <= set(terms)
+    assert "HOLD" not in terms
+    assert "  - HOLD: " in text(hold())
+
+
+def test_checks_inside_the_cap_have_their_bound_and_limit() -> None:
+    """A line each: the ratio, how far the truth may lie, the limit as it was asked for; the benefit first."""
+    (title, checks), (second, _) = cap_checks(capped())
+    assert (title, second) == ("Checks at 1 stream: all passed", "Checks at 4 streams: all passed")
+    assert checks[0] == "TPOT p50 ×0.45, at most ×0.464, target ×0.95 (−5 %)"
+    assert "TTFT p95 ×1.02, at most ×1.051, limit ×1.15 (+15 %, at least 20 ms)" in checks
+    assert f"  - {checks[0]}" in text(capped())
+    assert cap_checks(hold()) == cap_checks(sliced()) == ()
+
+
+def test_where_the_benefit_is_judged_is_said_where_other_cells_leave_it() -> None:
+    """A cell slower in the metric of the benefit is no contradiction to its state."""
+    primary, *others = capped().cells
+    guarded = tuple(replace(cell, findings=tuple(f for f in cell.findings if f.role != "success")) for cell in others)
+    assert table_remarks(replace(capped(), cells=(primary, *guarded)))[-1] == (
+        "TPOT p50 is judged in the primary cell alone, as the benefit; TPOT p95 and pace p95 guard the others."
+    )
