@@ -125,7 +125,7 @@ def report(
     """Write a run's result in a format: html, text, json and others."""
     from specbench.report import write_report
 
-    written = write_report(run, format, output)
+    written = write_report(run, format, output, say=lambda line: typer.echo(line, err=True))
     if isinstance(written, Path):
         typer.echo(f"wrote {written}")
     else:

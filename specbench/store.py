@@ -9,7 +9,8 @@
 Format history: 1 (0.1.0) the first.
 """
 
-from collections.abc import Iterator
+import os
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Any, TypeVar
@@ -23,6 +24,7 @@ FORMAT_VERSION = 1
 MANIFEST, REQUESTS, BLOCKS, FINISHED = "manifest.json", "requests.jsonl", "blocks.jsonl", "finished.json"
 RESULT, REPORT = "result.json", "report.html"
 _SOME_MB = 1 << 20
+_MOST_LINKS = 40  # as many as Linux follows
 
 T = TypeVar("T")
 
@@ -103,8 +105,8 @@ def read_run(folder: Path) -> Evidence:
     """All facts of a run. Lines that cannot be read (a killed run's last one) are left out and counted in `problems`."""
     manifest = read_manifest(folder)
     problems: list[str] = []
-    blocks = tuple(_lines(folder / BLOCKS, Block, problems))
-    records = tuple(_lines(folder / REQUESTS, RequestRecord, problems))
+    blocks = tuple(_lines(folder / BLOCKS, Block, problems.append))
+    records = tuple(_lines(folder / REQUESTS, RequestRecord, problems.append))
     finished: str | None = None
     looks: tuple[int, ...] = ()
     if (folder / FINISHED).exists():
@@ -117,34 +119,55 @@ def read_run(folder: Path) -> Evidence:
     return Evidence(manifest=manifest, blocks=blocks, records=records, finished=finished, problems=tuple(problems), looks=looks)
 
 
-def stream_run(folder: Path) -> tuple[tuple[Block, ...], Iterator[RequestRecord]]:
+def stream_run(folder: Path, say: Callable[[str], None]) -> tuple[tuple[Block, ...], Iterator[RequestRecord]]:
     """The blocks of a run, and its records one by one as they are asked for, so that a long run needs no memory.
 
+    Args:
+        say: Is told how many lines could not be read and were left out: of blocks at once, of records after the last one.
+
     Raises:
-        DataError: It is no run that this version reads, or its records are not there.
+        DataError: It is no run that this version reads, or its records or blocks are not there.
     """
     read_manifest(folder)
-    if not (folder / REQUESTS).exists():
-        raise DataError(f"{folder}: no {REQUESTS} in it, so there is no request to show; copy the whole run folder, or run again")
-    return tuple(_lines(folder / BLOCKS, Block, [])), _lines(folder / REQUESTS, RequestRecord, [])
+    for name, shows in ((REQUESTS, "request"), (BLOCKS, "block, by which requests have their cell and arm,")):
+        if not (folder / name).exists():
+            raise DataError(f"{folder}: no {name} in it, so there is no {shows} to show; copy the whole run folder, or run again")
+    return tuple(_lines(folder / BLOCKS, Block, say)), _lines(folder / REQUESTS, RequestRecord, say)
 
 
 def write_atomically(path: Path, content: bytes) -> None:
-    """Replaces `path` as a whole, so that a reader never sees half of it."""
-    beside = path.with_name(path.name + ".new")
+    """Replaces `path` as a whole, so that a reader never sees half of it; a link stays one, and its file is replaced.
+
+    A device or a pipe is written to and stays what it is; so does what /dev/stdout stands for, even a file.
+    """
     try:
-        if path.is_symlink() or (path.exists() and not path.is_file()):
-            path.write_bytes(content)  # a device, a pipe or a link, such as /dev/stdout, is written to and stays what it is
+        if _takes_writes(path):
+            with path.open("ab") as taking:
+                taking.write(content)
             return
+        file = Path(os.path.realpath(path))
+        beside = file.with_name(file.name + ".new")
         beside.write_bytes(content)
-        beside.replace(path)
+        beside.replace(file)
     except OSError as error:
         raise DataError(f"{path}: cannot be written: {error.strerror}") from None
 
 
-def _lines(path: Path, kind: type[T], problems: list[str]) -> Iterator[T]:
+def _takes_writes(path: Path) -> bool:
+    """Whether it is a device or a pipe, or an open file of this process (/proc/self/fd/1) by whatever links."""
+    hop = path
+    for _ in range(_MOST_LINKS):
+        if hop.parent.resolve().is_relative_to("/proc"):
+            return True
+        if not hop.is_symlink():
+            break
+        hop = hop.parent / hop.readlink()
+    return path.exists() and not path.is_file()
+
+
+def _lines(path: Path, kind: type[T], say: Callable[[str], None]) -> Iterator[T]:
     if not path.exists():
-        problems.append(f"{path.name} is missing")
+        say(f"{path.name} is missing")
         return
     decoder = msgspec.json.Decoder(kind)
     damaged = 0
@@ -155,7 +178,7 @@ def _lines(path: Path, kind: type[T], problems: list[str]) -> Iterator[T]:
             except msgspec.MsgspecError:
                 damaged += 1
     if damaged:
-        problems.append(f"{path.name}: {damaged} damaged {'line was' if damaged == 1 else 'lines were'} left out")
+        say(f"{path.name}: {damaged} damaged {'line was' if damaged == 1 else 'lines were'} left out")
 
 
 def _bytes(path: Path) -> bytes:

@@ -9,7 +9,7 @@ from specbench.load.orders import Answered, BlockOrder, Closed
 from specbench.model.seen import GeneratorHealth
 from specbench.units import NS_PER_MS
 
-EVENT = b"data:"
+FIELD, LINE_ENDS = b"data:", (b"\n", b"\r")
 
 
 class Tally:
@@ -28,7 +28,7 @@ class Tally:
     def add(self, answer: Answered) -> None:
         """Count one answer in; those of one stream come in the order in which they were sent."""
         self._chunks += len(answer.sizes) // 8
-        self._events += answer.body.count(EVENT)
+        self._events += events_in(answer.body)
         self._clock_steps += answer.clock_step
         self._spans.append((answer.sent_ns, answer.end_ns))
         if answer.stamp_source == "kernel" and answer.stamps:
@@ -66,6 +66,11 @@ class Tally:
             return None
         inside = sum(_overlaps(self._spans, opened_ns, closed_ns))
         return inside / (closed_ns - opened_ns) / self._order.concurrency
+
+
+def events_in(body: bytes) -> int:
+    """How many lines of the stream begin as data does; inside generated text the same word stands behind a quotation mark."""
+    return body.startswith(FIELD) + sum(body.count(end + FIELD) for end in LINE_ENDS)
 
 
 def _overlaps(spans: list[tuple[int, int]], opened_ns: int, closed_ns: int) -> Iterator[int]:

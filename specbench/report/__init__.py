@@ -60,16 +60,21 @@ def render(result: Result, format: str) -> str | bytes:
     return FORMATS[format].of(result)
 
 
-def write_report(run: Path, format: str, output: Path | None) -> Path | bytes:
+def _unheard(_: str) -> None:
+    """For callers who look at the tables themselves."""
+
+
+def write_report(run: Path, format: str, output: Path | None, say: Callable[[str], None] = _unheard) -> Path | bytes:
     """A run folder's report in that format: where it was written to, or its bytes where it goes to standard output.
 
     `output` of '-' means standard output whatever the format; for the tables it is the folder that takes them.
+    `say` is told what of a damaged run is not in its tables; the other formats hold that themselves.
 
     Raises:
         DataError: There is no such format, the run cannot be read, or the file cannot be written.
     """
     if format in TABLES:
-        return _write_tables(run, format, output)
+        return _write_tables(run, format, output, say)
     found = FORMATS.get(format)
     made = render(read_result(run), format)
     content = made.encode() if isinstance(made, str) else made
@@ -80,12 +85,12 @@ def write_report(run: Path, format: str, output: Path | None) -> Path | bytes:
     return file
 
 
-def _write_tables(run: Path, kind: str, output: Path | None) -> Path:
+def _write_tables(run: Path, kind: str, output: Path | None, say: Callable[[str], None]) -> Path:
     from specbench.report.tables import write_tables
 
     if output is not None and str(output) == "-":
         raise DataError(f"{kind} is two tables, requests and events: name a folder for them with -o")
     folder = output if output is not None else run / "tables"
-    blocks, records = stream_run(run)
+    blocks, records = stream_run(run, say)
     write_tables(folder, "parquet" if kind == "parquet" else "csv", blocks, records)
     return folder

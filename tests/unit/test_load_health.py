@@ -5,7 +5,7 @@ from array import array
 import msgspec
 import pytest
 
-from specbench.load.health import Tally
+from specbench.load.health import Tally, events_in
 from specbench.load.orders import Answered, BlockOrder, Closed
 from specbench.model.seen import Outcome
 from specbench.units import ns_of_ms
@@ -95,6 +95,21 @@ def test_events_are_counted_by_the_stamps_that_they_share() -> None:
 
     assert _tally(answer).health(_closed(0, 100)).events_per_stamp == 2.5
     assert _tally(_answer(0, 0, 90, (0.1,))).health(_closed(0, 100)).events_per_stamp is None
+
+
+@pytest.mark.parametrize(
+    ("body", "events"),
+    [
+        (b"", 0),
+        (b'data: {"text": "data: a"}\n\ndata: {"text": "metadata: b\\ndata: c"}\n\n', 2),
+        (b"data: a\r\n\r\ndata: b\r\n\r\n", 2),
+        (b"data:a\r\rdata:b\r\r", 2),
+        (b": data: a comment\n\nevent: x\ndata: a\n\n", 1),
+    ],
+)
+def test_the_word_inside_an_answer_is_no_event(body: bytes, events: int) -> None:
+    """Only where a line begins."""
+    assert events_in(body) == events
 
 
 def test_the_pause_after_a_failure_is_no_delay() -> None:

@@ -66,7 +66,9 @@ def test_a_run_that_was_killed_shows_what_it_measured(run: Path) -> None:
     assert "The run ended early: every number is of the part that was measured." in said
     assert "1 damaged line was left out" in said
     assert "At 1 stream" in said
-    assert isinstance(write_report(run, "csv", None), Path)
+    told: list[str] = []
+    assert isinstance(write_report(run, "csv", None, told.append), Path)
+    assert told == ["requests.jsonl: 1 damaged line was left out"]
 
 
 def test_lost_records_are_no_empty_table(run: Path) -> None:

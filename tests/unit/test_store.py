@@ -9,7 +9,7 @@ import pytest
 from specbench.errors import DataError
 from specbench.model.seen import Manifest
 from specbench.plan import cells_of
-from specbench.store import FORMAT_VERSION, Ending, RunWriter, read_run, write_atomically
+from specbench.store import FORMAT_VERSION, Ending, RunWriter, read_run, stream_run, write_atomically
 from tests.support.records import a_block, a_record
 from tests.unit.test_plan import code
 
@@ -111,18 +111,81 @@ def test_a_file_is_replaced_as_a_whole(tmp_path: Path) -> None:
 
 
 def test_what_is_no_file_is_written_to_and_stays_what_it_is(tmp_path: Path) -> None:
-    """A pipe, as /dev/stdout may be, or a link."""
-    pipe, link = tmp_path / "pipe", tmp_path / "link"
+    """A pipe, as /dev/stdout may be."""
+    pipe = tmp_path / "pipe"
     os.mkfifo(pipe)
-    link.symlink_to(tmp_path / "file")
     reader = os.open(pipe, os.O_RDONLY | os.O_NONBLOCK)
     try:
         write_atomically(pipe, b"one")
-        write_atomically(link, b"two")
 
         assert os.read(reader, 10) == b"one"
     finally:
         os.close(reader)
     assert pipe.is_fifo()
+
+
+def test_a_link_stays_and_its_file_is_replaced(tmp_path: Path) -> None:
+    """By links to links too; whoever has the old file open still reads it whole."""
+    (tmp_path / "results").mkdir()
+    file, link, other = tmp_path / "results" / "file", tmp_path / "link", tmp_path / "other"
+    file.write_bytes(b"old")
+    other.symlink_to(link)
+    link.symlink_to(Path("results") / "file")
+    with file.open("rb") as before:
+        write_atomically(other, b"new")
+
+        assert (before.read(), file.read_bytes()) == (b"old", b"new")
     assert link.is_symlink()
+    assert other.is_symlink()
+    assert [path.name for path in (tmp_path / "results").iterdir()] == ["file"]
+
+
+def test_a_link_to_nothing_makes_its_file(tmp_path: Path) -> None:
+    """As a plain write would."""
+    (tmp_path / "link").symlink_to(tmp_path / "file")
+    write_atomically(tmp_path / "link", b"two")
+
     assert (tmp_path / "file").read_bytes() == b"two"
+
+
+def test_an_open_file_of_the_process_is_written_on(tmp_path: Path) -> None:
+    """What `-o /dev/stdout >> log` asks for: the file keeps what it holds, and its place on the disk."""
+    log = tmp_path / "log"
+    log.write_bytes(b"before ")
+    number = log.stat().st_ino
+    with log.open("ab") as standing:
+        (tmp_path / "out").symlink_to(f"/proc/self/fd/{standing.fileno()}")
+        write_atomically(tmp_path / "out", b"after")
+
+    assert (log.read_bytes(), log.stat().st_ino) == (b"before after", number)
+
+
+def test_a_folder_cannot_be_written(tmp_path: Path) -> None:
+    """One line, and nothing is left beside it."""
+    (tmp_path / "folder").mkdir()
+    with pytest.raises(DataError, match="folder: cannot be written: Is a directory"):
+        write_atomically(tmp_path / "folder", b"x")
+
+    assert [path.name for path in tmp_path.iterdir()] == ["folder"]
+
+
+def test_streamed_runs_say_what_they_leave_out(tmp_path: Path) -> None:
+    """Half a line of each file."""
+    folder = written(tmp_path / "run")
+    for name in ("requests.jsonl", "blocks.jsonl"):
+        with (folder / name).open("ab") as file:
+            file.write(b'{"block": "c1/p0')
+    said: list[str] = []
+    blocks, records = stream_run(folder, said.append)
+
+    assert (blocks, len(list(records))) == ((BLOCK,), 2)
+    assert said == ["blocks.jsonl: 1 damaged line was left out", "requests.jsonl: 1 damaged line was left out"]
+
+
+@pytest.mark.parametrize("name", ["requests.jsonl", "blocks.jsonl"])
+def test_a_run_without_one_of_its_files_is_not_streamed(tmp_path: Path, name: str) -> None:
+    """Requests without blocks would have neither cell nor arm."""
+    folder = written(tmp_path / "run")
+    (folder / name).unlink()
+    with pytest.raises(DataError, match=f"no {name} in it"):
+        stream_run(folder, print)
