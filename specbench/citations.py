@@ -3,28 +3,55 @@
 from pathlib import Path
 
 from specbench.analysis.citation import citation
-from specbench.errors import DataError
+from specbench.errors import DataError, ScenarioError
+from specbench.model.asked import Scenario
 from specbench.model.cited import CitedRun
+from specbench.model.judged import Result
 from specbench.model.seen import Manifest
 from specbench.report.result_file import read_result
 from specbench.store import MANIFEST, read_manifest
 
 
 def cited_runs(here: Manifest, folder: Path) -> tuple[CitedRun, ...]:
-    """Each cited run as it was found, by path or by its id beside this run's folder; one that cannot be read says so."""
+    """Each cited run as it was found, by path or by its id beside this run's folder; one that cannot be read says so.
+
+    An A/A itself cites nothing.
+    """
+    if here.scenario.design == "aa":
+        return ()
     return tuple(_cited(cited, here, folder) for cited in here.scenario.place_runs)
 
 
+def refuse_lost_runs(scenario: Scenario, folder: Path) -> None:
+    """Nothing, where every run that the scenario cites can be read; else the load of a whole run would be for nothing.
+
+    Raises:
+        ScenarioError: one is not there, or cannot be read.
+    """
+    for cited in scenario.place_runs if scenario.design != "aa" else ():
+        try:
+            _read(cited, folder)
+        except DataError as error:
+            raise ScenarioError(
+                f"{scenario.path}: place: run {cited}: {error}; mend it, or leave it out (the places then stay in doubt)"
+            ) from None
+
+
 def _cited(cited: str, here: Manifest, folder: Path) -> CitedRun:
+    try:
+        return citation(cited, *_read(cited, folder), here)
+    except DataError as error:
+        return CitedRun(cited=cited, run_id=None, kind=None, verdict=None, checked=(), findings=(), problem=str(error))
+
+
+def _read(cited: str, folder: Path) -> tuple[Manifest, Result]:
+    """The cited run's manifest and result.
+
+    Raises:
+        DataError: there is no such run, or it cannot be read.
+    """
     places = (Path(cited), folder.parent / cited)
     found = next((place for place in places if (place / MANIFEST).is_file()), None)
     if found is None:
-        return _unread(cited, f"there is no such run, neither at {places[0]} nor at {places[1]}")
-    try:
-        return citation(cited, read_manifest(found), read_result(found), here)
-    except DataError as error:
-        return _unread(cited, str(error))
-
-
-def _unread(cited: str, problem: str) -> CitedRun:
-    return CitedRun(cited=cited, run_id=None, kind=None, verdict=None, checked=(), findings=(), problem=problem)
+        raise DataError(f"there is no such run, neither at {places[0]} nor at {places[1]}")
+    return read_manifest(found), read_result(found)

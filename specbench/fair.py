@@ -25,8 +25,9 @@ def refuse_unfair(endpoints: Sequence[Endpoint], scenario: Scenario) -> None:
         RefusedError: they differ in more, an arm of an A/A speculates, or swapped arms still stand where they stood.
     """
     baseline, speculative = endpoints
-    for endpoint in endpoints:
-        _refuse_design(endpoint, scenario)
+    if not shares_server(scenario):  # one endpoint says that it can speculate, not which arm's requests ask for it
+        for endpoint in endpoints:
+            _refuse_design(endpoint, scenario)
     fairness = differences(baseline, speculative, scenario.accept_differences)
     if fairness.refusals:
         unequal = "; ".join(f"{fact.name} is {fact.baseline} against {fact.speculative}" for fact in fairness.refusals)
@@ -38,6 +39,8 @@ def refuse_unfair(endpoints: Sequence[Endpoint], scenario: Scenario) -> None:
 def fairness_notes(scenario: Scenario, endpoints: Sequence[Endpoint]) -> tuple[str, ...]:
     """What to know of the arms besides a refusal: the design, unknown facts, accepted differences, contradictions, proxies."""
     notes = [_DESIGNS[scenario.design]] if scenario.design != "plain" else []
+    if scenario.design == "aa" and scenario.place_runs:
+        notes.append(f"An A/A is what other runs cite: what `place:` names was not read ({', '.join(scenario.place_runs)}).")
     if len(endpoints) < len(ARMS):
         return tuple(notes)
     baseline, speculative = endpoints

@@ -15,7 +15,7 @@ from types import FrameType
 from specbench import __version__
 from specbench.analyze import analyze
 from specbench.arms import Ready, Visit, visits
-from specbench.citations import cited_runs
+from specbench.citations import cited_runs, refuse_lost_runs
 from specbench.errors import DataError, InternalError, RefusedError, UnreachableError
 from specbench.fair import fairness_notes, proxy_notes, refuse_unfair
 from specbench.load.client import LoadChild
@@ -66,7 +66,7 @@ def run(scenario: Scenario, folder: Path, watcher: Watcher, until_resolved: bool
     `until_resolved` looks at the data on the way and stops when every finding is settled; else there is one look, at the end.
 
     Raises:
-        ScenarioError: an arm cannot be started as the scenario asks.
+        ScenarioError: an arm cannot be started as the scenario asks, or a run that it cites for the places cannot be read.
         UnreachableError: an arm did not answer before load began, or an engine could not be started again; then the folder holds
             a partial run and its result.
         RefusedError: an engine that was started again no longer answers as it did; the folder holds the same.
@@ -76,6 +76,7 @@ def run(scenario: Scenario, folder: Path, watcher: Watcher, until_resolved: bool
     """
     if folder.exists():
         raise DataError(f"{folder}: exists already; give another folder with --out")
+    refuse_lost_runs(scenario, folder)
     with _signals_as_interrupts():
         try:
             _measure(scenario, folder, watcher, Looking(folder, scenario.matrix.pairs) if until_resolved else None)

@@ -25,7 +25,7 @@ PRIOR_WITHIN = {"tpot_p50": 0.02, "tpot_p95": 0.06, "pace_p95": 0.055, "ttft_p95
 PRIOR_WITHIN_OTHER = 0.01
 PRIOR = "a stated prior, for want of a run (docs/calibration.md)"
 
-LABEL, AA = "calibrate", "A/A"  # the label by which a run says that both its arms are alike
+LABEL, AA = "calibrate", "A/A"  # how runs said that both their arms are alike before they had a design
 Key = tuple[str, str]
 
 

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from specbench.analysis.benefit import benefit
-from specbench.analysis.cells import level_of
+from specbench.analysis.cells import asked_of
 from specbench.analysis.comparable import unlike_lengths, withheld
 from specbench.analysis.findings import Case, judge_cases
 from specbench.analysis.measured import Measured
@@ -69,9 +69,7 @@ def _case(cell: Measured, guardrail: Guardrail, alpha: float) -> Case:
 
 def applies(guardrail: Guardrail, cell: Measured) -> bool:
     """Whether the guardrail is asked of this cell: of its load, and of its bin where the cell has only one."""
-    at_level = guardrail.cells is None or level_of(cell.evidence.cell) in guardrail.cells
-    bin_name = cell.evidence.cell.bin
-    return at_level and (guardrail.bins is None or bin_name is None or bin_name in guardrail.bins)
+    return asked_of(guardrail, cell.evidence.cell)
 
 
 def _mixed(guardrail: Guardrail, cell: Measured) -> str | None:

@@ -5,6 +5,7 @@ Grouping only: what the records say is computed in `columns.py` and judged elsew
 
 from dataclasses import dataclass
 
+from specbench.model.asked import Guardrail, Matrix
 from specbench.model.judged import PerArm
 from specbench.model.seen import Block, Cell, Evidence, RequestRecord
 
@@ -65,6 +66,17 @@ def _primary_cells(evidence: Evidence) -> frozenset[str]:
         lowest = min(cells, key=level_of)
         chosen.append(next((cell for cell in cells if level_of(cell) == named), lowest))
     return frozenset(cell.id for cell in chosen)
+
+
+def asked_of(guardrail: Guardrail, cell: Cell) -> bool:
+    """Whether the guardrail is asked of this cell: of its load, and of its bin where the cell has only one."""
+    at_level = guardrail.cells is None or level_of(cell) in guardrail.cells
+    return at_level and (guardrail.bins is None or cell.bin is None or cell.bin in guardrail.bins)
+
+
+def gain_by_rate(matrix: Matrix) -> bool:
+    """Whether the gain is asked for at a rate of arrivals: in the closed loop, unless only a rate is named."""
+    return not matrix.concurrency or (matrix.primary in matrix.rate and matrix.primary not in matrix.concurrency)
 
 
 def level_of(cell: Cell) -> float:

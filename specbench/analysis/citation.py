@@ -7,6 +7,7 @@ together is `place.py`'s, once the later one has been measured.
 from collections.abc import Sequence
 from urllib.parse import urlsplit
 
+from specbench.analysis.likeness import asked_less, asked_otherwise, difference, unlike_treatment
 from specbench.analysis.words import place_of, subject_of
 from specbench.model.asked import ARMS
 from specbench.model.cited import CitedFinding, CitedKind, CitedRun
@@ -84,34 +85,27 @@ def _checks(kind: CitedKind | None, there: Manifest, result: Result, here: Manif
         ("places", elsewhere),
         ("design", unlike if kind is None else None),
         ("engine", _engines(kind, there, here)),
-        ("model", _difference("model", _model(there), _model(here))),
+        ("model", difference("model", _model(there), _model(here))),
         ("hardware", _hardware(there, here)),
         ("workload", None if there.scenario.workload == here.scenario.workload else "its workload is another"),
         ("cells", f"it measured nothing {', '.join(left)}" if left else None),
     ]
-    return [*checks, ("treatment", _treatment(there, here)) if kind == "swap" else ("result", _unequal(there, result))]
+    if kind == "swap":
+        return [*checks, ("treatment", unlike_treatment(there, here)), ("asked", asked_otherwise(there.scenario, here.scenario))]
+    return [*checks, ("asked", asked_less(there, here)), ("result", _unequal(there, result))]
 
 
 def _engines(kind: CitedKind | None, there: Manifest, here: Manifest) -> str | None:
     arms = ARMS if kind == "swap" else ARMS[:1]
-    different = (_difference("engine", there.scenario.arm(arm).engine, here.scenario.arm(arm).engine) for arm in arms)
+    different = (difference("engine", there.scenario.arm(arm).engine, here.scenario.arm(arm).engine) for arm in arms)
     return next((problem for problem in different if problem is not None), None)
 
 
 def _hardware(there: Manifest, here: Manifest) -> str | None:
     """Whether a place has another machine than it had, as far as both runs know."""
     then, now = _facts(there, "hardware"), _facts(here, "hardware")
-    moved = (_difference(f"hardware at {place}", then[place], now[place]) for place in now if place in then)
+    moved = (difference(f"hardware at {place}", then[place], now[place]) for place in now if place in then)
     return next((problem for problem in moved if problem is not None), None)
-
-
-def _treatment(there: Manifest, here: Manifest) -> str | None:
-    then, now = there.scenario, here.scenario
-    told = [
-        [(scenario.arm(arm).speculative, scenario.arm(arm).extra_body) for arm in ARMS] + [scenario.success]
-        for scenario in (then, now)
-    ]
-    return None if told[0] == told[1] else "it compared another speculation, or asked for another gain"
 
 
 def _unequal(there: Manifest, result: Result) -> str | None:
@@ -131,10 +125,6 @@ def _unequal(there: Manifest, result: Result) -> str | None:
 
 def _copied(finding: Finding) -> CitedFinding:
     return CitedFinding(cell=finding.cell, metric=finding.metric, role=finding.role, state=finding.state, ratio=finding.ratio)
-
-
-def _difference(what: str, then: str | None, now: str | None) -> str | None:
-    return None if then == now or None in (then, now) else f"its {what} was {then}, and is {now} here"
 
 
 def _model(manifest: Manifest) -> str | None:

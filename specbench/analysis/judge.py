@@ -6,7 +6,7 @@ Composition only: no statistic, no rule and no sentence is made here. The same e
 from collections.abc import Sequence
 
 from specbench.analysis.casework import RUN_WIDE, applies, benefit_of, run_findings
-from specbench.analysis.cells import CellEvidence, cells_of, level_of
+from specbench.analysis.cells import CellEvidence, cells_of, gain_by_rate, level_of
 from specbench.analysis.citation import deciding
 from specbench.analysis.integrity import cell_checks, run_checks, steadiness
 from specbench.analysis.measured import Measured, measure
@@ -49,6 +49,7 @@ def judge(evidence: Evidence, tool_version: str) -> Result:
         enough_launches=enough_launches(evidence.manifest, evidence.blocks),
     )
     verdict = verdict_of(standings, safety, integrity, conditions)
+    given = {reason.message for reason in verdict.reasons}  # what is a reason needs no note
     return Result(
         schema_version=SCHEMA_VERSION,
         tool_name="specbench",
@@ -67,7 +68,7 @@ def judge(evidence: Evidence, tool_version: str) -> Result:
         slices=verdict.slices,
         run_findings=safety,
         integrity=integrity,
-        notes=(*run_notes(evidence, cells), *place.said),
+        notes=(*run_notes(evidence, cells), *(sentence for sentence in place.said if sentence not in given)),
     )
 
 
@@ -158,9 +159,7 @@ def _safety(evidence: Evidence, cells: Sequence[Measured], alpha: float) -> tupl
 
 def _shows_benefit(cell: CellEvidence, evidence: Evidence) -> bool:
     """Whether the benefit must show here: in the primary cell of its slice, in the closed loop unless only a rate is named."""
-    matrix = evidence.manifest.scenario.matrix
-    by_rate = not matrix.concurrency or (matrix.primary in matrix.rate and matrix.primary not in matrix.concurrency)
-    return cell.primary and (cell.cell.rate is not None) == by_rate
+    return cell.primary and (cell.cell.rate is not None) == gain_by_rate(evidence.manifest.scenario.matrix)
 
 
 def _smallest_margin(evidence: Evidence) -> float:

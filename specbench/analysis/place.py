@@ -29,14 +29,15 @@ class Place:
 def place_by_address(manifest: Manifest) -> bool:
     """Whether the arms share a place: both on this machine, one URL, or declared alike (`place: same`).
 
-    Two addresses on one host that is not this machine do not count: a gateway may send them to different accelerators.
+    An engine that specbench starts is on this machine. Two addresses on one host that is not this machine do not count: a
+    gateway may send them to different accelerators.
     """
     if manifest.scenario.place is not None:
         return True
     urls = [_url(manifest, index) for index in range(len(ARMS))]
-    if None in urls or urls[0] == urls[1]:
+    if urls[0] == urls[1]:
         return True
-    return all(_loopback(urlsplit(url).hostname or "") for url in urls if url is not None)
+    return all(url is None or _loopback(urlsplit(url).hostname or "") for url in urls)
 
 
 def place_of_run(manifest: Manifest, findings: Sequence[Finding]) -> Place:

@@ -11,8 +11,9 @@ from specbench.model.judged import Result
 from specbench.power import power_of
 from specbench.progress import Watcher
 from specbench.run import run
+from specbench.scenario.designs import designed
 from specbench.scenario.parse import Overrides, parse_scenario
-from specbench.spreads import AA, LABEL, noise
+from specbench.spreads import noise
 
 _NAME = "calibrate"
 _EQUAL_ARMS = """
@@ -37,18 +38,17 @@ def equal_arms(overrides: Overrides) -> Scenario:
 
 
 def measure_noise(scenario: Scenario, folder: Path, watcher: Watcher) -> Result:
-    """The result of the scenario with speculation left out of both arms: whatever differs is noise, or the two places.
+    """The result of the scenario as an A/A without speculation in either arm: whatever differs is noise, or the two places.
 
-    `folder` is a run folder like any other, from which `plan` can take its spreads.
+    `folder` is a run folder like any other, from which `plan` can take its spreads and which later runs can cite.
     """
-    plain = replace(
-        scenario,
-        name=f"{scenario.name}-aa",
-        baseline=replace(scenario.baseline, speculative=None),
-        speculative=replace(scenario.speculative, speculative=None),
-        labels=scenario.labels | {LABEL: AA},
-    )
-    return run(plain, folder, watcher)
+    return run(without_speculation(scenario), folder, watcher)
+
+
+def without_speculation(scenario: Scenario) -> Scenario:
+    """The scenario as an A/A of its places in which no arm speculates."""
+    plain = replace(scenario, baseline=replace(scenario.baseline, speculative=None))
+    return replace(designed(plain, "aa"), name=f"{scenario.name}-aa")
 
 
 def describe_noise(scenario: Scenario, result: Result) -> str:

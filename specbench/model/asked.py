@@ -13,6 +13,24 @@ Length = Literal["natural", "forced"]
 Route = Literal["chat", "completions"]
 Design = Literal["plain", "aa", "swap"]
 
+# Variables by which an engine is told which devices are its own: they belong to a place, as `Launch.gpu` does.
+DEVICE_VARIABLES = frozenset(
+    {
+        "ASCEND_RT_VISIBLE_DEVICES",
+        "CUDA_VISIBLE_DEVICES",
+        "GGML_VK_VISIBLE_DEVICES",
+        "GPU_DEVICE_ORDINAL",
+        "HABANA_VISIBLE_MODULES",
+        "HIP_VISIBLE_DEVICES",
+        "NEURON_RT_VISIBLE_CORES",
+        "NVIDIA_VISIBLE_DEVICES",
+        "ONEAPI_DEVICE_SELECTOR",
+        "ROCR_VISIBLE_DEVICES",
+        "TPU_VISIBLE_CHIPS",
+        "ZE_AFFINITY_MASK",
+    }
+)
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Launch:

@@ -9,9 +9,13 @@ from typing import Any
 import pytest
 
 from specbench.analysis.citation import citation
+from specbench.analysis.guardrails import effective_guardrails
 from specbench.analysis.judge import judge
-from specbench.citations import cited_runs
-from specbench.model.asked import Design, Scenario
+from specbench.analysis.likeness import unlike_treatment
+from specbench.analysis.place import place_by_address
+from specbench.citations import cited_runs, refuse_lost_runs
+from specbench.errors import ScenarioError
+from specbench.model.asked import Design, Guardrail, Launch, Scenario, Success
 from specbench.model.cited import CitedRun
 from specbench.model.judged import Result
 from specbench.model.seen import Evidence, Manifest
@@ -21,6 +25,9 @@ from tests.support.evidence import NONE, Effect, a_manifest, a_scenario, an_arm,
 
 GPU1, GPU2, GPU3 = "http://gpu1:8000/v1", "http://gpu2:8000", "http://gpu3:8000"
 DRAFTS = {"method": "ngram", "num_speculative_tokens": 4}
+RULE = Guardrail(  # closer than the default of its metric
+    metric="tpot_p95", role="guardrail", margin=0.05, floor=0.0, slo=None, required=True, cells=None, bins=None
+)
 WINS, LOSES, SAME = Effect(tpot=0.6), Effect(tpot=1.5), NONE
 
 
@@ -65,6 +72,7 @@ def test_an_a_a_that_found_nothing_lets_the_gain_count() -> None:
         "hardware",
         "workload",
         "cells",
+        "asked",
         "result",
     )
     assert ran(scenario(), WINS)[1].reasons[0].code == "place_not_controlled"
@@ -100,7 +108,7 @@ def test_an_a_a_speaks_of_its_places_in_either_order() -> None:
         (
             scenario(GPU2, GPU1, "swap"),
             scenario(speculative=an_arm(GPU2, {"method": "eagle3"})),
-            "it compared another speculation, or asked for another gain",
+            "it compared another speculation",
         ),
     ],
 )
@@ -111,7 +119,118 @@ def test_a_run_of_something_else_shows_nothing(earlier: Scenario, later: Scenari
     assert found.problem == problem
     result = judged_citing(found, later, WINS)
     assert (result.verdict, result.reasons[0].code) == ("HOLD", "place_not_controlled")
-    assert f"Run earlier (r1) does not show that the two places are alike: {problem}." in {r.message for r in result.reasons}
+    sentence = f"Run earlier (r1) does not show that the two places are alike: {problem}."
+    assert [*(r.message for r in result.reasons), *result.notes].count(sentence) == 1
+
+
+TIGHT = replace(scenario(), guardrails=effective_guardrails((RULE,), True, "natural"))
+LOOSE_AA = replace(scenario(design="aa"), guardrails=effective_guardrails((replace(RULE, margin=0.30),), True, "natural"))
+
+
+@pytest.mark.parametrize(
+    ("earlier", "later", "problem"),
+    [
+        (
+            scenario(design="aa", success=Success(metric="output_tps", improve_by=0.05)),
+            scenario(),
+            "it looked for a gain in output_tps, not in tpot_p50",
+        ),
+        (
+            scenario(design="aa", success=Success(metric="tpot_p50", improve_by=0.5)),
+            scenario(),
+            "it was asked for a gain of 50 %, and 5 % is asked for here",
+        ),
+        (scenario(design="aa", success=Success(metric="tpot_p50", improve_by=0.03)), scenario(), None),
+        (
+            scenario(design="aa", matrix=a_scenario([1, 4], primary=4.0).matrix),
+            scenario(),
+            "it looked for the gain in another cell (matrix.primary 4)",
+        ),
+        (LOOSE_AA, scenario(), "it did not guard tpot_p95 as closely as this run does"),
+        (replace(LOOSE_AA, guardrails=TIGHT.guardrails), scenario(), None),
+        (scenario(design="aa"), TIGHT, "it did not guard tpot_p95 as closely as this run does"),
+        (
+            replace(LOOSE_AA, guardrails=effective_guardrails((replace(RULE, floor=9.0),), True, "natural")),
+            scenario(),
+            "it did not guard tpot_p95 as closely as this run does",
+        ),
+        (
+            replace(LOOSE_AA, guardrails=effective_guardrails((replace(RULE, cells=(1.0,)),), True, "natural")),
+            scenario(),
+            "it did not guard tpot_p95 as closely as this run does",
+        ),
+        (
+            replace(LOOSE_AA, guardrails=effective_guardrails((replace(RULE, margin=None, slo=50.0),), True, "natural")),
+            scenario(),
+            "it did not guard tpot_p95 as closely as this run does",
+        ),
+    ],
+)
+def test_an_a_a_must_have_been_asked_at_least_as_much(earlier: Scenario, later: Scenario, problem: str | None) -> None:
+    """The same gain or a smaller one in the same cell, and each guardrail of this run, as close, wherever it holds."""
+    assert cite(ran(earlier, SAME), later).problem == problem
+
+
+@pytest.mark.parametrize(
+    ("changes", "problem"),
+    [
+        ({"success": Success(metric="tpot_p50", improve_by=0.10)}, "it asked for another gain"),
+        ({"guardrails": LOOSE_AA.guardrails}, "it asked for other margins"),
+        ({"guardrails": TIGHT.guardrails}, "it asked for other margins"),
+    ],
+)
+def test_a_swap_must_have_been_asked_the_same(changes: dict[str, Any], problem: str) -> None:
+    """Findings by other margins cannot be read together."""
+    assert cite(ran(scenario(GPU2, GPU1, "swap", **changes), WINS), scenario()).problem == problem
+
+
+def started(*command: str, **env: str) -> Launch:
+    """How an engine is started."""
+    return Launch(command=command, env=env, secrets=(), gpu=None, port=None, ready="/", timeout_s=1.0, log=None)
+
+
+def drafting(depth: int) -> Manifest:
+    """The comparison, whose speculative endpoint tells how it drafts."""
+    return a_manifest(scenario(), baseline={}, speculative={"speculation_config": f"eagle3, {depth} tokens"})
+
+
+def test_a_swap_must_be_of_the_same_treatment_as_it_was_started_and_told() -> None:
+    """A scenario of URLs does not say how its engines draft; the engines may, and a command does."""
+    assert unlike_treatment(drafting(4), drafting(4)) is None
+    assert unlike_treatment(a_manifest(scenario()), drafting(4)) is None
+    assert (
+        unlike_treatment(drafting(4), drafting(8))
+        == "its speculation of the speculative arm was eagle3, 4 tokens, and is eagle3, 8 tokens here"
+    )
+
+    def launched(launch: Launch) -> Manifest:
+        return a_manifest(scenario(speculative=replace(an_arm(None, DRAFTS), launch=launch)))
+
+    first = launched(started("serve", "--draft", "4", CUDA_VISIBLE_DEVICES="0"))
+    other = "it started the speculative engine by another command or with other variables"
+    assert unlike_treatment(first, launched(started("serve", "--draft", "4", CUDA_VISIBLE_DEVICES="1"))) is None
+    assert unlike_treatment(first, launched(started("serve", "--draft", "8"))) == other
+    assert unlike_treatment(first, launched(started("serve", "--draft", "4", DRAFT="8"))) == other
+
+
+@pytest.mark.parametrize(
+    ("baseline", "speculative", "one_place"),
+    [
+        (None, None, True),
+        (None, "http://127.0.0.1:8000", True),
+        ("http://localhost:8000", "http://[::1]:8001", True),
+        (GPU1, GPU1, True),
+        (None, GPU1, False),
+        (GPU1, None, False),
+        (GPU1, "http://127.0.0.1:8000", False),
+        ("http://gpu1:8000", "http://gpu1:8001", False),
+    ],
+)
+def test_one_place_is_this_machine_or_one_url(baseline: str | None, speculative: str | None, one_place: bool) -> None:
+    """An engine that is started here and one elsewhere stand in two places."""
+    asked = a_scenario([1], baseline=an_arm(baseline), speculative=an_arm(speculative))
+
+    assert place_by_address(a_manifest(asked)) is one_place
 
 
 def _partial(run: Evidence) -> Evidence:
@@ -169,7 +288,7 @@ def test_another_model_or_another_machine_at_an_address_shows_nothing() -> None:
 def test_the_same_effect_with_the_arms_exchanged_lets_it_count() -> None:
     """Speculation wins wherever it runs, and both runs together put the places within the margins; either may cite the other."""
     found = cite(ran(scenario(GPU2, GPU1, "swap"), WINS), scenario())
-    assert (found.kind, found.problem, found.checked[-1]) == ("swap", None, "treatment")
+    assert (found.kind, found.problem, found.checked[-2:]) == ("swap", None, ("treatment", "asked"))
     assert judged_citing(found, scenario(), WINS).verdict == "PROMOTE"
 
     back = cite(ran(scenario(), WINS), scenario(GPU2, GPU1, "swap"))
@@ -222,3 +341,21 @@ def test_cited_runs_are_found_by_path_or_beside_the_run_and_a_lost_one_says_so(t
     assert gone.problem == f"there is no such run, neither at gone nor at {tmp_path / 'gone'}"
     (tmp_path / "aa-1" / MANIFEST).write_text('{"format_version": 7}')
     assert "has format version 7" in (cited_runs(here, tmp_path / "new")[0].problem or "")
+
+
+def test_a_lost_citation_is_refused_before_load_and_an_a_a_reads_none(tmp_path: Path) -> None:
+    """In one line that says where it was looked for; what is there but cannot be read is refused as well."""
+    with pytest.raises(ScenarioError) as lost:
+        refuse_lost_runs(scenario(place_runs=("gone",)), tmp_path / "new")
+    assert f"place: run gone: there is no such run, neither at gone nor at {tmp_path / 'gone'}" in str(lost.value)
+    assert "\n" not in str(lost.value)
+    refuse_lost_runs(scenario(design="aa", place_runs=("gone",)), tmp_path / "new")
+    assert cited_runs(a_manifest(scenario(design="aa", place_runs=("gone",))), tmp_path / "new") == ()
+
+    run, result = ran(scenario(design="aa"), SAME)
+    (tmp_path / "aa-1").mkdir()
+    (tmp_path / "aa-1" / MANIFEST).write_bytes(pretty(run.manifest))
+    with pytest.raises(ScenarioError, match="make one with: specbench analyze"):
+        refuse_lost_runs(scenario(place_runs=("aa-1",)), tmp_path / "new")
+    (tmp_path / "aa-1" / RESULT).write_bytes(result_json(result))
+    refuse_lost_runs(scenario(place_runs=("aa-1",)), tmp_path / "new")

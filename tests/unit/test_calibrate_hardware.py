@@ -3,9 +3,9 @@
 from dataclasses import replace
 
 from specbench.analysis.judge import judge
-from specbench.calibrate.hardware import describe_noise, equal_arms
+from specbench.calibrate.hardware import describe_noise, equal_arms, without_speculation
 from specbench.scenario.parse import Overrides
-from tests.support.evidence import NONE, a_scenario, evidence
+from tests.support.evidence import NONE, a_scenario, an_arm, evidence
 
 
 def test_two_urls_make_a_scenario_without_speculation() -> None:
@@ -35,3 +35,12 @@ def test_unequal_endpoints_are_named_and_leave_no_room_for_the_margin() -> None:
 
     assert "the endpoints differ at c4 in tpot_p50 by" in text
     assert "10.0 % : within the noise" in text
+
+
+def test_the_a_a_of_two_urls_is_one_that_later_runs_can_cite() -> None:
+    """Its design says so, as `run --aa` does, and no arm of it speculates or asks for speculation."""
+    drafting = replace(an_arm("http://10.0.0.2:8000", {"method": "ngram"}), extra_body={"speculative": True})
+    made = without_speculation(a_scenario((4,), baseline=an_arm("http://10.0.0.1:8000"), speculative=drafting))
+
+    assert (made.design, made.name, made.labels) == ("aa", "known-effects-aa", {})
+    assert (made.speculative.url, made.speculative.speculative, made.speculative.extra_body) == ("http://10.0.0.2:8000", None, {})

@@ -58,6 +58,22 @@ def test_engines_that_fit_or_do_not_say_are_measured(design: Design, speculates:
     refuse_unfair(both(*speculates), scenario(design))
 
 
+@pytest.mark.parametrize("design", ["aa", "swap"])
+def test_one_endpoint_for_both_arms_may_speculate_in_any_design(design: Design) -> None:
+    """Its arms differ by what their requests ask for, so what the endpoint can do says nothing of an arm."""
+    url = URLS["baseline"]
+    shared = replace(scenario(design), baseline=an_arm(url), speculative=an_arm(f"{url}/v1"))
+
+    refuse_unfair(both("on", "on"), shared)
+
+
+def test_an_a_a_says_what_it_did_not_read() -> None:
+    """A scenario names the runs of its places for the comparison, not for the A/A that is to become one."""
+    notes = fairness_notes(replace(scenario("aa"), place_runs=("aa-1", "aa-2")), both("off", "off"))
+
+    assert "An A/A is what other runs cite: what `place:` names was not read (aa-1, aa-2)." in notes
+
+
 def test_a_run_says_its_design_and_what_it_could_not_see() -> None:
     """An A/A of endpoints that keep silent leaves it to the user to serve the baseline at both."""
     notes = fairness_notes(scenario("aa"), both("off", None))

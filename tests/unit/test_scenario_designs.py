@@ -108,6 +108,43 @@ def test_earlier_runs_are_cited_by_key_or_flag(
     assert (scenario.place, scenario.place_runs) == (place, runs)
 
 
-def test_an_a_a_cites_nothing() -> None:
-    """It is what others cite."""
-    assert parsed(GPU1, GPU2, "aa", more="place: aa-1\n").place_runs == ()
+def test_an_a_a_is_what_others_cite() -> None:
+    """A run named on its command line is refused; one that its scenario names for later runs stays, and is not read."""
+    assert parsed(GPU1, GPU2, "aa", more="place: aa-1\n").place_runs == ("aa-1",)
+    with pytest.raises(ScenarioError, match=r"^--place: an A/A \(--aa\) .* cites none itself; leave --place out$"):
+        parsed(GPU1, GPU2, "aa", place=("aa-1",))
+
+
+MEASURED = (
+    "{engine: vllm, metrics_url: 'http://127.0.0.1:800N/metrics', options: {gpu_metrics_url: 'http://dcgm:9400', gpus: [N]},"
+    " declare: {hardware: GPUN, speculation: 'HOW'}, launch: {command: [serve, HOW, '{port}'], gpu: 'N', port: 800N}}"
+)
+PLAIN0, DRAFTS1 = (MEASURED.replace("N", n).replace("HOW", how) for n, how in (("0", "off"), ("1", "on")))
+
+
+@pytest.mark.parametrize(("design", "speculates"), [("aa", ("off", "off")), ("swap", ("off", "on"))])
+def test_facts_of_a_place_stay_with_it_where_engines_are_started(design: Design, speculates: tuple[str, str]) -> None:
+    """Which GPU is watched, where metrics are and what the machine is; what is declared of speculation goes with the engine."""
+    scenario = parsed(PLAIN0, DRAFTS1, design)
+    arms = (scenario.baseline, scenario.speculative)
+
+    for arm, place in zip(arms, ("0", "1") if design == "aa" else ("1", "0"), strict=True):
+        assert arm.launch is not None
+        assert (arm.launch.gpu, arm.options["gpus"], arm.declare["hardware"]) == (place, [int(place)], f"GPU{place}")
+        assert arm.metrics_url == f"http://127.0.0.1:800{place}/metrics"
+    assert tuple(arm.declare["speculation"] for arm in arms) == speculates
+
+
+@pytest.mark.parametrize("design", ["aa", "swap"])
+def test_a_device_named_in_the_environment_is_refused(design: Design) -> None:
+    """It would move with the command, and both runs would be of one place; the same device in both arms moves nothing."""
+
+    def on(device: str) -> str:
+        return LAUNCHED_DRAFTING.replace("gpu: '1'", f"env: {{HIP_VISIBLE_DEVICES: '{device}'}}")
+
+    with pytest.raises(ScenarioError) as refused:
+        parsed(on("0").replace("8002", "8001"), on("1"), design)
+    assert f"--{design}: HIP_VISIBLE_DEVICES in arms.*.launch.env belongs to a place" in str(refused.value)
+    assert "launch.gpu" in str(refused.value)
+    assert parsed(on("0").replace("8002", "8001"), on("0"), design).design == design
+    assert parsed(on("0"), on("1")).design == "plain"
