@@ -28,8 +28,8 @@ ANSWER_S = 5.0
 STOP_S = 20.0
 LAST_LINES = 8
 LONGEST_LINE = 300
+LONGEST_READ = 262_144
 _LOG_TAIL = 64_000
-_LOG_OF_A_BLOCK = 1_000_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,11 +54,13 @@ class Engine:
         """How many bytes the log holds by now, a mark for `lines_since`."""
         return os.fstat(self.log.fileno()).st_size
 
-    def lines_since(self, mark: int) -> tuple[str, ...]:
-        """The lines that the engine printed after that mark, or the last million bytes of them."""
+    def lines_since(self, mark: int) -> Iterator[str] | None:
+        """All lines that the engine printed after that mark, read piece by piece; None where the log was cut back meanwhile.
+
+        Of a line longer than `LONGEST_READ` bytes only so many are given.
+        """
         size = self.printed()
-        start = max(mark, size - _LOG_OF_A_BLOCK)
-        return tuple(os.pread(self.log.fileno(), size - start, start).decode(errors="replace").splitlines())
+        return _lines(self.log.fileno(), mark, size) if size >= mark else None
 
     def last_lines(self) -> tuple[str, ...]:
         """The last lines that the engine printed, without the values of its secrets."""
@@ -172,6 +174,19 @@ def _wait_until_ready(engine: Engine, launch: Launch, name: ArmName) -> None:
                     f"arms.{name}: {url} did not answer 200 within {launch.timeout_s:g} s (launch.timeout_s); {_said(engine)}"
                 )
             time.sleep(POLL_S)
+
+
+def _lines(file: int, start: int, end: int) -> Iterator[str]:
+    """The lines between two places of a file, with no more of it in memory than a piece and a line."""
+    begun = b""
+    while start < end and (piece := os.pread(file, min(LONGEST_READ, end - start), start)):
+        start += len(piece)
+        first, *others = piece.split(b"\n")
+        whole = [begun + first, *others]
+        begun = whole.pop()[:LONGEST_READ]
+        yield from (line[:LONGEST_READ].decode(errors="replace").rstrip("\r") for line in whole)
+    if begun:
+        yield begun.decode(errors="replace").rstrip("\r")
 
 
 def _said(engine: Engine) -> str:

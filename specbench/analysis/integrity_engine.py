@@ -7,7 +7,7 @@ from specbench.analysis.cells import CellEvidence
 from specbench.analysis.words import percent, place_of
 from specbench.model.asked import ARMS, ArmName
 from specbench.model.judged import IntegrityCheck, PerArm
-from specbench.model.seen import Block, Manifest, RequestRecord
+from specbench.model.seen import Block, Manifest, RequestRecord, Telemetry
 
 # Facts that must not differ between the arms, by the names that endpoints are described with. Hardware is not among them: it is
 # a matter of place, which the verdict weighs apart.
@@ -55,8 +55,8 @@ def arms_equal(manifest: Manifest) -> tuple[IntegrityCheck, ...]:
 
 def counters_whole(cell: CellEvidence) -> IntegrityCheck:
     """No counter of an engine started again from nothing inside a block."""
-    told = [block for block in _blocks(cell) if block.telemetry is not None]
-    reset = [block for block in told if block.telemetry is not None and block.telemetry.reset]
+    told = [block.telemetry for block in _blocks(cell) if block.telemetry is not None and _counts(block.telemetry)]
+    reset = [telemetry for telemetry in told if telemetry.reset]
     if not told:
         return _check(cell, "counter_reset", None, None, 0.0, f"{place_of(cell.cell)} the engines tell no counters.")
     message = f"{place_of(cell.cell)} counters were reset in {len(reset)} of {len(told)} blocks (allowed: none)"
@@ -155,6 +155,21 @@ def _drafting(cell: CellEvidence, block: Block) -> bool | None:
 def _drafted(record: RequestRecord) -> bool:
     acceptance = record.acceptance
     return acceptance is not None and bool(acceptance.drafted or acceptance.rounds)
+
+
+def _counts(telemetry: Telemetry) -> bool:
+    """Whether the engine told any counter: a log or a page of the GPU alone says nothing of whether counters are whole."""
+    counters = (
+        telemetry.acceptance,
+        telemetry.generated_tokens,
+        telemetry.prompt_tokens,
+        telemetry.prefix_queries,
+        telemetry.prefix_hits,
+        telemetry.preemptions,
+        telemetry.decode_steps,
+        telemetry.restarts,
+    )
+    return telemetry.reset or any(counter is not None for counter in counters)
 
 
 def _foreign_shares(cell: CellEvidence, arm: ArmName) -> list[float]:

@@ -90,6 +90,9 @@ def count_finding(guardrail: Guardrail, told: PerArm[int | None]) -> Finding:
     elif before is None or after is None:
         silent = "baseline's engine" if before is None else "speculative engine"
         state, reason = "NODATA", f"The {silent} does not tell {words}, so the arms cannot be compared in it."
+        if after:
+            seen = f"Over the run {words} was at least {after} with speculation"
+            reason = f"{seen}; the {silent} does not tell it, so the arms cannot be compared in it."
     else:
         allowed = before if guardrail.slo is None else guardrail.slo
         state = "FAIL" if after > allowed else "PASS"
@@ -102,12 +105,13 @@ def told_by(cells: Sequence[PerArm[tuple[Block, ...]]], metric: str) -> PerArm[i
     """How often each arm's engine says that memory ran out ('oom') or that it started anew ('restarts'), over all blocks.
 
     None for an arm of which a single block does not tell: what happened in it may be the one thing that mattered. Where the
-    speculative arm's blocks that do tell are already past a baseline that tells all, their number stands: it is at least that.
+    speculative arm's blocks that do tell are already past the baseline's number, or past none where the baseline does not tell,
+    their number stands: it is at least that.
     """
     before, after = (_counts(cells, arm, metric) for arm in ARMS)
     whole = PerArm(_whole(before), _whole(after))
     least = sum(count for count in after if count is not None)
-    if whole.speculative is None and whole.baseline is not None and least > whole.baseline:
+    if whole.speculative is None and least > (whole.baseline or 0):
         return PerArm(whole.baseline, least)
     return whole
 

@@ -6,14 +6,15 @@ from typing import Any
 
 import pytest
 
-from specbench.analysis.integrity_engine import MUST_EQUAL
+from specbench.analysis.cells import cells_of
+from specbench.analysis.integrity_engine import MUST_EQUAL, counters_whole
 from specbench.analysis.integrity_generator import latest_ms
 from specbench.analysis.judge import judge
 from specbench.model.judged import Result
 from specbench.model.seen import Acceptance, Block, Evidence, GeneratorHealth, RequestRecord, Telemetry
 from specbench.telemetry.facts import FACTS
 from specbench.units import ns_of_s
-from tests.support.evidence import HEALTH, Effect, a_manifest, a_scenario, evidence
+from tests.support.evidence import HEALTH, NONE, Effect, a_manifest, a_scenario, evidence
 
 ONE_CELL = a_scenario([4], pairs=10)
 Fault = Callable[[Evidence], Evidence]
@@ -374,3 +375,19 @@ def test_a_busy_machine_is_told_in_one_sentence() -> None:
         "At 4 streams the machine's processors were busy 97 % of the time; 1 in 100 times the client's loop woke 4.2 ms late or"
         " more; one read brought 1.25 events on average (in the worst block of each)."
     )
+
+
+@pytest.mark.parametrize(
+    ("told", "ok", "message"),
+    [
+        (Telemetry(oom_events=0), None, "At 1 stream the engines tell no counters."),
+        (Telemetry(oom_events=0, generated_tokens=9), True, "At 1 stream counters were reset in 0 of 2 blocks (allowed: none)."),
+        (Telemetry(restarts=0), True, "At 1 stream counters were reset in 0 of 2 blocks (allowed: none)."),
+    ],
+)
+def test_a_log_alone_says_nothing_of_counters(told: Telemetry, ok: bool | None, message: str) -> None:
+    """A launched engine without a page of metrics tells of exhausted memory, which is no proof that a counter was whole."""
+    run = evidence(NONE, a_scenario([1], pairs=1), requests=2, telling=lambda block, records: told)
+    check = counters_whole(cells_of(run)[0])
+
+    assert (check.ok, check.message) == (ok, message)

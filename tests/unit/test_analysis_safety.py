@@ -132,6 +132,17 @@ def test_counts_of_the_engines(told: PerArm[int | None], state: FindingState, re
     assert found.reason.endswith(".")
 
 
+def test_memory_that_ran_out_in_one_arm_is_told_with_its_count() -> None:
+    """Where the other arm tells nothing it is no harm proven, and no silence either: the check stays required."""
+    found = count_finding(OOM, PerArm(None, 2))
+
+    assert (found.state, found.required) == ("NODATA", True)
+    assert found.reason == (
+        "Over the run the number of times that memory ran out was at least 2 with speculation; the baseline's engine does not"
+        " tell it, so the arms cannot be compared in it."
+    )
+
+
 def _blocks(counts: Sequence[int | None], arm: ArmName) -> tuple[Block, ...]:
     """Blocks of one arm that tell these numbers of exhausted memory; None for one that tells nothing."""
     made = evidence(NONE, a_scenario([1], pairs=len(counts)), requests=2).blocks
@@ -147,6 +158,8 @@ def _blocks(counts: Sequence[int | None], arm: ArmName) -> tuple[Block, ...]:
         ((0, 0), (None, 2), (0, 2), "FAIL"),  # at least two, and the baseline none
         ((2, 0), (None, 2), (2, None), "NODATA"),  # perhaps more than the baseline, perhaps not
         ((None, 0), (1, 1), (None, 2), "NODATA"),
+        ((None, None), (None, 2), (None, 2), "NODATA"),  # failed answers told of two, and the baseline's of nothing
+        ((None, None), (None, 0), (None, None), "NODATA"),
         ((None, None), (None, None), (None, None), "NODATA"),
     ],
 )

@@ -13,7 +13,7 @@ import httpx
 import pytest
 
 from specbench.errors import ScenarioError, UnreachableError
-from specbench.launch import environment_of, launched
+from specbench.launch import LONGEST_READ, environment_of, launched
 from specbench.model.asked import Launch
 from tests.support.leftovers import NAME, a_mark, left_after, marked
 
@@ -139,10 +139,25 @@ def test_what_was_printed_after_a_mark_can_be_read(tmp_path: Path) -> None:
     """As a block's lines are, apart from what came before it."""
     with launched(a_launch(), "baseline", tmp_path / "log") as engine:
         before = engine.printed()
-        assert engine.lines_since(before) == ()
+        assert list(engine.lines_since(before) or ()) == []
         with (tmp_path / "log").open("a") as log:
             log.write("CUDA out of memory\n")
-        assert engine.lines_since(before) == ("CUDA out of memory",)
+        assert list(engine.lines_since(before) or ()) == ["CUDA out of memory"]
+
+
+def test_all_of_a_long_log_is_read_and_one_that_was_cut_back_is_not_taken_for_silence(tmp_path: Path) -> None:
+    """An error at the start of megabytes counts, of an endless line only the beginning is kept, and a lost part is no zero."""
+    with launched(a_launch(), "baseline", tmp_path / "log") as engine:
+        before = engine.printed()
+        with (tmp_path / "log").open("a") as log:
+            log.write("CUDA out of memory\r\n" + "INFO: 200 OK\n" * 200_000 + "x" * 1_000_000 + "\nnaïve\nno end")
+        lines = list(engine.lines_since(before) or ())
+
+        assert (lines[0], len(lines), set(lines[1:200_001])) == ("CUDA out of memory", 200_004, {"INFO: 200 OK"})
+        assert lines[-3:] == ["x" * LONGEST_READ, "naïve", "no end"]
+        os.truncate(tmp_path / "log", 0)
+        assert before > 0
+        assert engine.lines_since(before) is None
 
 
 @pytest.mark.parametrize(

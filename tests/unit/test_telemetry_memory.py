@@ -18,6 +18,21 @@ from specbench.telemetry.memory import UNSEEN_LOG, oom_events, with_oom_events
         ("error: Insufficient Memory (00000008:kIOGPUCommandBufferCallbackErrorOutOfMemory)", 1),
         ("CUDA out of memory occurred when warming up sampler", 1),
         ("Memory cgroup out of memory: Killed process 123", 1),
+        ("CUDA error: out of memory", 1),
+        ("HIP out of memory. Tried to allocate 2.00 GiB", 1),
+        ("torch.cuda.OutOfMemoryError: allocation on device 0", 1),
+        ("ggml_gallocr_reserve_n: failed to allocate CUDA0 buffer of size 1048576", 1),
+        ("llama_kv_cache_init: failed to allocate buffer for kv cache", 1),
+        ("failed to allocate compute pp buffers", 1),
+        ("vk::Device::allocateMemory: ErrorOutOfDeviceMemory", 1),
+        ('DriverError(CUDA_ERROR_OUT_OF_MEMORY, "out of memory")', 1),
+        ("[TensorRT-LLM][ERROR] CUDA runtime error in ::cudaMallocAsync(ptr, n): out of memory", 1),
+        ("Decode out of memory. Try to lower your batch size.", 1),
+        ("terminate called after throwing an instance of 'std::bad_alloc'", 1),
+        ("python invoked oom-killer: gfp_mask=0xcc0", 1),
+        ("How do I find out why my program runs out of memory?", 0),
+        ("Insufficient memory in my laptop, what now", 0),
+        ("why does the oom killer exist", 0),
         ("EngineCore encountered an issue. See stack trace (above) for the root cause.", 0),
         ("EngineCore encountered a fatal error.", 0),
         ("Context size has been exceeded.", 0),
@@ -31,6 +46,22 @@ from specbench.telemetry.memory import UNSEEN_LOG, oom_events, with_oom_events
 def test_words_of_engines(text: str, events: int) -> None:
     """Pressure is no death, and a prompt too long is its sender's fault."""
     assert oom_events([text]) == events
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "INFO Received request chatcmpl-1: prompt: 'Explain: RuntimeError: CUDA out of memory.', params: SamplingParams()",
+        "INFO Generated response c-1 (streaming complete): output: 'torch.OutOfMemoryError means that', finish_reason: stop",
+        "Receive: obj=GenerateReqInput(rid='1', text='why std::bad_alloc?', sampling_params={})",
+        'srv  log_server_r: request:  {"messages":[{"role":"user","content":"cudaMalloc failed: out of memory, why?"}]}',
+        """session=1, adapter_name=None, input_tokens=9, prompt='CUDA out of memory'""",
+    ],
+)
+def test_a_prompt_about_memory_that_a_log_repeats_is_no_event(line: str) -> None:
+    """Code and questions about errors are what models are asked; an error before a repeated prompt still counts."""
+    assert oom_events([line]) == 0
+    assert oom_events([f"ERROR torch.OutOfMemoryError: CUDA out of memory. {line}"]) == 1
 
 
 def test_one_exhausted_allocation_is_one_event() -> None:
