@@ -46,6 +46,7 @@ def config_of(evidence: Evidence, required: Sequence[str]) -> Config:
         sampling=tuple(_sampling(one) for one in scenario.workload.sampling),
         source=scenario.workload.dataset or f"the built-in corpus {scenario.workload.corpus}",
         design=scenario.design,
+        accept_differences=scenario.accept_differences,
     )
 
 

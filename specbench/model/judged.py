@@ -252,7 +252,7 @@ class Config:
     """What was decided before the run: rules, margins, required cells, and the traffic.
 
     `sampling` are the settings in words, which requests take in turn; `source` is where the prompts came from. `design`
-    says whether the run is an A/A, or has its arms swapped.
+    says whether the run is an A/A, or has its arms swapped. `accept_differences` names facts that may differ between the arms.
     """
 
     sha256: str
@@ -268,6 +268,7 @@ class Config:
     sampling: tuple[str, ...] = ()
     source: str | None = None
     design: Design = "plain"
+    accept_differences: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,5 +1,6 @@
-"""Both endpoints' facts side by side, as strings. Whether a difference forbids a judgement is decided elsewhere."""
+"""Both endpoints' facts side by side, as strings. What a difference means is decided by `telemetry/fairness.py`."""
 
+from collections.abc import Collection
 from dataclasses import dataclass
 
 from specbench.model.judged import EndpointInfo, PerArm
@@ -16,7 +17,7 @@ _LABELS = {
 
 @dataclass(frozen=True, slots=True)
 class FairnessRow:
-    """One fact of both endpoints; `state` is 'equal', 'differs', 'may differ' or 'not known', `source` where it was learnt."""
+    """One fact of both endpoints; `state` is what the two values mean, `source` where they were learnt."""
 
     label: str
     baseline: str
@@ -25,20 +26,25 @@ class FairnessRow:
     source: str
 
 
-def fairness(endpoints: PerArm[EndpointInfo]) -> tuple[FairnessRow, ...]:
-    """Where each arm was reached and how it drafts, then every fact: those that must be equal first."""
+def fairness(endpoints: PerArm[EndpointInfo], accepted: Collection[str] = ()) -> tuple[FairnessRow, ...]:
+    """Where each arm was reached and how it drafts, then every fact: those that must be equal first.
+
+    Args:
+        endpoints: What is known of both.
+        accepted: Names of facts whose difference the scenario accepts.
+    """
     from specbench.telemetry.facts import FACTS  # only the page needs it, and text formats stay quick without
 
     base, spec = endpoints.baseline, endpoints.speculative
+    sources = _joined(_speculation_source(base), _speculation_source(spec))
     rows = (
         FairnessRow(_LABELS["url"], base.url, spec.url, "may differ", "given"),
-        FairnessRow("speculation", speculation(base) or "off", speculation(spec) or NOT_TOLD, "may differ", "read"),
+        FairnessRow("speculation", speculation(base) or NOT_TOLD, speculation(spec) or NOT_TOLD, "may differ", sources),
     )
     told = {**base.facts, **spec.facts, "model": "", "engine": "", "engine_version": ""}
-    kinds = {name: kind for name, (kind, _) in FACTS.items()}
-    known = [name for name in FACTS if kinds[name] == "must_equal" or name in told]
+    known = [name for name, (kind, _) in FACTS.items() if kind == "must_equal" or name in told]
     names = [name for name in (*known, *sorted(told.keys() - FACTS.keys())) if name != "speculation"]
-    return (*rows, *(_row(name, endpoints, kinds.get(name)) for name in names))
+    return (*rows, *(_row(name, endpoints, accepted) for name in names))
 
 
 def speculation(arm: EndpointInfo) -> str | None:
@@ -46,18 +52,26 @@ def speculation(arm: EndpointInfo) -> str | None:
     return arm.speculation or arm.facts.get("speculation")
 
 
-def _row(name: str, endpoints: PerArm[EndpointInfo], kind: str | None) -> FairnessRow:
+def _row(name: str, endpoints: PerArm[EndpointInfo], accepted: Collection[str]) -> FairnessRow:
+    from specbench.telemetry.fairness import state_of
+
     arms = (endpoints.baseline, endpoints.speculative)
     left, right = (_value(arm, name) for arm in arms)
-    sources = [arm.sources.get(name, "read" if _value(arm, name) else "not declared") for arm in arms]
-    state = "equal" if left == right else "differs"
-    if kind != "must_equal":
-        state = "may differ"
-    elif left is None or right is None:
-        state = "not known"
-    return FairnessRow(
-        _LABELS.get(name, name.replace("_", " ")), left or NOT_TOLD, right or NOT_TOLD, state, ", ".join(dict.fromkeys(sources))
-    )
+    sources = _joined(*(arm.sources.get(name, "read" if _value(arm, name) else "not declared") for arm in arms))
+    label = _LABELS.get(name, name.replace("_", " "))
+    return FairnessRow(label, left or NOT_TOLD, right or NOT_TOLD, state_of(name, left, right, accepted), sources)
+
+
+def _speculation_source(arm: EndpointInfo) -> str:
+    """Where it was learnt how the arm drafts: 'given' by the scenario's own `speculative`, else as facts are."""
+    if arm.speculation is not None and arm.speculation != arm.facts.get("speculation_config"):
+        return "given"
+    name = "speculation" if arm.speculation is None else "speculation_config"
+    return arm.sources.get(name, "read") if name in arm.facts else "not declared"
+
+
+def _joined(*sources: str) -> str:
+    return ", ".join(dict.fromkeys(sources))
 
 
 def _value(arm: EndpointInfo, name: str) -> str | None:

@@ -10,18 +10,19 @@ from specbench.report.wording import plain
 NAME, VALUE = 20, 26  # columns of the terminal, with two spaces before each
 _HEADINGS = {
     "differs": "must be equal, and is not:",
+    "accepted": "differs, and was accepted by name (accept_differences):",
     "may differ": "comes with the change under test, or is weighed by the verdict; shown only:",
 }
 
 
 def side_by_side(result: Result) -> list[str]:
     """The lines of the table, those that must be equal and are not first; none where it does not or load was sent."""
-    rows = fairness(result.endpoints)
+    rows = fairness(result.endpoints, result.config.accept_differences)
     if result.cells or not any(row.state == "differs" for row in rows):
         return []
     lines = ["The arms side by side", _line(("", "baseline", "speculative"))]
     for state, heading in _HEADINGS.items():
-        shown = [row for row in rows if row.state == state and (state == "differs" or row.baseline != row.speculative)]
+        shown = [row for row in rows if row.state == state and (state != "may differ" or row.baseline != row.speculative)]
         lines += [f"  {heading}", *(line for row in shown for line in _lines(row))] if shown else []
     lines += _named(
         "not told by at least one arm and not declared, so not compared:", [r for r in rows if r.state == "not known"]

@@ -121,7 +121,7 @@ def view_of(result: Result) -> ReportView:
             Fact(view.label, late) for view, cell in zip(cells, result.cells, strict=True) if (late := overruns(cell))
         ),
         prices=_prices(result),
-        fairness=fairness(result.endpoints),
+        fairness=fairness(result.endpoints, result.config.accept_differences),
         reproduce=_reproduce(result),
         glossary=names.GLOSSARY,
     )

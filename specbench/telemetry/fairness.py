@@ -5,9 +5,12 @@ Nothing is fetched here and nobody refused; the caller refuses where `refusals` 
 
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
+from typing import Literal
 
 from specbench.model.seen import Endpoint
 from specbench.telemetry.facts import FACTS
+
+FactState = Literal["equal", "differs", "accepted", "may differ", "not known"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -22,9 +25,9 @@ class Fact:
     accepted: bool = False
 
     @property
-    def differs(self) -> bool:
-        """Whether both arms have a value, and not the same."""
-        return None not in (self.baseline, self.speculative) and self.baseline != self.speculative
+    def state(self) -> FactState:
+        """What the two values mean for the comparison."""
+        return state_of(self.name, self.baseline, self.speculative, (self.name,) if self.accepted else ())
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -43,7 +46,7 @@ class Fairness:
     @property
     def refusals(self) -> tuple[Fact, ...]:
         """The differences that make a comparison unfair."""
-        return tuple(fact for fact in self.must_equal if fact.differs and not fact.accepted)
+        return tuple(fact for fact in self.must_equal if fact.state == "differs")
 
 
 def differences(baseline: Endpoint, speculative: Endpoint, accepted: Collection[str] = ()) -> Fairness:
@@ -56,15 +59,24 @@ def differences(baseline: Endpoint, speculative: Endpoint, accepted: Collection[
     """
     names = [*FACTS, *sorted({*baseline.facts, *speculative.facts} - FACTS.keys())]
     facts = [_fact(name, baseline, speculative, name in accepted) for name in names]
-    equal = [fact for fact in facts if _kind(fact.name) == "must_equal"]
-    known = tuple(fact for fact in equal if None not in (fact.baseline, fact.speculative))
-    unknown = tuple(fact for fact in equal if None in (fact.baseline, fact.speculative))
-    follows = tuple(
-        fact for fact in facts if _kind(fact.name) == "follows" and (fact.baseline is not None or fact.speculative is not None)
-    )
+    known = tuple(fact for fact in facts if fact.state in ("equal", "differs", "accepted"))
+    unknown = tuple(fact for fact in facts if fact.state == "not known")
+    told = [fact for fact in facts if fact.baseline is not None or fact.speculative is not None]
+    follows = tuple(fact for fact in told if fact.state == "may differ")
     return Fairness(
         must_equal=known, follows=follows, unknown=unknown, warnings=_warnings(known, follows, unknown, sorted(accepted))
     )
+
+
+def state_of(name: str, baseline: str | None, speculative: str | None, accepted: Collection[str]) -> FactState:
+    """What a fact's two values mean: 'differs' refuses the comparison, 'accepted' would, had the scenario not named it."""
+    if _kind(name) != "must_equal":
+        return "may differ"
+    if baseline is None or speculative is None:
+        return "not known"
+    if baseline == speculative:
+        return "equal"
+    return "accepted" if name in accepted else "differs"
 
 
 def contradictions(endpoint: Endpoint, declared: Mapping[str, str]) -> tuple[str, ...]:
@@ -107,9 +119,9 @@ def _warnings(
     warnings += [
         f"Accepted as different: {fact.name} is {fact.baseline} in the baseline and {fact.speculative} in the speculative arm"
         for fact in known
-        if fact.differs and fact.accepted
+        if fact.state == "accepted"
     ]
-    idle = [name for name in accepted if not any(fact.name == name and fact.differs for fact in known)]
+    idle = [name for name in accepted if not any(fact.name == name and fact.state == "accepted" for fact in known)]
     if idle:
         warnings.append(f"Accepted differences that do not exist: {', '.join(idle)}")
     return tuple(warnings)

@@ -3,6 +3,7 @@
 from dataclasses import replace
 
 from specbench.model.judged import EndpointInfo, PerArm
+from specbench.report.fairness import fairness
 from specbench.report.side_by_side import side_by_side
 from specbench.report.text import text
 from tests.support.results import invalid, promote
@@ -62,3 +63,33 @@ def test_the_table_is_for_refused_runs_alone() -> None:
     assert side_by_side(replace(invalid(), cells=(), endpoints=PerArm(endpoint("http://a"), endpoint("http://b")))) == []
     assert side_by_side(replace(promote(), endpoints=unequal)) == []
     assert "The arms side by side" in text(replace(invalid(), cells=(), endpoints=unequal))
+
+
+def test_a_difference_that_was_accepted_is_not_among_those_that_refuse_the_run() -> None:
+    """It stands under a heading of its own; where nothing else differs there is no table."""
+    arms = PerArm(endpoint("http://a"), endpoint("http://b", context_length="4096", prefix_caching="off"))
+    result = replace(invalid(), cells=(), endpoints=arms)
+    accepting = replace(result, config=replace(result.config, accept_differences=("prefix_caching",)))
+    lines = side_by_side(accepting)
+    heading = lines.index("  differs, and was accepted by name (accept_differences):")
+
+    assert lines[lines.index("  must be equal, and is not:") + 1 : heading] == [
+        "    context length        8192                        4096"
+    ]
+    assert lines[heading + 1] == "    prefix caching        on                          off"
+    every = replace(accepting, config=replace(result.config, accept_differences=("prefix_caching", "context_length")))
+    assert side_by_side(every) == []
+
+
+def test_an_arm_that_tells_nothing_of_its_speculation_is_not_called_off() -> None:
+    """Off is what an endpoint says or a scenario declares; the source says which."""
+    silent = replace(endpoint("http://a"), facts={}, sources={})
+    drafts = replace(silent, speculation="method ngram")
+    rows = {
+        (row.baseline, row.speculative): row.source
+        for arms in (PerArm(silent, drafts), PerArm(endpoint("http://a"), drafts))
+        for row in fairness(arms)
+        if row.label == "speculation"
+    }
+
+    assert rows == {("not told", "method ngram"): "not declared, given", ("off", "method ngram"): "read, given"}
