@@ -1,22 +1,22 @@
 """How far gaps without a time of their own could move a percentile of chunk gaps or ITL; where they could, it has no value.
 
-An event that was read with a later one has only an upper bound of its time, but the gaps around it still sum to what lies between
-the timed events before and after. Of m gaps with the sum S, at most S/x can be x or longer, and if their mean is x or more one
-must be. Counting with S, S/2 … S/m therefore gives the largest percentile that is possible, and with S/m, 0 … 0 the smallest.
+What the gaps can have been is `untimed.py`'s. As the metrics do, this takes percentiles block by block and the geometric mean of
+the blocks; a block that is open by itself, where their mean is not, adds to the error of the ratio.
 """
 
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from math import exp, log, sqrt
 
 import numpy as np
 
 from specbench.analysis.columns import Columns, select_bin
-from specbench.analysis.events import Bools, Floats, Ints
+from specbench.analysis.events import Floats
 from specbench.analysis.metrics import METRICS
-from specbench.analysis.samples import quantiles
+from specbench.analysis.stats_paired import Estimate, t_quantile
+from specbench.analysis.untimed import Spread, spread_of
 from specbench.model.asked import ARMS
 from specbench.model.judged import BinResult, Comparison, PerArm
-from specbench.units import NS_PER_MS
 
 TOLERANCE, TOLERANCE_MS = 0.01, 0.1  # what the client may be off by: docs/adr/0021
 UNCERTAIN = ("chunk_gap", "itl")
@@ -29,7 +29,7 @@ def with_certain_percentiles(
 
     Lower percentiles of the same quantity usually stay: a few gaps in a thousand move only what lies far out.
     """
-    spreads = {name: (_spread(name, baseline), _spread(name, speculative)) for name in UNCERTAIN}
+    spreads = {name: (spread_of(name, baseline), spread_of(name, speculative)) for name in UNCERTAIN}
     return tuple(_certain(each, *spreads.get(_quantity(each.metric), (None, None))) for each in comparisons)
 
 
@@ -47,18 +47,21 @@ def _of_bin(result: BinResult, columns: PerArm[Columns]) -> tuple[Columns, Colum
 
 def open_bounds(columns: Columns, metric: str) -> tuple[float, float] | None:
     """The smallest and largest value, in ms, of a percentile that merged reads leave open; None where it is known well enough."""
-    return _open(_spread(_quantity(metric), columns), METRICS[metric].quantile or 0.0)
+    spread = spread_of(_quantity(metric), columns)
+    return None if spread is None else _open(*spread.of(METRICS[metric].quantile or 0.0))
 
 
 def _quantity(metric: str) -> str:
     return metric.rpartition("_p")[0]
 
 
-def _certain(comparison: Comparison, baseline: "_Spread | None", speculative: "_Spread | None") -> Comparison:
-    quantile = METRICS[comparison.metric].quantile or 0.0
-    found = PerArm(_open(baseline, quantile), _open(speculative, quantile))
-    if found.baseline is None and found.speculative is None:
+def _certain(comparison: Comparison, baseline: Spread | None, speculative: Spread | None) -> Comparison:
+    if baseline is None and speculative is None:
         return comparison
+    quantile = METRICS[comparison.metric].quantile or 0.0
+    found = PerArm(*(None if spread is None else _open(*spread.of(quantile)) for spread in (baseline, speculative)))
+    if found.baseline is None and found.speculative is None:
+        return _less_certain(comparison, PerArm(_openness(baseline, quantile), _openness(speculative, quantile)))
     said = "; ".join(f"{arm}: {_between(found.of(arm))}" for arm in ARMS if found.of(arm) is not None)
     return replace(
         comparison,
@@ -83,72 +86,56 @@ def _between(bounds: tuple[float, float] | None) -> str:
     return "" if bounds is None else f"{bounds[0]:.2f} to {bounds[1]:.2f} ms"
 
 
-_Spread = tuple[Floats, Floats]
-"""All values in ms, those that nobody timed as small, and as large, as they can have been."""
+def _open(low: Floats, high: Floats) -> tuple[float, float] | None:
+    """The geometric means over the units, (n_units,) each, where they lie farther apart than the client may be off."""
+    least, most = _typical(low), _typical(high)
+    return (least, most) if most - least > max(TOLERANCE * least, TOLERANCE_MS) else None
 
 
-def _open(spread: _Spread | None, quantile: float) -> tuple[float, float] | None:
+def _typical(by_unit: Floats) -> float:
+    some = by_unit[~np.isnan(by_unit)]
+    if not len(some) or not some.all():
+        return 0.0
+    return float(np.exp(np.log(some).mean())) if np.ptp(some) else float(some[0])
+
+
+def _openness(spread: Spread | None, quantile: float) -> dict[int, float]:
+    """By pair, how far the log of its block's percentile may be off, where that is more than the client may be."""
     if spread is None:
-        return None
-    low, high = (float(quantiles(values, [quantile])[0]) for values in spread)
-    return (low, high) if high - low > max(TOLERANCE * low, TOLERANCE_MS) else None
+        return {}
+    low, high = spread.of(quantile)
+    wide = (high - low > np.maximum(TOLERANCE * low, TOLERANCE_MS)) & (low > 0)
+    return {pair: float(np.log(high[unit] / low[unit])) for unit, pair in enumerate(spread.pairs) if wide[unit]}
 
 
-def _spread(quantity: str, columns: Columns) -> _Spread | None:
-    """None where all intervals inside the steady window are timed."""
-    if not columns.events.censored.any():
-        return None
-    spans = _steps(columns) if quantity == "itl" else _gaps(columns)
-    if not spans.untimed.any():
-        return None
-    timed, tokens = spans.inside & ~spans.untimed, spans.tokens
-    known = np.repeat(spans.gap_ns[timed] / tokens[timed], tokens[timed])
-    low, high = _extremes(columns, spans)
-    return np.concatenate([known, low]) / NS_PER_MS, np.concatenate([known, high]) / NS_PER_MS
+def _less_certain(comparison: Comparison, openness: PerArm[dict[int, float]]) -> Comparison:
+    """The comparison with the openness of single blocks as an error beside the spread of the pairs.
 
-
-@dataclass(frozen=True, slots=True, eq=False)
-class _Spans:
-    """Intervals between consecutive events, or steps, of a request, all (n,): `untimed` ones lie inside the window too."""
-
-    request: Ints
-    gap_ns: Ints
-    tokens: Ints
-    inside: Bools
-    untimed: Bools
-
-
-def _steps(columns: Columns) -> _Spans:
-    steps = columns.steps
-    return _Spans(steps.request, steps.gap_ns, steps.tokens, steps.inside, steps.inside & steps.censored)
-
-
-def _gaps(columns: Columns) -> _Spans:
-    events = columns.events
-    follows = events.request[1:] == events.request[:-1]
-    inside = (events.inside[1:] & events.inside[:-1])[follows]
-    untimed = inside & (events.censored[1:] | events.censored[:-1])[follows]
-    gap_ns = np.diff(events.time_ns)[follows]
-    return _Spans(events.request[1:][follows], gap_ns, np.ones_like(gap_ns), inside, untimed)
-
-
-def _extremes(columns: Columns, spans: _Spans) -> tuple[Floats, Floats]:
-    """The untimed values at their smallest and at their largest, (n_untimed_tokens,) each.
-
-    Where the first event of a request is among them, it may have come any time since the request was sent.
+    Log ratios that are each off by at most d_i change their standard deviation by at most that of the d_i, hence the standard
+    error by at most sqrt(sum d_i^2 ÷ (n (n - 1))). Of the mean they change what `_open` allows.
     """
-    place = np.flatnonzero(spans.untimed)
-    request = spans.request[place]
-    begins = np.append(True, (np.diff(place) > 1) | (request[1:] != request[:-1]))
-    run = np.cumsum(begins) - 1
-    sums = np.bincount(run, weights=spans.gap_ns[place])
-    sizes = np.bincount(run, weights=spans.tokens[place]).astype(np.int64)
-    start, owner = place[begins], request[begins]
-    head = columns.first_event[owner]
-    since_sent = ((start == 0) | (spans.request[start - 1] != owner)) & columns.events.censored[head]
-    most = sums + np.where(since_sent, columns.events.time_ns[head] - columns.start_ns[owner], 0)
-    first = np.cumsum(sizes) - sizes
-    low = np.zeros(int(sizes.sum()))
-    low[first] = np.where(since_sent, 0.0, sums / sizes)
-    high = np.repeat(most, sizes) / (np.arange(len(low)) - np.repeat(first, sizes) + 1)
-    return low, high
+    pairs = openness.baseline.keys() | openness.speculative.keys()
+    n, df, ratio = comparison.n_blocks, comparison.df, comparison.ratio
+    if not pairs or df is None or n < 2 or ratio is None or comparison.se_log is None or comparison.ci_low is None:
+        return comparison
+    together = [openness.baseline.get(pair, 0.0) + openness.speculative.get(pair, 0.0) for pair in pairs]
+    se = comparison.se_log + _error(together, n)
+    low, high = Estimate(log(ratio), se, df).bounds(comparison.ci_level) or (0.0, 0.0)
+    reach = t_quantile(comparison.ci_level, df)
+    bounds = (
+        None if bound is None else bound * exp(reach * _error(openness.of(arm).values(), n))
+        for arm in ARMS
+        for bound in [comparison.bound.of(arm)]
+    )
+    return replace(
+        comparison,
+        se_log=se,
+        ci_low=exp(low),
+        ci_high=exp(high),
+        bound=PerArm(*bounds),
+        method=f"{comparison.method}, wider by what merged reads leave open in {len(pairs)} of them",
+    )
+
+
+def _error(off: Iterable[float], n: int) -> float:
+    return sqrt(sum(each**2 for each in off) / (n * (n - 1)))

@@ -22,20 +22,31 @@ Floats = npt.NDArray[np.float64]
 class Steps:
     """The steps that follow another one in their request, all (n_steps,), in the order of their events.
 
-    `request` index; `gap_ns` since the step before; `tokens` the step brought; `inside` where both ends lie in the steady
-    window; `censored` where the time of either end is only an upper bound.
+    `request` index; `began_ns` the time of the step before, on the generator's clock; `gap_ns` since then; `tokens` the step
+    brought; `inside` where both ends lie in the steady window; `censored` where the time of either end is only an upper bound,
+    `began_censored` where that of the step before is.
     """
 
     request: Ints
+    began_ns: Ints
     gap_ns: Ints
     tokens: Ints
     inside: Bools
     censored: Bools
+    began_censored: Bools
 
     def of(self, requests: Bools, renumbered: Ints) -> "Steps":
         """Only the steps of these requests, (n_requests,), which have these new numbers, (n_requests,)."""
         kept = requests[self.request]
-        return Steps(renumbered[self.request[kept]], self.gap_ns[kept], self.tokens[kept], self.inside[kept], self.censored[kept])
+        return Steps(
+            renumbered[self.request[kept]],
+            self.began_ns[kept],
+            self.gap_ns[kept],
+            self.tokens[kept],
+            self.inside[kept],
+            self.censored[kept],
+            self.began_censored[kept],
+        )
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -100,7 +111,8 @@ def steps_of(events: Events) -> Steps:
     several. A step that brought no token passes its time on to the next one, so that gaps still sum to last minus first.
     """
     if not len(events.step):
-        return Steps(events.request, events.time_ns, events.tokens, events.inside, events.censored)
+        none, no = events.time_ns, events.censored
+        return Steps(events.request, none, none, events.tokens, no, no, no)
     last = np.flatnonzero(np.append(events.step[1:] != events.step[:-1], True))
     tokens = np.diff(np.cumsum(events.tokens)[last], prepend=0)
     if not tokens.all():
@@ -110,10 +122,12 @@ def steps_of(events: Events) -> Steps:
     follows = request[1:] == request[:-1]
     return Steps(
         request=request[1:][follows],
+        began_ns=time_ns[:-1][follows],
         gap_ns=np.diff(time_ns)[follows],
         tokens=tokens[1:][follows],
         inside=(inside[1:] & inside[:-1])[follows],
         censored=(censored[1:] | censored[:-1])[follows],
+        began_censored=censored[:-1][follows],
     )
 
 

@@ -1,21 +1,29 @@
 """Gaps without a time of their own: how far they could move a percentile, and that it is not told where they could."""
 
+from dataclasses import replace
+from math import log
 from typing import Any
 
 import pytest
 
 from specbench.analysis.censoring import bins_with_certain_percentiles, open_bounds, with_certain_percentiles
-from specbench.analysis.columns import Columns
+from specbench.analysis.columns import Columns, columns_of
 from specbench.analysis.compare import bin_results, cell_comparisons
 from specbench.model.judged import Comparison, PerArm
 from specbench.model.seen import RequestRecord
-from tests.support.records import a_record, one_block
+from tests.support.records import a_block, a_record, one_block
 
 
-def _even(count: int, merged: tuple[int, ...] = (), tokens: int = 1, **fields: Any) -> RequestRecord:
+def _even(count: int, merged: tuple[int, ...] = (), tokens: int = 1, every_ms: float = 10.0, **fields: Any) -> RequestRecord:
     """Steps every 10 ms from 100 ms on; each merged event has the stamp of the one after it."""
-    moments = [100.0 + 10.0 * (place + (place in merged)) for place in range(count)]
+    moments = [100.0 + every_ms * (place + (place in merged)) for place in range(count)]
     return a_record(moments, [tokens] * count, censored=merged, **fields)
+
+
+def _blocks(*records: RequestRecord) -> Columns:
+    """One block, and pair, for each record."""
+    blocks = [a_block(pair) for pair in range(len(records))]
+    return columns_of(blocks, [replace(record, block=f"baseline-{pair}") for pair, record in enumerate(records)])
 
 
 def _comparison(baseline: Columns, speculative: Columns, metric: str) -> Comparison:
@@ -73,6 +81,51 @@ def test_an_untimed_first_token_may_have_come_any_time_since_the_request() -> No
     bounds = open_bounds(columns, "chunk_gap_p99")
 
     assert bounds == pytest.approx((0.99 * 10, 0.99 * 110 + 0.01 * 10))
+
+
+def test_an_untimed_event_at_the_windows_edge_may_have_come_any_time_since_the_last_timed_one() -> None:
+    """110 ms, then 130 for two events: the window opens at 125, and the gap of 0 inside it may have been 20."""
+    columns = one_block(_even(6, merged=(2,)), window_ms=(125.0, 60_000.0))
+
+    assert open_bounds(columns, "chunk_gap_p99") == pytest.approx((10.0, 0.98 * 20 + 0.02 * 10))
+    assert open_bounds(columns, "itl_p95") == pytest.approx((10.0, 0.9 * 20 + 0.1 * 10))
+
+
+def test_several_untimed_events_before_the_window_reach_back_to_the_last_timed_one() -> None:
+    """Timed at 100 ms, then three in one read at 130: two of them may have come at 100 already."""
+    record = a_record([100, 130, 130, 130, 140], censored=(1, 2))
+    columns = one_block(record, window_ms=(125.0, 60_000.0))
+
+    assert open_bounds(columns, "chunk_gap_p99") == pytest.approx((0.98 * 10, 0.98 * 30 + 0.02 * 15))
+
+
+def test_percentiles_are_taken_block_by_block() -> None:
+    """One of two blocks is open from 10 to 20 ms: together they are from 10 to sqrt(10 · 20), whatever their sizes."""
+    merged = _even(1001, merged=tuple(range(40, 1000, 80)))
+    columns = _blocks(merged, _even(1001))
+
+    assert open_bounds(columns, "chunk_gap_p99") == pytest.approx((10.0, 200**0.5))
+
+
+def test_one_open_block_among_many_makes_the_interval_wider() -> None:
+    """One of eighty open by log 2, their mean by 0.9 %: p99 keeps its value, its error grows by log 2 ÷ sqrt(80 · 79)."""
+    merged = _even(1001, merged=tuple(range(40, 1000, 80)))
+    others = [_even(1001, every_ms=10.0 + 0.01 * (place % 3)) for place in range(79)]
+    whole, hit = _blocks(_even(1001), *[_even(1001)] * 79), _blocks(merged, *others)
+    plain = next(each for each in cell_comparisons(whole, hit) if each.metric == "chunk_gap_p99")
+    wider = _comparison(whole, hit, "chunk_gap_p99")
+    assert plain.se_log is not None
+    assert wider.se_log is not None
+    assert plain.bound.speculative is not None
+    assert wider.bound.speculative is not None
+
+    assert (wider.value, wider.ratio) == (plain.value, plain.ratio)
+    assert wider.se_log - plain.se_log == pytest.approx(log(2) / (80 * 79) ** 0.5)
+    assert wider.ci_low is not None
+    assert wider.ci_high is not None
+    assert wider.ci_low < (plain.ci_low or 0) < (plain.ci_high or 0) < wider.ci_high
+    assert wider.bound.speculative > plain.bound.speculative
+    assert wider.method.endswith(", wider by what merged reads leave open in 1 of them")
 
 
 def test_what_lies_outside_the_window_opens_nothing() -> None:

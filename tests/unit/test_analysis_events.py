@@ -49,6 +49,8 @@ def test_a_step_is_censored_where_either_end_is() -> None:
     columns = one_block(a_record([1.0, 2.0, 2.0, 4.0, 5.0], censored=(1,)))
 
     assert columns.steps.censored.tolist() == [True, True, False, False]
+    assert columns.steps.began_censored.tolist() == [False, True, False, False]
+    assert columns.steps.began_ns.tolist() == [1_000_000, 2_000_000, 2_000_000, 4_000_000]
 
 
 @given(bursts=st.lists(st.lists(st.integers(0, 1_000_000), min_size=1, max_size=5), min_size=1, max_size=10))
