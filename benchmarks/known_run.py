@@ -18,8 +18,10 @@ TTFT_MS = 50.0
 LONGEST_S = 180.0
 SLOWER = 1.2
 RELATIVE, GAP_MS, FIRST_MS = 0.01, 0.1, 0.5
+DUE = {"same": "HOLD", "slower": "ROLLBACK"}
+"""The verdict that is true: arms that are the same show neither gain nor harm, one that is 20 % slower shows harm."""
 NEVER: dict[str, tuple[str, ...]] = {"same": ("PROMOTE", "CAPPED", "ROLLBACK"), "slower": ("PROMOTE", "CAPPED")}
-"""Verdicts that would be wrong: arms that are the same show neither gain nor harm, and a slower one no gain."""
+"""Verdicts that claim what is not so. HOLD of a slower arm claims nothing: its harm was missed. INVALID claims nothing either."""
 
 ARMS = ("baseline", "speculative")
 Kind = Literal["same", "slower"]
@@ -75,8 +77,13 @@ class Known:
 
     @property
     def right(self) -> bool:
-        """Whether verdict and figures are what they must be; an INVALID run claims nothing."""
+        """Whether nothing is claimed that is not so: by the verdict, or by the figures of a run that is not INVALID."""
         return self.verdict == "INVALID" or (self.verdict not in NEVER[self.kind] and all(error.within for error in self.errors))
+
+    @property
+    def missed(self) -> bool:
+        """Whether harm that is there was not shown, in a run that is not INVALID."""
+        return self.kind == "slower" and self.verdict == "HOLD"
 
     @property
     def worst(self) -> Error | None:

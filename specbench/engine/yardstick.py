@@ -19,11 +19,11 @@ import selectors
 import socket
 import ssl
 import time
-from collections import deque
 
 from specbench.engine.arrivals import ask_for_stamps, received
 from specbench.engine.even_stream import WORDS, Connection, Schedule, chunk_of, event_of
-from specbench.engine.plays import NO_KEY, STREAM_HEAD, Play
+from specbench.engine.player import Player
+from specbench.engine.plays import STREAM_HEAD, Play
 from specbench.engine.plays_chunks import CHUNKS
 from specbench.engine.plays_framing import FRAMING
 from specbench.engine.sent import Performed, Sent
@@ -44,6 +44,7 @@ class Endpoint:
         self._schedule = schedule
         self._tls = tls
         self._sent = Sent()
+        self._player = Player(self._send, self._close, self._schedule_next)
         self._due: list[tuple[int, int, Connection]] = []
         self._turn = 0
         self._busy: set[Connection] = set()
@@ -106,7 +107,8 @@ class Endpoint:
             name = str(asked.get("model"))
             if name in PLAYS:
                 performed = Performed(name, connection.asked_ns, b"\r\nauthorization:" in head.lower())
-                self._perform(connection, PLAYS[name], performed)
+                self._sent.plays.append(performed)
+                self._player.begin(connection, PLAYS[name], performed)
                 return
             connection.left = max(1, int(asked.get("max_tokens", 128)))
             connection.chat = "chat" in path
@@ -144,35 +146,7 @@ class Endpoint:
             if connection.left:
                 self._write_chunk(connection, due_ns)
             elif connection.writes:
-                self._play_on(connection)
-
-    def _perform(self, connection: Connection, play: Play, performed: Performed) -> None:
-        """The play begins: its head goes out, its first write has its time."""
-        connection.answers += 1
-        self._sent.plays.append(performed)
-        if play.refuses_reused and connection.answers > 1:
-            self._close(connection)
-            return
-        if play.refuses_keys and performed.keys:
-            self._send(connection, NO_KEY)
-            return
-        connection.play, connection.performed, connection.writes = play, performed, deque(play.writes)
-        self._send(connection, play.head)
-        self._schedule_next(connection, connection.asked_ns + round(play.writes[0].after_ms * NS_PER_MS))
-
-    def _play_on(self, connection: Connection) -> None:
-        """The next write of a play goes out, and the one after it has its time, counted from now."""
-        play, performed, write = connection.play, connection.performed, connection.writes.popleft()
-        assert play is not None
-        assert performed is not None
-        last = not connection.writes and not play.stays_open
-        now_ns = time.monotonic_ns()  # before the write: whoever reads it may run before this process does again
-        if not self._send(connection, chunk_of(write.data) + b"0\r\n\r\n" * last if play.framed else write.data):
-            return
-        performed.sent_ns += [now_ns] * len(write.tokens)
-        performed.tokens += write.tokens
-        if connection.writes:
-            self._schedule_next(connection, now_ns + round(connection.writes[0].after_ms * NS_PER_MS))
+                self._player.go_on(connection)
 
     def _send(self, connection: Connection, data: bytes) -> bool:
         """Whether the bytes went out; a client that has gone is forgotten when its end is read."""

@@ -159,6 +159,7 @@ class Scenario:
 
     `design`: `aa` lets both arms run what the baseline runs, each in its own place; `swap` has them exchange places. `place` is
     "same" where the places are declared to be alike, and `place_runs` names earlier runs (ids or folders) that are to show it.
+    `sha256` is of the file's text alone: what the command line changed is in the other fields, and not in it.
     """
 
     name: str

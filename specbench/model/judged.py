@@ -251,6 +251,7 @@ class RunInfo:
 class Config:
     """What was decided before the run: rules, margins, required cells, and the traffic.
 
+    `sha256` is of the scenario file's text, without what the command line changed; two runs of one hash may differ in that.
     `sampling` are the settings in words, which requests take in turn; `source` is where the prompts came from. `design`
     says whether the run is an A/A, or has its arms swapped. `accept_differences` names facts that may differ between the arms.
     """
