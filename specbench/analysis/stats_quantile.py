@@ -9,7 +9,6 @@ import numpy as np
 
 from specbench.analysis.events import Floats, Ints
 from specbench.analysis.samples import quantiles
-from specbench.analysis.stats_paired import t_quantile
 
 
 def design_effect(below: Floats, counts: Floats) -> float | None:
@@ -35,29 +34,6 @@ def design_effect(below: Floats, counts: Floats) -> float | None:
     if not 0 < share < 1:
         return None
     return _share_error(below[used], counts[used], share) ** 2 / (share * (1 - share) / total)
-
-
-def clustered_interval(values: Floats, clusters: Ints, p: float, confidence: float) -> tuple[float, float, float] | None:
-    """The sample p-quantile with an interval that clustering does not shrink: (quantile, low, high).
-
-    [Q(p - t se_F), Q(p + t se_F)] with se_F as in `design_effect` and t with n_clusters - 1 degrees of freedom: no density
-    estimate.
-
-    Args:
-        values: (n,) samples; +inf stands for a failed request.
-        clusters: (n,) index of each sample's cluster: a time block, or a request where requests are independent.
-
-    Returns:
-        None with fewer than two clusters.
-
-    Source: Deng, Knoblich and Lu 2018, arXiv 1803.06336, section 4.2.
-    """
-    below, counts = _below(values, clusters, p)
-    if len(counts) < 2:
-        return None
-    reach = t_quantile((1 + confidence) / 2, len(counts) - 1) * _share_error(below, counts, p)
-    ends = quantiles(values, [p, max(p - reach, 0.0), min(p + reach, 1.0)])
-    return float(ends[0]), float(ends[1]), float(ends[2])
 
 
 def log_quantile_influence(values: Floats, clusters: Ints, p: float) -> Floats:
@@ -110,18 +86,6 @@ def upper_bound(values: Floats, p: float, confidence: float, effect: float = 1.0
     rank = int(ranks[held[0]])
     place = -(-rank * len(values) // n) - 1  # the same share of all samples, rounded up
     return float(np.partition(values, place)[place])
-
-
-def certified(over: int, n: int, tail: float, confidence: float) -> bool:
-    """Whether `over` requests beyond a limit among n certify that at most the share `tail` lies beyond it.
-
-    BinomCDF(over; n, tail) <= 1 - confidence. At 95 % for a p95: 1 of 100, 4 of 200, 16 of 500, 38 of 1000.
-
-    Source: MLPerf inference rules, appendix on early stopping.
-    """
-    from scipy.special import bdtr
-
-    return n > 0 and float(bdtr(float(over), n, tail)) <= 1 - confidence
 
 
 def _below(values: Floats, clusters: Ints, p: float) -> tuple[Floats, Floats]:

@@ -149,7 +149,7 @@ def spread(index: int) -> Outcome:
     """The spread of one pair's log ratio, for each default guardrail, in a cell in which both arms are alike."""
     arms = both_arms(SHIFTING, load_of(STREAMS, BINS["middle"]), BASELINE, "spread", index)
     return {
-        metric: found.se_log * found.n_blocks**0.5
+        metric: max(found.se_log, found.se_log_above or 0.0) * found.n_blocks**0.5
         for metric, found in comparisons(arms, tuple(rule.metric for rule in GUARDED)).items()
         if found.se_log is not None
     }
