@@ -131,11 +131,7 @@ def headline(result: Result) -> str:
     """The verdict as an instruction, in the order in which to act."""
     found = parts.ranges(result)
     if result.verdict == "CAPPED" and found:
-        top = tops(found)
-        return (
-            f"Do not switch on yet: first confirm the cap of {top} (command under 'Enable it?'); if that run says PROMOTE,"
-            f" switch on up to {top} and keep it off above"
-        )
+        return f"Not yet: first confirm the cap of {tops(found)}, then switch on up to it and no further"
     if result.verdict == "CAPPED" and result.slices:
         eligible = [one.bin for one in result.slices if one.verdict in ("PROMOTE", "CAPPED")]
         return f"Switch speculation on for {', '.join(dict.fromkeys(eligible))} only"

@@ -50,7 +50,6 @@ def test_outputs_are_one_line_each() -> None:
         "max_concurrency=4",
         "max_rate=",
         "run=20250102-030405-code",
-        "headline=Do not switch on yet: first confirm the cap of 4 streams (command under 'Enable it?'); if that run"
-        " says PROMOTE, switch on up to 4 streams and keep it off above",
+        "headline=Not yet: first confirm the cap of 4 streams, then switch on up to it and no further",
     ]
     assert "max_concurrency=\n" in outputs(invalid())

@@ -16,8 +16,7 @@ def test_the_summary_says_verdict_reasons_answers_and_cells() -> None:
     assert lines[:3] == [
         "## specbench: CAPPED",
         "",
-        "**Do not switch on yet: first confirm the cap of 4 streams (command under 'Enable it?'); if that run"
-        " says PROMOTE, switch on up to 4 streams and keep it off above**",
+        "**Not yet: first confirm the cap of 4 streams, then switch on up to it and no further**",
     ]
     load = next(line for line in lines if line.startswith("| Up to what load? | **Up to 4 streams** | "))
     assert "Tested and passed: 1 stream, 4 streams. Above the cap: 16 streams, harm shown. " in load
