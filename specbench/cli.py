@@ -51,6 +51,12 @@ def run(
     place: Annotated[
         list[str] | None, typer.Option("--place", metavar="RUN", help="An A/A or swap that shows the places alike; or: same.")
     ] = None,
+    up_to: Annotated[
+        float | None, typer.Option("--up-to", metavar="C", help="Only the scenario's levels of concurrency up to C.")
+    ] = None,
+    rate_up_to: Annotated[
+        float | None, typer.Option("--rate-up-to", metavar="R", help="Only its rates up to R requests a second.")
+    ] = None,
     out: Annotated[
         Path | None, typer.Option("--out", metavar="DIR", help="The new run folder; default reports/NAME-TIME.")
     ] = None,
@@ -70,7 +76,8 @@ def run(
         raise typer.BadParameter("either --aa or --swap", param_hint="--aa, --swap")
     overrides = _overrides(profile, settings, baseline, speculative, model)
     design: Design = "aa" if aa else "swap" if swap else "plain"
-    asked = _scenario(scenario, replace(overrides, design=design, place=tuple(place or ())))
+    overrides = replace(overrides, design=design, place=tuple(place or ()), up_to=up_to, rate_up_to=rate_up_to)
+    asked = _scenario(scenario, overrides)
     folder = out or folder_for(asked)
     try:
         with watcher() as watching:

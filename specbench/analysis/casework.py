@@ -10,15 +10,15 @@ from specbench.analysis.benefit import benefit
 from specbench.analysis.cells import asked_of
 from specbench.analysis.comparable import unlike_lengths, withheld
 from specbench.analysis.findings import Case, judge_cases
+from specbench.analysis.guardrails import RUN_WIDE
 from specbench.analysis.measured import Measured
 from specbench.analysis.metrics import METRICS
-from specbench.analysis.reasons import AT_P50, Setting
+from specbench.analysis.reasons import Setting
 from specbench.analysis.words import place_of
 from specbench.model.asked import Guardrail, Success
-from specbench.model.judged import Comparison, Finding, PerArm
+from specbench.model.judged import AT_P50, Comparison, Finding, PerArm
 from specbench.model.seen import Manifest
 
-RUN_WIDE = ("error_rate", "oom", "restarts")
 LEAST_FOR_P95 = 20  # requests a block: below it a p95 is the largest of them
 # With both kinds of cells, what a faster arm does to itself in a closed loop is judged at equal arrivals, and capacity where
 # arrivals do not bound it.

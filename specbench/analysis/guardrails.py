@@ -10,6 +10,7 @@ from specbench.model.asked import Guardrail, Length, Role
 
 OUTPUT_LENGTH_MARGIN = 0.03
 ALPHA_WARNS_BELOW = 0.7
+RUN_WIDE = ("error_rate", "oom", "restarts")  # counted over the whole run, not cell by cell
 
 
 def _rule(metric: str, role: Role, margin: float | None = None, floor: float = 0.0, slo: float | None = None) -> Guardrail:

@@ -131,7 +131,7 @@ def too_few_launches(would_be: VerdictWord) -> Reason:
     message = (
         f"{would_be} needs at least {MIN_LAUNCHES} engine starts per arm, as one start differs from the next; this run had fewer."
     )
-    return _reason("insufficient_evidence", message)
+    return _reason("too_few_launches", message)
 
 
 def place_not_controlled(would_be: VerdictWord, said: Sequence[str]) -> tuple[Reason, ...]:

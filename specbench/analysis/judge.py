@@ -5,9 +5,10 @@ Composition only: no statistic, no rule and no sentence is made here. The same e
 
 from collections.abc import Sequence
 
-from specbench.analysis.casework import RUN_WIDE, applies, benefit_of, run_findings
+from specbench.analysis.casework import applies, benefit_of, run_findings
 from specbench.analysis.cells import CellEvidence, cells_of, gain_by_rate, level_of
 from specbench.analysis.citation import deciding
+from specbench.analysis.guardrails import RUN_WIDE
 from specbench.analysis.integrity import cell_checks, run_checks, steadiness
 from specbench.analysis.measured import Measured, measure
 from specbench.analysis.notes import run_notes

@@ -8,9 +8,7 @@ from dataclasses import dataclass
 
 from specbench.analysis.power import BUDGET_PAIRS
 from specbench.analysis.words import apart, chance, metric_words, number, outward, percent, sure
-from specbench.model.judged import Comparison, Finding
-
-AT_P50 = "ttft_at_p50"
+from specbench.model.judged import AT_P50, Comparison, Finding
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -26,6 +26,7 @@ def run_info(evidence: Evidence) -> RunInfo:
         seed=manifest.scenario.seed,
         labels=dict(sorted(manifest.scenario.labels.items())),
         scenario=manifest.scenario.path or None,
+        flags=manifest.scenario.flags,
     )
 
 
@@ -47,6 +48,8 @@ def config_of(evidence: Evidence, required: Sequence[str]) -> Config:
         source=scenario.workload.dataset or f"the built-in corpus {scenario.workload.corpus}",
         design=scenario.design,
         accept_differences=scenario.accept_differences,
+        built_in=scenario.workload.dataset is None,
+        length=scenario.workload.length,
     )
 
 
@@ -76,7 +79,8 @@ def _bins(workload: Workload) -> tuple[TrafficBin, ...]:
 def _sampling(one: Sampling) -> str:
     """The setting as people write it: 'sampled (temperature 0.8, top_p 0.95)'."""
     told = {"temperature": one.temperature, "top_p": one.top_p, "top_k": one.top_k, "seed": one.seed}
-    return f"{one.name} ({', '.join(f'{name} {value:g}' for name, value in told.items() if value is not None)})"
+    said = {name: f"{value:g}" if isinstance(value, float) else str(value) for name, value in told.items() if value is not None}
+    return f"{one.name} ({', '.join(f'{name} {value}' for name, value in said.items())})"
 
 
 def _primary(manifest: Manifest) -> str:

@@ -159,7 +159,8 @@ class Scenario:
 
     `design`: `aa` lets both arms run what the baseline runs, each in its own place; `swap` has them exchange places. `place` is
     "same" where the places are declared to be alike, and `place_runs` names earlier runs (ids or folders) that are to show it.
-    `sha256` is of the file's text alone: what the command line changed is in the other fields, and not in it.
+    `sha256` is of the file's text alone: what the command line changed is in the other fields, and not in it; `flags` are the
+    words that changed them, but for profile, design and loads, and without what may be secret.
     """
 
     name: str
@@ -179,6 +180,7 @@ class Scenario:
     labels: dict[str, str]
     design: Design = "plain"
     place_runs: tuple[str, ...] = ()
+    flags: tuple[str, ...] = ()
 
     def arm(self, name: ArmName) -> Arm:
         """The arm of that name."""

@@ -3,7 +3,7 @@
 from dataclasses import dataclass, field
 from typing import Generic, Literal, TypeVar
 
-from specbench.model.asked import ArmName, Design, Role
+from specbench.model.asked import ArmName, Design, Length, Role
 from specbench.model.shown import BlockPoint, Distribution, Timeline, TrafficBin
 
 T = TypeVar("T")
@@ -11,6 +11,7 @@ VerdictWord = Literal["PROMOTE", "CAPPED", "HOLD", "ROLLBACK", "INVALID"]
 FindingState = Literal["PASS", "FAIL", "INCONCLUSIVE", "NODATA"]
 CellState = Literal["PASS", "FAIL", "INCONCLUSIVE", "NODATA", "INVALID", "ADVISORY"]
 Direction = Literal["lower", "higher", "equal"]
+AT_P50 = "ttft_at_p50"  # a finding's note: its p50 stands in for p95, as blocks held too few requests
 
 
 @dataclass(frozen=True, slots=True)
@@ -234,7 +235,10 @@ class SliceResult:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunInfo:
-    """Which run this is the result of; `scenario` is the path of its scenario as it was given, None where not known."""
+    """Which run this is the result of; `scenario` is the path of its scenario as it was given, None where not known.
+
+    `flags` are the words of its command line that changed the scenario, but for profile, design and loads.
+    """
 
     id: str
     name: str
@@ -245,6 +249,7 @@ class RunInfo:
     seed: int
     labels: dict[str, str]
     scenario: str | None = None
+    flags: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -252,8 +257,9 @@ class Config:
     """What was decided before the run: rules, margins, required cells, and the traffic.
 
     `sha256` is of the scenario file's text, without what the command line changed; two runs of one hash may differ in that.
-    `sampling` are the settings in words, which requests take in turn; `source` is where the prompts came from. `design`
-    says whether the run is an A/A, or has its arms swapped. `accept_differences` names facts that may differ between the arms.
+    `sampling` are the settings in words, which requests take in turn; `source` is where the prompts came from, `built_in` says
+    that it is a corpus of this program's own; `length` whether answers end by themselves. `design` says whether the run is an
+    A/A, or has its arms swapped. `accept_differences` names facts that may differ between the arms.
     """
 
     sha256: str
@@ -270,6 +276,8 @@ class Config:
     source: str | None = None
     design: Design = "plain"
     accept_differences: tuple[str, ...] = ()
+    built_in: bool = False
+    length: Length = "natural"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

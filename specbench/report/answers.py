@@ -72,17 +72,16 @@ def _own(result: Result) -> str:
 
 
 def confirmation(result: Result) -> str:
-    """The command that tests a cap: the scenario with the passed loads alone; '' where there is no cap of the whole traffic."""
+    """The command that tests a cap: the run as it was asked, up to the cap alone; '' where no cap holds for the whole traffic."""
     found = [one for one in parts.ranges(result) if one.max_concurrency is not None]
     if result.verdict != "CAPPED" or not found:
         return ""
-    settings = []
-    for one in found:
-        loads = sorted({at for cell in result.cells if parts.within(cell, one) and (at := parts.place(cell, one.by)) is not None})
-        settings.append(quote(f"matrix.{one.by}=[{', '.join(f'{load:g}' for load in loads)}]"))
     profile = "standard" if result.run.profile == "smoke" else result.run.profile
-    scenario = quote(result.run.scenario or f"{result.run.name}.yaml")
-    return f"specbench run {scenario} --profile {quote(profile)} --set {' --set '.join(settings)}"
+    words = ["specbench", "run", result.run.scenario or f"{result.run.name}.yaml", "--profile", profile, *result.run.flags]
+    words += [] if result.config.design == "plain" else [f"--{result.config.design}"]
+    for one in found:
+        words += ["--rate-up-to" if one.by == "rate" else "--up-to", f"{one.max_concurrency!r}".removesuffix(".0")]
+    return " ".join(map(quote, words))
 
 
 def _traffic(result: Result) -> tuple[str, str]:

@@ -70,15 +70,16 @@ def cost(result: Result) -> tuple[str, str]:
     if not known:
         return "Not measured", "No throughput was measured, so no cost can be told."
     (low, cheapest), (high, dearest) = known[0], known[-1]
-    equal = "" if all(prices(result.run.labels).values()) else ", on equal machines"
+    priced = all(prices(result.run.labels).values())
+    what, equal = ("cost", "") if priced else ("machine time", ", on equal machines")
     span = f"{wording.change(low)} at {cheapest.load}"
     if len(known) > 1:
         span += f", {wording.change(high)} at {dearest.load}"
     virtual = " (by the virtual times of the embedded engine)" if parts.virtual(result) else ""
     details = f"{span}{virtual}{equal}.{_money(result, cheapest, dearest)} {_side_effects(cells)}{_memory(result, cells)}"
     if not enabled:
-        return "Nothing while it is off", f"If it were on, machine time per output token: {details}"
-    return f"Money: {_short(low, high)}", f"Machine time per output token: {details}"
+        return "Nothing while it is off", f"If it were on, {what} per output token: {details}"
+    return f"Money: {_short(low, high)}", f"{what.capitalize()} per output token: {details}"
 
 
 def _short(low: float, high: float) -> str:

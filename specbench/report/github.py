@@ -1,6 +1,7 @@
 """What a GitHub job reads line by line: annotations, and outputs for later steps. Its summary is `markdown`'s.
 
-GitHub shows ten annotations of a kind per step; nine are made, and a tenth says how many more there were.
+GitHub shows ten annotations of a kind per step; nine are made, and a tenth says how many more there were. That a run is a
+demonstration is a notice of its own.
 Source: workflow commands and limits in GitHub's documentation of Actions.
 """
 
@@ -15,7 +16,7 @@ LEVELS: dict[str, Level] = {"PROMOTE": "notice", "CAPPED": "warning", "HOLD": "w
 
 
 def annotations(result: Result) -> str:
-    """The verdict and each cell that did not pass, as workflow commands; at most ten lines."""
+    """The verdict and each cell that did not pass, as workflow commands; at most ten lines of a kind."""
     level = LEVELS[result.verdict]
     first = result.reasons[0].message if result.reasons else view.headline(result)
     lines = [_command(level, f"specbench {result.verdict}", first)]
@@ -26,6 +27,8 @@ def annotations(result: Result) -> str:
             *lines[:SHOWN],
             _command(level, f"specbench {result.verdict}", f"{wording.one_of(more, 'more cell')} did not pass; see the report"),
         ]
+    demonstration = parts.demonstration(result)
+    lines += [_command("notice", "specbench: a demonstration", demonstration)] if demonstration else []
     return "\n".join(lines) + "\n"
 
 

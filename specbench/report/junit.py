@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from xml.etree import ElementTree
 
 from specbench.model.judged import CellResult, Finding, IntegrityCheck, Result, VerdictWord
-from specbench.report import names, view, wording
+from specbench.report import names, parts, view, wording
 from specbench.report.rows import limit
 
 PROBLEMS = {"FAIL": ("failure", "ROLLBACK"), "INCONCLUSIVE": ("skipped", "HOLD"), "NODATA": ("error", "NODATA")}
@@ -41,7 +41,8 @@ def _run_suite(result: Result) -> ElementTree.Element:
     suite = _suite(result, f"{result.run.name}: run")
     _properties(suite, [("run", result.run.id), ("verdict", result.verdict), ("exit_code", str(result.exit_code))])
     case = _case(suite, "run", "verdict")
-    message = f"{result.verdict}: {view.headline(result)}. {' '.join(reason.message for reason in result.reasons)}"
+    said = [f"{result.verdict}: {view.headline(result)}.", parts.demonstration(result), *(one.message for one in result.reasons)]
+    message = " ".join(filter(None, said))
     _end(case, VERDICT_PROBLEMS.get(result.verdict), result.verdict, message)
     _findings(suite, "run", result.run_findings, result.verdict)
     _checks(suite, "run", result.integrity)

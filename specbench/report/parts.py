@@ -68,10 +68,10 @@ def demonstration(result: Result) -> str:
 
 def built_in(result: Result) -> bool:
     """Whether the prompts come from a corpus of this program's own."""
-    return (result.config.source or "").startswith("the built-in corpus")
+    return result.config.built_in
 
 
 def first_token_metric(result: Result) -> str:
-    """The TTFT figure that decides: its p50 where every judged cell was judged by that, as blocks held few requests, else p95."""
+    """The TTFT figure that decides: its p50 where every judged cell was judged by that alone, for whatever reason, else p95."""
     judged = {one.metric for cell in result.cells for one in cell.findings if one.required and one.metric.startswith("ttft_")}
     return "ttft_p50" if judged == {"ttft_p50"} else "ttft_p95"

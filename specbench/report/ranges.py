@@ -34,8 +34,10 @@ def range_sentence(result: Result, found: EnableRange) -> str:
     cells = sorted(
         ((at, cell) for cell in result.cells if (at := parts.place(cell, found.by)) is not None), key=lambda pair: pair[0]
     )
-    inside = [wording.load(cell.axes) for _, cell in cells if parts.within(cell, found)]
-    said = [f"Tested and passed: {', '.join(inside)}."]
+    inside = [cell for _, cell in cells if parts.within(cell, found)]
+    said = [f"Tested and passed: {_loads([cell for cell in inside if cell.required])}."]
+    optional = [cell for cell in inside if not cell.required]
+    said += [f"Tested, not judged (optional): {_loads(optional)}."] if optional else []
     above = [cell for at, cell in cells if found.max_concurrency is not None and at > found.max_concurrency]
     said += [f"Above the cap: {'; '.join(map(_state, above))}."] if above else []
     said.append(_untested([at for at, _ in cells], found))
@@ -43,6 +45,10 @@ def range_sentence(result: Result, found: EnableRange) -> str:
         limit = server_limit(found.running_at_cap)
         said.append(f"{limit[0].upper()}{limit[1:]} at {_top(found)}, by the server's own gauge.")
     return " ".join(said)
+
+
+def _loads(cells: Sequence[CellResult]) -> str:
+    return ", ".join(wording.load(cell.axes) for cell in cells) or "none"
 
 
 def _state(cell: CellResult) -> str:

@@ -19,6 +19,7 @@ from starlette.routing import Route
 from specbench.errors import DataError, UnreachableError
 from specbench.model.judged import Result
 from specbench.report import render, view
+from specbench.report.policy import policy
 from specbench.report.result_file import read_result
 from specbench.store import REPORT
 
@@ -50,7 +51,7 @@ def app(run: Path, allow_capped: bool = False) -> Starlette:
         "/result.json": ("GET", lambda result: Response(render(result, "json"), media_type="application/json")),
         "/report": ("GET", lambda result: Response(_page(run, result), media_type="text/html; charset=utf-8")),
         "/badge.json": ("GET", lambda result: Response(render(result, "badge"), media_type="application/json")),
-        "/policy.json": ("GET", lambda result: Response(render(result, "policy"), media_type="application/json")),
+        "/policy.json": ("GET", lambda result: Response(policy(result, allow_capped), media_type="application/json")),
         "/metrics": ("GET", lambda result: Response(render(result, "prometheus"), headers={"content-type": TEXT})),
         "/flagger/confirm": ("POST", flagger(may_go)),
         "/flagger/rollback": ("POST", flagger(lambda result: result.rollback)),

@@ -1,6 +1,6 @@
 """The short table of cells that text and Markdown share: which metrics stand in it, and what to know of them."""
 
-from specbench.model.judged import Result
+from specbench.model.judged import AT_P50, Result
 from specbench.report import names, parts, wording
 
 WHY_P50 = (
@@ -18,14 +18,13 @@ def side_metrics(result: Result) -> list[str]:
 
 
 def table_remarks(result: Result) -> tuple[str, ...]:
-    """What a reader of such a table must know: what its interval is, and which TTFT was judged."""
+    """What a reader of such a table must know: what its interval is, and where p50 of TTFT stands in for its p95."""
     found = [cell for cell in result.cells if parts.comparison(cell, result.config.success_metric)]
     level = next((c.ci_level for cell in found if (c := parts.comparison(cell, result.config.success_metric))), None)
     said = [f"Intervals are two-sided at {wording.percent(level)}; the checks use one-sided bounds."] if level else []
-    at_p50 = [
-        wording.load(cell.axes) for cell in result.cells if any(f.metric == "ttft_p50" and f.required for f in cell.findings)
-    ]
-    if at_p50 and parts.first_token_metric(result) == "ttft_p50":
+    judged = [(cell, f) for cell in result.cells for f in cell.findings if f.required and f.metric.startswith("ttft_")]
+    at_p50 = [wording.load(cell.axes) for cell, finding in judged if AT_P50 in finding.notes]
+    if at_p50 and len(at_p50) == len(judged):
         said.append(f"TTFT is judged at p50: {WHY_P50}")
     elif at_p50:
         said.append(f"At {', '.join(dict.fromkeys(at_p50))} TTFT is judged at p50: {WHY_P50}")

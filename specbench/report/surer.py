@@ -1,11 +1,27 @@
 """What would make a reader of the verdict surer: the next run to make, and what it would settle. Nothing is judged here."""
 
+from specbench.analysis.headlines import MIN_LAUNCHES
 from specbench.model.judged import CellResult, Finding, Result
 from specbench.report import names, parts, wording
 from specbench.report.checked import check_words
 
 DECISION_PAIRS = 10  # what profile `standard` runs, meant for a decision
 OPEN = ("INCONCLUSIVE", "NODATA")
+# By the code of the reason: what concerns the run as a whole, whatever its checks say.
+HELD = {
+    "place_not_controlled": (
+        "A look at the two places",
+        "More pairs would not tell the machines apart from speculation. Run the same scenario with `--aa` (the baseline in both"
+        " places) or `--swap` (the arms exchanged), then again with `--place` and that run; or declare `place: same` where the"
+        " places are known to be alike.",
+    ),
+    "partial": ("The whole run", "This run ended early, and a part of one decides nothing. Run it again, to its end."),
+    "too_few_launches": (
+        "More engine starts",
+        "One start of an engine differs from the next, and with `schedule: restart` each pair starts both arms anew: at least"
+        f" {MIN_LAUNCHES} pairs are needed (`--set matrix.pairs={MIN_LAUNCHES}` or more).",
+    ),
+}
 
 
 def surer(result: Result) -> tuple[str, str]:
@@ -20,6 +36,9 @@ def surer(result: Result) -> tuple[str, str]:
         )
     if result.verdict == "CAPPED" and parts.ranges(result):
         return "A run up to the cap", f"{_confirming(result)}{_higher_cap(result)}"
+    held = _held(result)
+    if held is not None:
+        return held
     unsettled = [one for one in parts.findings(result) if one.required and one.state in OPEN]
     pairs = _pairs(unsettled)
     if pairs is not None:
@@ -27,9 +46,24 @@ def surer(result: Result) -> tuple[str, str]:
         return f"About {pairs} pairs in all", f"{subject} open ({_named(unsettled)}); the hardest needs {_more(result, pairs)}."
     if unsettled:
         return "Other data", " ".join(dict.fromkeys(finding.reason for finding in unsettled))
+    if result.verdict == "HOLD":
+        return "Other data", " ".join(dict.fromkeys(one.message for one in result.reasons))
     if result.config.pairs < DECISION_PAIRS:
         return "More pairs", f"{_few_pairs(result)}{_seen(result)}"
     return "Your own traffic", f"A run on prompts from your own logs, and a canary behind the same guardrails.{_seen(result)}"
+
+
+def _held(result: Result) -> tuple[str, str] | None:
+    """What a HOLD waits for, where that is no question of pairs: by the reason that the verdict put first."""
+    if result.verdict != "HOLD" or not result.reasons:
+        return None
+    if result.reasons[0].code == "no_benefit":
+        gain = f"A benefit of {wording.percent(result.config.improve_by)} in {names.metric(result.config.success_metric)}"
+        return "Nothing: another draft", (
+            f"{gain} is ruled out, and more of the same data would not bring it. Change what is speculated (the draft, how many"
+            " tokens it drafts) or the load, then run again."
+        )
+    return HELD.get(next((one.code for one in result.reasons if one.code != "slices"), ""))
 
 
 def _confirming(result: Result) -> str:

@@ -1,5 +1,6 @@
 """The traffic of a run in words: which bins with which lengths, in which shares, sampled how. Nothing is judged here."""
 
+from specbench.model.asked import Length
 from specbench.model.judged import Result
 from specbench.model.shown import TrafficBin
 from specbench.report import wording
@@ -12,15 +13,21 @@ def mix(result: Result) -> str:
         found = [one for cell in result.cells for one in cell.bins]
         bins_met, sampling_met = dict.fromkeys(one.bin for one in found), dict.fromkeys(one.sampling for one in found)
         return f"bins {', '.join(bins_met)}; sampling {', '.join(sampling_met)}" if found else "of one kind"
-    said = "; ".join(_bin(one) for one in bins)
+    said = "; ".join(_bin(one, result.config.length) for one in bins)
     turns = f"{'in each, ' if len(bins) > 1 and len(sampling) > 1 else ''}{_in_turn(sampling)}"
     return f"{said}; {turns}" + (f"; prompts from {result.config.source}" if result.config.source else "")
 
 
-def _bin(one: TrafficBin) -> str:
+def _bin(one: TrafficBin, length: Length) -> str:
+    return f"{wording.percent(one.share)} {one.name} ({_span(one.input_tokens)} prompt tokens as drawn, {_output(one, length)})"
+
+
+def _output(one: TrafficBin, length: Length) -> str:
+    """Answers that end by themselves have a limit, forced ones that very length."""
     low, high = one.output_tokens
-    most = f"at most {low} output tokens" if low == high else f"output tokens limited to a number drawn from {low} to {high}"
-    return f"{wording.percent(one.share)} {one.name} ({_span(one.input_tokens)} prompt tokens as drawn, {most})"
+    if length == "forced":
+        return f"exactly {low} output tokens" if low == high else f"output tokens forced to a number drawn from {low} to {high}"
+    return f"at most {low} output tokens" if low == high else f"output tokens limited to a number drawn from {low} to {high}"
 
 
 def _span(ends: tuple[int, int]) -> str:

@@ -8,6 +8,8 @@ from specbench.errors import ScenarioError
 from specbench.model.asked import Design
 from specbench.scenario.text import Path, Text, read_text
 
+LEFT_OUT = "(left out)"
+_PRIVATE = re.compile(r"headers|extra_body|\benv\b")
 _PLACE = re.compile(r"[0-9]{1,9}")
 
 
@@ -15,7 +17,8 @@ _PLACE = re.compile(r"[0-9]{1,9}")
 class Overrides:
     """What the command line changes: `settings` are (dotted key, text) of `--set`, in order.
 
-    `place` names runs that are to show the places alike, beside those of the scenario; `design` is what --aa or --swap asks for.
+    `place` names runs that are to show the places alike, beside those of the scenario; `design` is what --aa or --swap asks for;
+    `up_to` and `rate_up_to` are the highest levels of concurrency and rates that are to run.
     """
 
     profile: str | None = None
@@ -25,6 +28,8 @@ class Overrides:
     model: str | None = None
     place: tuple[str, ...] = ()
     design: Design = "plain"
+    up_to: float | None = None
+    rate_up_to: float | None = None
 
 
 def overridden(text: Text, overrides: Overrides) -> dict[str, Any]:
@@ -51,6 +56,19 @@ def overridden(text: Text, overrides: Overrides) -> dict[str, Any]:
         listed = tree.get("place") or []
         tree = {**tree, "place": [*(listed if isinstance(listed, list) else [listed]), *overrides.place]}
     return tree
+
+
+def flags_of(overrides: Overrides) -> tuple[str, ...]:
+    """The words of the command line that changed the scenario, for a run to be asked again; profile, design and loads apart.
+
+    Values of an arm's headers, environment and request body are left out, as reports are shared.
+    """
+    single = (("--baseline", overrides.baseline_url), ("--speculative", overrides.speculative_url), ("--model", overrides.model))
+    words = [word for flag, value in single if value is not None for word in (flag, value)]
+    for key, value in overrides.settings:
+        private = key.startswith("arms") and _PRIVATE.search(f"{key}={value}") is not None
+        words += ["--set", f"{key}={LEFT_OUT if private else value}"]
+    return (*words, *(word for run in overrides.place for word in ("--place", run)))
 
 
 def _without_engine(tree: dict[str, Any], arm: str) -> dict[str, Any]:

@@ -6,7 +6,7 @@ Order of precedence for pairs and block size: `--set`, then the scenario's own `
 import difflib
 import hashlib
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from pydantic import ValidationError
 
@@ -18,7 +18,8 @@ from specbench.model.asked import Band, BlockSize, Guardrail, Matrix, Sampling, 
 from specbench.scenario.arms import arm_of, refuse_unfit_schedule
 from specbench.scenario.designs import designed
 from specbench.scenario.grammar import GuardrailForm, MatrixForm, ScenarioForm, WorkloadForm
-from specbench.scenario.overrides import Overrides, overridden
+from specbench.scenario.narrowing import narrowed
+from specbench.scenario.overrides import Overrides, flags_of, overridden
 from specbench.scenario.text import Path, Text, dotted, read_text, scalar
 
 __all__ = ["PROFILES", "Overrides", "Profile", "parse_scenario"]
@@ -61,7 +62,8 @@ def parse_scenario(content: str, name: str, overrides: Overrides) -> Scenario:
         form = ScenarioForm.model_validate(tree)
     except ValidationError as error:
         raise ScenarioError(_first_problem(error, text)) from None
-    return designed(_frozen(form, text, content, overrides.profile or DEFAULT_PROFILE), overrides.design)
+    whole = replace(_frozen(form, text, content, overrides.profile or DEFAULT_PROFILE), flags=flags_of(overrides))
+    return designed(narrowed(whole, overrides.up_to, overrides.rate_up_to), overrides.design)
 
 
 def _first_problem(error: ValidationError, text: Text) -> str:

@@ -417,7 +417,7 @@ def test_restarted_engines_need_four_launches_an_arm() -> None:
 
     few, enough = judge(launched(3), "0"), judge(launched(4), "0")
 
-    assert (few.verdict, few.reasons[0].code) == ("HOLD", "insufficient_evidence")
+    assert (few.verdict, few.reasons[0].code) == ("HOLD", "too_few_launches")
     assert "at least 4 engine starts" in few.reasons[0].message
     assert enough.verdict == "PROMOTE"
 

@@ -55,11 +55,13 @@ def test_on_the_embedded_engine_the_first_answer_begins_with_that(verdict: Verdi
 
 def test_a_demonstration_is_confirmed_on_ones_own_prompts_and_endpoints() -> None:
     """The command repeats the built-in corpus, so the answer names what to put in its place."""
-    built_in = replace(capped(), config=replace(capped().config, source="the built-in corpus python"))
+    built_in = replace(capped(), config=replace(capped().config, source="the built-in corpus python", built_in=True))
     own = "with your own prompts (workload.source.dataset) and"
     assert f"{own} your own endpoints (--baseline URL --speculative URL)." in answers(built_in)[0].text
     assert f"{own} the same arms." in answers(_real(built_in))[0].text
     assert "by the command here, with the same arms." in answers(_real(capped()))[0].text
+    named_so = replace(capped(), config=replace(capped().config, source="the built-in corpus of ours.jsonl"))
+    assert "by the command here, with the same arms." in answers(_real(named_so))[0].text
 
 
 def test_how_sure_is_an_interval_or_a_chance() -> None:
@@ -79,6 +81,31 @@ def test_what_would_make_us_surer_fits_the_verdict() -> None:
     assert _short(capped())[4] == "A run up to the cap"
     assert _short(promote())[4] == "More pairs"
     assert _short(replace(promote(), config=replace(promote().config, pairs=10)))[4] == "Your own traffic"
+
+
+@pytest.mark.parametrize(
+    ("code", "short", "said"),
+    [
+        ("no_benefit", "Nothing: another draft", "A benefit of 5 % in TPOT p50 is ruled out"),
+        ("place_not_controlled", "A look at the two places", "Run the same scenario with `--aa`"),
+        ("partial", "The whole run", "Run it again, to its end."),
+        ("too_few_launches", "More engine starts", "at least 4 pairs are needed (`--set matrix.pairs=4` or more)"),
+    ],
+)
+def test_a_hold_that_pairs_do_not_settle_names_what_does(code: str, short: str, said: str) -> None:
+    """The reason that the verdict puts first decides, whether or not all checks passed; no canary is advised."""
+    for cells in (hold().cells, promote().cells):
+        found = answers(replace(hold(), cells=cells, reasons=(reason(code, "Why."), reason("partial", "More."))))[4]
+        assert (found.short, said in found.text) == (short, True)
+        assert "canary" not in found.text
+
+
+def test_a_hold_without_an_open_check_says_its_reasons() -> None:
+    """Nothing measured in a required cell is no matter of more pairs, nor of a canary."""
+    found = answers(replace(hold(), cells=promote().cells, reasons=(reason("insufficient_evidence", "Nothing at 4 streams."),)))[
+        4
+    ]
+    assert (found.short, found.text) == ("Other data", "Nothing at 4 streams.")
 
 
 def test_a_benefit_that_is_ruled_out_is_said() -> None:
@@ -136,6 +163,8 @@ def test_a_price_makes_it_money() -> None:
     text = cost(_priced(price_per_hour="3.6", currency="EUR"))[1]
     assert "Per million output tokens in EUR: 12.4 before and 5.58 with it at 1 stream" in text
     assert "equal machines" not in text
+    assert text.startswith("Cost per output token: 55 % less at 1 stream")
+    assert cost(_priced(price_per_hour_baseline="3.6"))[1].startswith("Machine time per output token: ")
 
 
 @pytest.mark.parametrize("label", ["", "free", "nan", "inf", "-2", "0"])

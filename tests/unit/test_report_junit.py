@@ -1,10 +1,11 @@
 """JUnit: what each state does to a build, numbers that add up, and XML that any parser takes."""
 
+from dataclasses import replace
 from xml.etree import ElementTree
 
 import pytest
 
-from specbench.model.judged import Result, VerdictWord
+from specbench.model.judged import PerArm, Result, VerdictWord
 from specbench.report.junit import junit
 from tests.support.results import capped, every_verdict, hold, hostile, large, rollback, sliced
 
@@ -51,6 +52,15 @@ def _outcomes(result: Result) -> dict[tuple[str, str], str]:
 def test_the_verdict_is_a_case_of_its_own(verdict: VerdictWord, tag: str) -> None:
     """PROMOTE passes, CAPPED and HOLD pause, ROLLBACK fails, INVALID is an error."""
     assert _outcomes(every_verdict()[verdict])["specbench.run", "verdict"] == tag
+
+
+def test_a_demonstration_says_so_beside_the_verdict() -> None:
+    """Where a build shows the message of the verdict's case, it shows that virtual times decide nothing; of real arms no word."""
+    case = next(one for one in ElementTree.fromstring(junit(capped())).iter("testcase") if one.attrib["name"] == "verdict")
+    assert "A demonstration: both arms run the embedded engine" in case[0].attrib["message"]
+    arms = capped().endpoints
+    real = PerArm(replace(arms.baseline, engine="vllm"), replace(arms.speculative, engine="vllm"))
+    assert b"demonstration" not in junit(replace(capped(), endpoints=real))
 
 
 def test_each_state_of_a_finding_has_its_outcome() -> None:

@@ -20,10 +20,7 @@ def test_the_summary_says_verdict_reasons_answers_and_cells() -> None:
     ]
     load = next(line for line in lines if line.startswith("| Up to what load? | **Up to 4 streams** | "))
     assert "Tested and passed: 1 stream, 4 streams. Above the cap: 16 streams, harm shown. " in load
-    assert (
-        "<code>specbench run code.yaml --profile standard --set 'matrix.concurrency=\\[1, 4\\]'</code> |"
-        in lines[lines.index(load) - 2]
-    )
+    assert "<code>specbench run code.yaml --profile standard --up-to 4</code> |" in lines[lines.index(load) - 2]
     assert "| 16 streams | 1.31 (1.26–1.36) | 1.31 (1.26–1.36) | 1.22 (1.17–1.27) | 0.76 (0.73–0.79) | 3.40 | ✗ FAIL |" in lines
 
 

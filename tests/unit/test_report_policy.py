@@ -8,25 +8,36 @@ from specbench.model.judged import Result
 from specbench.report.policy import policy, policy_of
 from tests.support import results
 
+CAP = {
+    "bin": None,
+    "sampling": None,
+    "max_streams": 4.0,
+    "max_requests_per_second": None,
+    "running_at_cap": 3.6,
+    "proposal": True,
+}
 
-def test_the_policy_of_a_capped_run_has_one_entry_and_the_baseline_for_the_rest() -> None:
-    """No bin and no sampling: it holds for all traffic, up to the cap; a cap is a proposal until it was tested."""
-    result = results.capped()
 
-    policy = policy_of(result)
+def test_a_cap_is_proposed_until_it_was_tested() -> None:
+    """No router switches it on from `enable`; no bin and no sampling: it would hold for all traffic."""
+    policy = policy_of(results.capped())
 
-    assert policy["default"] == "baseline"
-    assert result.enable_range is not None
-    assert policy["enable"] == [
-        {
-            "bin": None,
-            "sampling": None,
-            "max_streams": result.enable_range.max_concurrency,
-            "max_requests_per_second": None,
-            "running_at_cap": result.enable_range.running_at_cap,
-            "proposal": True,
-        }
-    ]
+    assert (policy["default"], policy["enable"], policy["proposed"]) == ("baseline", [], [CAP])
+
+
+def test_whoever_takes_caps_gets_it_enabled() -> None:
+    """With `allow_capped` the cap is one entry, and the baseline serves the rest."""
+    policy = policy_of(results.capped(), allow_capped=True)
+
+    assert (policy["default"], policy["enable"], policy["proposed"]) == ("baseline", [CAP], [])
+
+
+def test_what_every_tested_load_confirms_is_no_proposal() -> None:
+    """PROMOTE is enabled, up to the highest load that was tested."""
+    policy = policy_of(results.promote())
+
+    assert [(entry["max_streams"], entry["proposal"]) for entry in policy["enable"]] == [(16.0, False)]
+    assert policy["proposed"] == []
 
 
 def test_the_policy_of_slices_lists_the_eligible_ones_alone() -> None:
@@ -42,9 +53,10 @@ def test_the_policy_of_slices_lists_the_eligible_ones_alone() -> None:
 @pytest.mark.parametrize("result", [results.hold(), results.rollback(), results.invalid()])
 def test_no_other_verdict_enables_anything(result: Result) -> None:
     """Fail closed: without PROMOTE or CAPPED the policy is the baseline for everything."""
-    assert policy_of(result)["enable"] == []
+    found = policy_of(result, allow_capped=True)
+    assert (found["enable"], found["proposed"]) == ([], [])
 
 
 def test_the_format_is_the_policy_as_json() -> None:
-    """`report --format policy` and `/policy.json` print it."""
+    """`report --format policy` prints it, and so does `/policy.json`."""
     assert json.loads(policy(results.sliced())) == policy_of(results.sliced())

@@ -93,6 +93,14 @@ def test_a_cap_that_is_enforced_elsewhere_may_count_as_yes(tmp_path: Path) -> No
     assert _client(tmp_path, "HOLD", allow_capped=True).get("/verdict").json()["promote"] is False
 
 
+def test_a_router_is_told_of_a_cap_as_a_gate_is(tmp_path: Path) -> None:
+    """An unconfirmed cap is proposed; with `allow_capped` it is enabled."""
+    assert _client(tmp_path, "CAPPED").get("/policy.json").json()["enable"] == []
+    assert [one["max_streams"] for one in _client(tmp_path, "CAPPED").get("/policy.json").json()["proposed"]] == [4.0]
+    taken = _client(tmp_path, "CAPPED", allow_capped=True).get("/policy.json").json()
+    assert [one["max_streams"] for one in taken["enable"]] == [4.0]
+
+
 def test_the_answer_follows_the_file(tmp_path: Path) -> None:
     """A run that is analysed again is answered anew; one without a result, or with half of one, is 503 with a line that helps."""
     (tmp_path / "manifest.json").touch()

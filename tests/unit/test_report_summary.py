@@ -40,6 +40,19 @@ def test_the_traffic_has_its_lengths_and_shares() -> None:
     assert "a third of the requests a and a third b and a third c" in mix(_asked(capped(), ("a", "b", "c")))
 
 
+def test_forced_answers_have_a_length_and_no_limit() -> None:
+    """With `length: forced` each answer has as many tokens as were drawn."""
+    bins = (BINS[0], replace(BINS[1], output_tokens=(128, 128)))
+    forced = _asked(capped(), ("greedy (temperature 0)",))
+    forced = replace(forced, config=replace(forced.config, bins=bins, length="forced"))
+    assert mix(forced).startswith(
+        "75 % complete (16 to 48 prompt tokens as drawn, output tokens forced to a number drawn from 32 to 96); 25 % edit (64"
+        " prompt tokens as drawn, exactly 128 output tokens); "
+    )
+    natural = replace(forced, config=replace(forced.config, length="natural"))
+    assert "25 % edit (64 prompt tokens as drawn, at most 128 output tokens)" in mix(natural)
+
+
 def test_a_result_of_an_earlier_version_names_the_bins_that_it_met() -> None:
     """Where the traffic that was asked for is not told, what was served is."""
     assert mix(capped()) == "bins complete, edit; sampling greedy, sampled"
@@ -59,6 +72,15 @@ def test_loads_that_nobody_tested_are_named() -> None:
     assert every is not None
     assert "Not tested: 2 to 3, 5 to 15 and above 16 streams" in range_sentence(promote(), every)
     assert "erver limit" not in range_sentence(promote(), replace(every, running_at_cap=None))
+
+
+def test_an_optional_load_inside_the_range_did_not_pass() -> None:
+    """Whatever it showed, it was not judged."""
+    primary, four, high = promote().cells
+    found = promote().enable_range
+    assert found is not None
+    said = range_sentence(replace(promote(), cells=(primary, replace(four, required=False, state="ADVISORY"), high)), found)
+    assert said.startswith("Tested and passed: 1 stream, 16 streams. Tested, not judged (optional): 4 streams. Not tested: ")
 
 
 def test_one_running_request_is_no_plural() -> None:
@@ -111,23 +133,42 @@ def test_many_loads_are_told_by_the_cells() -> None:
 
 
 def test_a_cap_says_which_run_confirms_it() -> None:
-    """The command repeats the scenario with the passed loads alone, at a profile that is meant for decisions."""
-    assert confirmation(capped()) == "specbench run code.yaml --profile standard --set 'matrix.concurrency=[1, 4]'"
+    """The command repeats the run up to the cap alone, at a profile that is meant for decisions."""
+    assert confirmation(capped()) == "specbench run code.yaml --profile standard --up-to 4"
     full = replace(capped(), run=replace(capped().run, profile="full", scenario="my scenarios/code.yaml"))
-    assert confirmation(full) == "specbench run 'my scenarios/code.yaml' --profile full --set 'matrix.concurrency=[1, 4]'"
+    assert confirmation(full) == "specbench run 'my scenarios/code.yaml' --profile full --up-to 4"
     assert [confirmation(one) for one in (promote(), hold(), rollback(), sliced())] == ["", "", "", ""]
     assert answers(capped())[0].command == confirmation(capped())
     assert "says PROMOTE, switch speculation on up to 4 streams and keep it off above" in answers(capped())[0].text
 
 
+FLAGS = ("--baseline", "http://gpu1:8000", "--set", "matrix.block={min_s: 30}", "--place", "code-aa")
+
+
+def test_the_confirming_run_is_asked_as_this_one_was() -> None:
+    """What the command line changed is repeated, the arms stay exchanged, and each axis has its own cap."""
+    swapped = replace(capped(), run=replace(capped().run, flags=FLAGS), config=replace(capped().config, design="swap"))
+    by_rate = replace(
+        swapped,
+        rate_range=EnableRange(
+            min_concurrency=0.5, max_concurrency=2.5, running_at_cap=None, by="rate", beyond="harm_beyond", method=""
+        ),
+    )
+    assert confirmation(by_rate) == (
+        "specbench run code.yaml --profile standard --baseline http://gpu1:8000 --set 'matrix.block={min_s: 30}' --place code-aa"
+        " --swap --up-to 4 --rate-up-to 2.5"
+    )
+
+
 def test_a_long_command_is_continued_as_a_shell_takes_it() -> None:
-    """80 columns hold it in two lines that can be pasted."""
-    lines = text(capped()).splitlines()
+    """80 columns hold it in lines that can be pasted."""
+    lines = text(replace(capped(), run=replace(capped().run, flags=FLAGS))).splitlines()
     at = next(index for index, line in enumerate(lines) if line.strip().startswith("specbench run "))
-    assert [line.strip() for line in lines[at : at + 2]] == [
-        "specbench run code.yaml --profile standard \\",
-        "--set 'matrix.concurrency=[1, 4]'",
-    ]
+    assert lines[at].endswith(" \\")
+    joined = " ".join(line.strip().removesuffix(" \\") for line in lines[at : at + 3])
+    assert joined.startswith(
+        "specbench run code.yaml --profile standard --baseline http://gpu1:8000 --set 'matrix.block={min_s: 30}'"
+    )
 
 
 def test_more_pairs_are_told_in_all_and_beyond_this_run() -> None:
@@ -166,7 +207,16 @@ def test_the_first_token_is_shown_as_it_is_judged() -> None:
 
 
 def _at_p50(findings: tuple[Finding, ...]) -> tuple[Finding, ...]:
-    return tuple(replace(one, metric="ttft_p50") if one.metric == "ttft_p95" else one for one in findings)
+    return tuple(replace(one, metric="ttft_p50", notes=("ttft_at_p50",)) if one.metric == "ttft_p95" else one for one in findings)
+
+
+def test_a_guardrail_on_the_median_is_no_stand_in() -> None:
+    """Who asks for TTFT p50 is judged by it at any number of requests, and the table does not say that they were few."""
+    asked = tuple(
+        replace(cell, findings=tuple(replace(one, notes=()) for one in _at_p50(cell.findings))) for cell in capped().cells
+    )
+    assert side_metrics(replace(capped(), cells=asked)) == ["pace_p95", "ttft_p50", "output_tps"]
+    assert table_remarks(replace(capped(), cells=asked)) == ("Intervals are two-sided at 95 %; the checks use one-sided bounds.",)
 
 
 def test_words_of_the_report_are_explained_at_its_end() -> None:
