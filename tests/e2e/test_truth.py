@@ -2,6 +2,7 @@
 
 import itertools
 import json
+import re
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -71,9 +72,15 @@ def both() -> tuple[list[RequestRecord], dict[int, dict[str, Any]], dict[str, An
         told = httpx.get(f"{url}/truth/requests", params={"last": REQUESTS}, trust_env=False).json()
         sums = httpx.get(f"{url}/truth", trust_env=False).json()
     requests = told if isinstance(told, list) else told["requests"]
-    # The engine stamps an arrival shortly after the client stamps the sending, so the nearest later one is the same request.
-    arrivals = {request["arrival_ns"]: request for request in requests}
-    return records, {record.index: arrivals[min(a for a in arrivals if a >= record.sent_ns)] for record in records}, sums
+    by_id = {request["id"]: request for request in requests}
+    return records, {capture.index: by_id[answer_id(capture)] for capture in captures}, sums
+
+
+def answer_id(capture: Capture) -> str:
+    """The id that the engine gave the request, as every event of its answer says."""
+    found = re.search(rb'"id": ?"([^"]+)"', b"".join(frame.data for frame in capture.frames))
+    assert found is not None
+    return found.group(1).decode()
 
 
 def test_every_request_is_the_same_one_on_both_sides(
