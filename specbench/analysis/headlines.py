@@ -71,8 +71,8 @@ def capped(ranges: Iterable[EnableRange]) -> Reason:
     loads = " and ".join(_load(span) for span in ranges)
     return _reason(
         "capped",
-        f"The cap is {loads}. Everything passed up to it; keep speculation off above it: not tested, not shown to be safe, or"
-        " harmful (see the loads). First confirm the cap: a run of the tested loads up to it alone must say PROMOTE.",
+        f"The cap is {loads}. Everything passed up to it; keep speculation off above it, where it does harm, or was not shown to"
+        " be harmless, or was not tested. First confirm the cap: a run of the tested loads up to it alone must say PROMOTE.",
     )
 
 

@@ -33,8 +33,8 @@ ROLES: dict[Role, str] = {"success": "benefit", "guardrail": "guardrail", "safet
 GLYPHS = {"PASS": "✓", "FAIL": "✗", "INCONCLUSIVE": "?", "NODATA": "–", "INVALID": "!", "ADVISORY": "·"}
 STATES = {
     "PASS": "shown to be within its limit; for the benefit: shown to be a gain, and the measured value reaches its target",
-    "FAIL": "shown to be worse than the baseline, and the measured value is past the limit; a fixed limit: shown to be past it;"
-    " for the benefit: shown to miss its target",
+    "FAIL": "shown to be worse than the baseline (one error in 20 for all checks of a run together), and measured past the limit;"
+    " a fixed limit: shown to be past it; for the benefit: shown to miss its target",
     "INCONCLUSIVE": "neither PASS nor FAIL is shown; the sentence says what would settle it",
     "NODATA": "could not be measured; the reason stands beside it",
     "INVALID": "measured under conditions that do not allow a judgement",

@@ -102,7 +102,15 @@ def _next_load(result: Result, cell: CellResult) -> str:
     pairs = _pairs(unsettled)
     needs = "other data" if pairs is None else _more(result, pairs)
     seen = "; ".join(names.metric(one.metric) if one.ratio is None else check_words(cell, one) for one in unsettled)
-    return f"Optional, for a higher cap: another run of all loads that settles {wording.load(cell.axes)} ({seen}): {needs}."
+    past = " As measured that is past its limit, so more pairs may as well show harm." if any(map(_past, unsettled)) else ""
+    return f"Optional, for a higher cap: another run of all loads that settles {wording.load(cell.axes)} ({seen}): {needs}.{past}"
+
+
+def _past(finding: Finding) -> bool:
+    """Whether the measured ratio itself is on the wrong side of its limit."""
+    if finding.ratio is None or finding.bound is None or finding.slo is not None:
+        return False
+    return finding.ratio < finding.bound if finding.direction == "higher" else finding.ratio > finding.bound
 
 
 def _harmed(cell: CellResult, at: float, top: float, by: str) -> str:

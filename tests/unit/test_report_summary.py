@@ -192,6 +192,10 @@ def test_above_a_harmed_load_pairs_do_not_help_and_at_an_open_one_they_do() -> N
         " ×1.10 (+10 %, at least 0.5 ms); pace p95 ×1.07, at most ×1.103, limit ×1.10 (+10 %, at least 0.5 ms); TTFT p95): about"
         " 14 pairs a cell in all, 10 more than this run (`--set matrix.pairs=14`)."
     )
+    cell = still_open.cells[2]
+    beyond = tuple(replace(f, ratio=1.2) if f.metric == "pace_p95" else f for f in cell.findings)
+    past_its_limit = replace(still_open, cells=(*still_open.cells[:2], replace(cell, findings=beyond)))
+    assert surer(past_its_limit)[1].endswith(" As measured that is past its limit, so more pairs may as well show harm.")
 
 
 def test_the_first_token_is_shown_as_it_is_judged() -> None:
