@@ -24,7 +24,7 @@ ENDS = {
 # Cell, metric, and the bounds within which speculative ÷ baseline lies.
 RATIOS = {
     "chat": [("c1", "tpot_p50", 0.3, 0.8), ("c16", "tpot_p50", 1.1, 2.5)],
-    "summarize": [("c1", "e2e_p50", 0.85, 1.05)],
+    "summarize": [("c1", "e2e_p50", 0.75, 1.25)],  # of a handful of requests, each with a prefill of its own length
     "translate": [("c1", "tpot_p50", 0.3, 0.95), ("c16", "tpot_p50", 1.0, 2.5)],
     "creative": [("c1", "tpot_p50", 0.7, 1.4), ("c8", "tpot_p50", 1.1, 2.5)],
     "rag": [("c1", "tpot_p50", 0.7, 1.1), ("c16", "tpot_p50", 0.9, 3.0)],
@@ -56,8 +56,9 @@ def test_a_scenario_teaches_what_it_says(name: str, tmp_path: Path) -> None:
     outside = [
         (cell, metric, cells[cell][metric]) for cell, metric, low, high in RATIOS[name] if not low < cells[cell][metric] < high
     ]
-    assert outside == []
-    assert result["verdict"] in ENDS[name] or (broken and broken <= TOO_BUSY)
+    too_busy = broken and broken <= TOO_BUSY
+    assert outside == [] or too_busy
+    assert result["verdict"] in ENDS[name] or too_busy
     if name == "creative":
         # Hot sampling, greedy drafts: fewer than half of the drafted tokens that are looked at are kept.
         assert all(cell["acceptance"]["alpha"] < 0.5 for cell in result["cells"])
