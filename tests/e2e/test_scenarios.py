@@ -3,6 +3,7 @@
 import json
 import subprocess
 import sys
+from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -45,10 +46,18 @@ def result_of(name: str, folder: Path) -> dict[str, Any]:
     return result
 
 
+@pytest.fixture(scope="module")
+def running(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Future[dict[str, Any]]]:
+    """All scenarios, two at a time: their engines hardly compute, and most of a run is waiting."""
+    folder = tmp_path_factory.mktemp("scenarios")
+    pool = ThreadPoolExecutor(2)
+    return {name: pool.submit(result_of, name, folder / name) for name in sorted(ENDS)}
+
+
 @pytest.mark.parametrize("name", sorted(ENDS))
-def test_a_scenario_teaches_what_it_says(name: str, tmp_path: Path) -> None:
+def test_a_scenario_teaches_what_it_says(name: str, running: dict[str, Future[dict[str, Any]]]) -> None:
     """Ratios lie where the accelerator and the proposer put them, and the verdict follows, unless this machine was too busy."""
-    result = result_of(name, tmp_path / name)
+    result = running[name].result()
     cells = {cell["id"]: {metric["metric"]: metric["ratio"] for metric in cell["metrics"]} for cell in result["cells"]}
     broken = {check["id"] for cell in result["cells"] for check in cell["integrity"] if check["ok"] is False}
 
