@@ -58,6 +58,8 @@ _READING = """
   500 and 1,000 steps say how coverage changes with the length of a block; `specbench plan` warns below 500.
 - T9 is out of reach of 10 pairs: they know their own spread within a quarter, the need goes with its square, and it also goes
   with the distance of the pilot's own point from the margin. `pairs_needed` is an order of magnitude, not a promise.
+- Runs over sockets are short (4 pairs of blocks of 3 s) and share their machine with both engines. On two cores a late generator
+  makes some INVALID, and where 4 pairs leave a p95 open at the lowest load, no range is left to cap: the harm above it decides.
 - Simulated worlds are not your machine. `specbench calibrate` with the URLs of two equal endpoints measures the noise of yours.
 """
 
