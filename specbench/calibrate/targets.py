@@ -113,7 +113,7 @@ def engine_rows(found: Outcomes, kind: str) -> list[Row]:
         at_most(kind, "A/A is called INVALID", share_of(both, verdict_is("INVALID")), 0.05),
         at_least(kind, "steps 20 % longer: ROLLBACK", share_of(slower, verdict_is("ROLLBACK")), right),
         at_least(kind, "steps 25 % shorter: PROMOTE", share_of(faster, verdict_is("PROMOTE")), right),
-        at_least(kind, "wins at 1 stream, loses at 16: CAPPED at 1", share_of(capped, _capped_at(1)), right),
+        at_least(kind, f"wins at 1 stream, loses at {32 if real else 16}: CAPPED at 1", share_of(capped, _capped_at(1)), right),
     ]
 
 
