@@ -57,7 +57,7 @@ def prior(cells: Sequence[Cell], metrics: Sequence[str], block_s: float) -> Spre
 def earlier(result: Result) -> Spreads:
     """Spreads as an earlier run found them; empty for cells of fewer than 3 pairs."""
     told = _comparisons(result)
-    known = {key: spread for key, comparison in told.items() if (spread := _spread(comparison)) is not None}
+    known = {key: spread for key, comparison in told.items() if (spread := pair_spread(comparison)) is not None}
     values = {key: value for key in known if (value := told[key].value.baseline) is not None}
     return Spreads(known, f"the pairs of run {result.run.id}", values)
 
@@ -105,7 +105,8 @@ def _differs(comparison: Comparison, tests: int) -> bool:
     return 2 * t_tail(abs(log(ratio)) / se, df) < (1 - comparison.ci_level) / tests
 
 
-def _spread(comparison: Comparison) -> float | None:
+def pair_spread(comparison: Comparison) -> float | None:
+    """The spread of one pair's log ratio, from the larger of the two sides' errors; None where it is not known from this."""
     se = _error(comparison)
     if se is None or comparison.n_blocks < LEAST_PAIRS or comparison.constant:
         return None

@@ -18,6 +18,7 @@ from specbench.calibrate.verdicts import BINS, PAIRS, SEED, SHIFTING, Outcome, b
 from specbench.model.asked import ARMS
 from specbench.model.judged import Comparison, Finding, PerArm
 from specbench.model.seen import Cell
+from specbench.spreads import pair_spread
 
 ALPHA = 0.05
 GUARDED = tuple(rule for rule in DEFAULTS if rule.role == "guardrail")
@@ -148,11 +149,8 @@ def need(index: int) -> Outcome:
 def spread(index: int) -> Outcome:
     """The spread of one pair's log ratio, for each default guardrail, in a cell in which both arms are alike."""
     arms = both_arms(SHIFTING, load_of(STREAMS, BINS["middle"]), BASELINE, "spread", index)
-    return {
-        metric: max(found.se_log, found.se_log_above or 0.0) * found.n_blocks**0.5
-        for metric, found in comparisons(arms, tuple(rule.metric for rule in GUARDED)).items()
-        if found.se_log is not None
-    }
+    found = comparisons(arms, tuple(rule.metric for rule in GUARDED))
+    return {metric: known for metric, comparison in found.items() if (known := pair_spread(comparison)) is not None}
 
 
 def _is_harm(judged: Finding) -> bool:

@@ -23,6 +23,7 @@ from specbench.errors import ScenarioError
 _DECIDING = (
     "analysis",
     "model",
+    "spreads.py",
     *(f"engine/{name}.py" for name in ("scheduler", "kv", "roofline", "steptime", "setup")),
     *(f"calibrate/{name}.py" for name in ("simulators", "facts", "verdicts", "contrasts", "faults", "engine_clock", "sockets")),
 )
