@@ -38,7 +38,7 @@ class Bench:
 
 
 @dataclass(frozen=True, slots=True)
-class Measured:
+class MeasuredBlock:
     """A block's facts and how many of its requests ended well and badly."""
 
     block: Block
@@ -56,7 +56,7 @@ class _Loaded:
     failures: frozenset[str]
 
 
-def measure(bench: Bench, ready: Ready, trial: Trial) -> Measured:
+def measure(bench: Bench, ready: Ready, trial: Trial) -> MeasuredBlock:
     """Runs one block on its arm; its records and its facts are in the run folder when this returns."""
     engine = ENGINES[ready.arm.engine]
     source = metrics_source(ready.arm, ready.url, ready.headers, engine)
@@ -91,7 +91,7 @@ def measure(bench: Bench, ready: Ready, trial: Trial) -> Measured:
         died=died,
     )
     bench.writer.block(block)
-    return Measured(block, loaded.ok, loaded.failed)
+    return MeasuredBlock(block, loaded.ok, loaded.failed)
 
 
 def has_metrics(source: MetricsSource) -> bool:

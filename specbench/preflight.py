@@ -23,6 +23,7 @@ from specbench.telemetry import ENGINES
 from specbench.telemetry.endpoint import ask
 from specbench.telemetry.facts import token_ids
 from specbench.telemetry.fetch import Getter
+from specbench.telemetry.pages import REMEDIES
 
 MODELS = "/v1/models"
 TOKENIZE_S = 5.0
@@ -49,8 +50,8 @@ def served_model(ready: Ready, name: ArmName) -> str:
         RefusedError: it serves another model, or several and none was named.
     """
     answer = ask(ready.url, ready.headers, [MODELS])[MODELS]
-    if answer.problem is not None:
-        raise UnreachableError(f"arms.{name}: {ready.url} does not answer ({answer.problem}); is the engine up?")
+    if answer.failure is not None:
+        raise UnreachableError(f"arms.{name}: {ready.url} does not answer ({answer.problem}); {REMEDIES[answer.failure]}")
     models = _model_names(answer.json())
     if ready.arm.model is None:
         if len(models) != 1:

@@ -12,14 +12,14 @@ from itertools import groupby
 from specbench.arms import Ready, Visit
 from specbench.load.client import LoadChild
 from specbench.looking import Looking
-from specbench.measure import Bench, Measured, measure
+from specbench.measure import Bench, MeasuredBlock, measure
 from specbench.model.asked import ARMS, ArmName
 from specbench.model.judged import PerArm
 from specbench.plan import Trial
 from specbench.preflight import try_arm
 from specbench.progress import Watcher
 
-Ran = Generator[tuple[Ready, Trial, Measured], None, None]
+Ran = Generator[tuple[Ready, Trial, MeasuredBlock], None, None]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

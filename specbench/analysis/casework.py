@@ -11,7 +11,7 @@ from specbench.analysis.cells import asked_of
 from specbench.analysis.comparable import unlike_lengths, withheld
 from specbench.analysis.findings import Case, judge_cases
 from specbench.analysis.guardrails import RUN_WIDE
-from specbench.analysis.measured import Measured
+from specbench.analysis.measured import MeasuredCell
 from specbench.analysis.metrics import METRICS
 from specbench.analysis.reasons import Setting
 from specbench.analysis.words import place_of
@@ -26,7 +26,7 @@ _OPEN_LOOP_ONLY = ("ttft", "e2e", "pace")
 _CLOSED_LOOP_ONLY = ("output_tps", "completed_rps")
 
 
-def run_findings(cells: Sequence[Measured], manifest: Manifest, alpha: float) -> dict[str, tuple[Finding, ...]]:
+def run_findings(cells: Sequence[MeasuredCell], manifest: Manifest, alpha: float) -> dict[str, tuple[Finding, ...]]:
     """The findings of every cell by its id, all harm tests of the run taken as one family with this error budget."""
     cases = [case for cell in cells for case in _cases(cell, manifest, alpha)]
     found: dict[str, tuple[Finding, ...]] = {cell.evidence.cell.id: () for cell in cells}
@@ -36,12 +36,12 @@ def run_findings(cells: Sequence[Measured], manifest: Manifest, alpha: float) ->
     return found
 
 
-def benefit_of(cell: Measured, success: Success, alpha: float) -> Finding:
+def benefit_of(cell: MeasuredCell, success: Success, alpha: float) -> Finding:
     """The success metric judged in this cell."""
     return benefit(success, _comparison(cell, success.metric), _setting(cell, alpha), _withheld(cell, success.metric))
 
 
-def _cases(cell: Measured, manifest: Manifest, alpha: float) -> list[Case]:
+def _cases(cell: MeasuredCell, manifest: Manifest, alpha: float) -> list[Case]:
     return [
         _case(cell, _in_this_loop(guardrail, cell, manifest), alpha)
         for guardrail in manifest.scenario.guardrails
@@ -49,7 +49,7 @@ def _cases(cell: Measured, manifest: Manifest, alpha: float) -> list[Case]:
     ]
 
 
-def _case(cell: Measured, guardrail: Guardrail, alpha: float) -> Case:
+def _case(cell: MeasuredCell, guardrail: Guardrail, alpha: float) -> Case:
     metric = guardrail.metric
     notes: tuple[str, ...] = ()
     comparison = _comparison(cell, metric)
@@ -67,12 +67,12 @@ def _case(cell: Measured, guardrail: Guardrail, alpha: float) -> Case:
     )
 
 
-def applies(guardrail: Guardrail, cell: Measured) -> bool:
+def applies(guardrail: Guardrail, cell: MeasuredCell) -> bool:
     """Whether the guardrail is asked of this cell: of its load, and of its bin where the cell has only one."""
     return asked_of(guardrail, cell.evidence.cell)
 
 
-def _mixed(guardrail: Guardrail, cell: Measured) -> str | None:
+def _mixed(guardrail: Guardrail, cell: MeasuredCell) -> str | None:
     """A guardrail for some bins has no cell of its own in mixed traffic; it must not be dropped in silence."""
     if guardrail.bins is None or cell.evidence.cell.bin is not None:
         return None
@@ -88,7 +88,7 @@ def _partly_told(guardrail: Guardrail, comparison: Comparison, pairs: int) -> st
     return f"an engine told it of only {min(told)} of {pairs} blocks"
 
 
-def _in_this_loop(guardrail: Guardrail, cell: Measured, manifest: Manifest) -> Guardrail:
+def _in_this_loop(guardrail: Guardrail, cell: MeasuredCell, manifest: Manifest) -> Guardrail:
     """The guardrail, advisory where the other kind of cell is the one that judges its metric."""
     loops = {other.rate is not None for other in manifest.cells}
     elsewhere = _CLOSED_LOOP_ONLY if cell.evidence.cell.rate is not None else _OPEN_LOOP_ONLY
@@ -102,16 +102,16 @@ def _few_a_block(comparison: Comparison) -> bool:
     return comparison.n_blocks > 0 and requests < LEAST_FOR_P95 * comparison.n_blocks
 
 
-def _withheld(cell: Measured, metric: str) -> str | None:
+def _withheld(cell: MeasuredCell, metric: str) -> str | None:
     return withheld(metric, unlike_lengths(cell.comparisons.get("output_length")), cell.unlike_tokens)
 
 
-def _setting(cell: Measured, alpha: float) -> Setting:
+def _setting(cell: MeasuredCell, alpha: float) -> Setting:
     where = cell.evidence.cell
     return Setting(cell=where.id, place=place_of(where), pairs=cell.pairs_used, alpha=alpha)
 
 
-def _comparison(cell: Measured, metric: str) -> Comparison:
+def _comparison(cell: MeasuredCell, metric: str) -> Comparison:
     """The comparison of this metric; one without any value where this version knows no such metric."""
     return cell.comparisons.get(metric) or Comparison(
         metric=metric,

@@ -6,24 +6,10 @@ What an engine does not tell is no fault of the run: such a check answers None, 
 from specbench.analysis.cells import CellEvidence
 from specbench.analysis.words import percent, place_of
 from specbench.model.asked import ARMS, ArmName
+from specbench.model.facts import MUST_EQUAL, fact_state
 from specbench.model.judged import IntegrityCheck, PerArm
 from specbench.model.seen import Block, Manifest, RequestRecord, Telemetry
 
-# Facts that must not differ between the arms, by the names that endpoints are described with. Hardware is not among them: it is
-# a matter of place, which the verdict weighs apart.
-MUST_EQUAL = (
-    "model",
-    "revision",
-    "tokenizer",
-    "quantization",
-    "kv_dtype",
-    "context_length",
-    "chat_template",
-    "engine",
-    "engine_version",
-    "sampling_defaults",
-    "prefix_caching",
-)
 FOREIGN_SHARE = 0.05
 HIT_RATE_DIFFERENCE = 0.05
 LEAST_LAST_REQUESTS = 4  # fewer say nothing about the end of a block
@@ -36,17 +22,20 @@ def arms_equal(manifest: Manifest) -> tuple[IntegrityCheck, ...]:
         message = "What the endpoints say of themselves was not recorded, so it is not known whether the arms are alike."
         return (IntegrityCheck(id="arms_equal", cell=None, ok=None, value=None, limit=None, message=message),)
     facts = PerArm(endpoints["baseline"].facts, endpoints["speculative"].facts)
-    accepted = set(manifest.scenario.accept_differences)
-    both = [name for name in MUST_EQUAL if name in facts.baseline and name in facts.speculative]
-    unequal = [name for name in both if facts.baseline[name] != facts.speculative[name] and name not in accepted]
+    accepted = manifest.scenario.accept_differences
+    states = {name: fact_state(name, facts.baseline.get(name), facts.speculative.get(name), accepted) for name in MUST_EQUAL}
+    unequal = [name for name, state in states.items() if state == "differs"]
+    silent = [name for name, state in states.items() if state == "not known"]
+    alike = sum(state == "equal" for state in states.values())
+    agreed = [name for name, state in states.items() if state == "accepted"]
+    but = f", but for {', '.join(agreed)}, whose difference was accepted" if agreed else ""
     named = "; ".join(f"{name} is {facts.baseline[name]} and {facts.speculative[name]}" for name in unequal)
     message = (
         f"The arms differ in more than speculation: {named}; make them equal, or accept it by name (accept_differences)."
         if unequal
-        else f"The arms are alike in all {len(both)} facts that both of them tell."
+        else f"The arms are alike in every fact that both of them tell ({alike}){but}."
     )
     checks = [IntegrityCheck(id="arms_equal", cell=None, ok=not unequal, value=float(len(unequal)), limit=0.0, message=message)]
-    silent = [name for name in MUST_EQUAL if name not in both]
     if silent:
         text = f"Not declared, so not compared: {', '.join(silent)}."
         checks.append(IntegrityCheck(id="not_declared", cell=None, ok=None, value=float(len(silent)), limit=None, message=text))

@@ -10,7 +10,7 @@ from specbench.analysis.cells import CellEvidence, cells_of, gain_by_rate, level
 from specbench.analysis.citation import deciding
 from specbench.analysis.guardrails import RUN_WIDE
 from specbench.analysis.integrity import cell_checks, run_checks, steadiness
-from specbench.analysis.measured import Measured, measure
+from specbench.analysis.measured import MeasuredCell, measure
 from specbench.analysis.notes import run_notes
 from specbench.analysis.place import enough_launches, place_of_run
 from specbench.analysis.safety import count_finding, error_finding, excess_of, told_by
@@ -73,13 +73,13 @@ def judge(evidence: Evidence, tool_version: str) -> Result:
     )
 
 
-def _measured(evidence: Evidence, alpha: float) -> tuple[Measured, ...]:
+def _measured(evidence: Evidence, alpha: float) -> tuple[MeasuredCell, ...]:
     off = any(e.arm == "speculative" and e.facts.get("speculation") == "off" for e in evidence.manifest.endpoints)
     return tuple(measure(cell, alpha, speculates=not off) for cell in cells_of(evidence))
 
 
 def _judged_cells(
-    evidence: Evidence, cells: Sequence[Measured], alpha: float
+    evidence: Evidence, cells: Sequence[MeasuredCell], alpha: float
 ) -> tuple[tuple[CellResult, ...], tuple[Standing, ...]]:
     scenario = evidence.manifest.scenario
     findings = run_findings(cells, evidence.manifest, alpha)
@@ -95,7 +95,9 @@ def _judged_cells(
     return tuple(results), tuple(standings)
 
 
-def _result(cell: Measured, findings: tuple[Finding, ...], checks: tuple[IntegrityCheck, ...], scenario: Scenario) -> CellResult:
+def _result(
+    cell: MeasuredCell, findings: tuple[Finding, ...], checks: tuple[IntegrityCheck, ...], scenario: Scenario
+) -> CellResult:
     where = cell.evidence.cell
     return CellResult(
         id=where.id,
@@ -126,7 +128,7 @@ def _result(cell: Measured, findings: tuple[Finding, ...], checks: tuple[Integri
     )
 
 
-def _standing(result: CellResult, cell: Measured, benefit: Finding | None) -> Standing:
+def _standing(result: CellResult, cell: MeasuredCell, benefit: Finding | None) -> Standing:
     where = cell.evidence.cell
     return Standing(
         id=result.id,
@@ -145,7 +147,7 @@ def _standing(result: CellResult, cell: Measured, benefit: Finding | None) -> St
     )
 
 
-def _safety(evidence: Evidence, cells: Sequence[Measured], alpha: float) -> tuple[Finding, ...]:
+def _safety(evidence: Evidence, cells: Sequence[MeasuredCell], alpha: float) -> tuple[Finding, ...]:
     """The run-wide findings, over the required cells that each guardrail is asked of."""
     found = []
     for guardrail in evidence.manifest.scenario.guardrails:

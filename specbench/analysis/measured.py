@@ -33,7 +33,7 @@ DEAD_AFTER = 3  # failures without one success; fewer could be an accident
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Measured:
+class MeasuredCell:
     """One cell's numbers. `comparisons` are by metric; `errors` holds failed and judged requests, block by block.
 
     `alpha_trend` is how the log of alpha moved from the first pair of the run to the last, None where it is not known of enough
@@ -70,7 +70,7 @@ class Measured:
         return PerArm(_running(self.evidence.blocks.baseline), _running(self.evidence.blocks.speculative))
 
 
-def measure(cell: CellEvidence, alpha: float, *, speculates: bool) -> Measured:
+def measure(cell: CellEvidence, alpha: float, *, speculates: bool) -> MeasuredCell:
     """Everything that the records of this cell say, for one-sided tests at alpha.
 
     Args:
@@ -83,7 +83,7 @@ def measure(cell: CellEvidence, alpha: float, *, speculates: bool) -> Measured:
         cell_comparisons(columns.baseline, columns.speculative, alpha), columns.baseline, columns.speculative
     )
     opened = [{block.pair for block in cell.blocks.of(arm) if block.window_open_ns is not None} for arm in ARMS]
-    return Measured(
+    return MeasuredCell(
         evidence=cell,
         pairs_used=len(opened[0] & opened[1]),
         counts=PerArm(_counts(cell.records.baseline), _counts(cell.records.speculative)),

@@ -7,7 +7,7 @@ import math
 from collections.abc import Sequence
 
 from specbench.analysis.harm import holm
-from specbench.analysis.measured import Measured
+from specbench.analysis.measured import MeasuredCell
 from specbench.analysis.stats_paired import Estimate
 from specbench.analysis.theory import gain_ends
 from specbench.analysis.words import metric_words, percent, place_of
@@ -20,7 +20,7 @@ DEMONSTRATION = (
 )
 
 
-def run_notes(evidence: Evidence, cells: Sequence[Measured]) -> tuple[str, ...]:
+def run_notes(evidence: Evidence, cells: Sequence[MeasuredCell]) -> tuple[str, ...]:
     """The notes of a run, in a fixed order: those made before load, then those that the records ask for."""
     found = [*evidence.manifest.notes]
     if evidence.manifest.scenario.workload.corpus is not None:
@@ -43,7 +43,7 @@ def _too_long(evidence: Evidence) -> list[str]:
     return [f"{count} requests were refused as longer than the model's context; they count neither as answers nor as failures."]
 
 
-def _weighted(evidence: Evidence, cells: Sequence[Measured]) -> list[str]:
+def _weighted(evidence: Evidence, cells: Sequence[MeasuredCell]) -> list[str]:
     """The benefit over the traffic as it is: the mean log ratio of the success metric, weighted by the cells' shares of it."""
     metric = evidence.manifest.scenario.success.metric
     weighed = [
@@ -61,7 +61,7 @@ def _weighted(evidence: Evidence, cells: Sequence[Measured]) -> list[str]:
     return [f"{shares}, {metric_words(metric)} is {ratio:.2f} times the baseline's."]
 
 
-def _fallen_alpha(cells: Sequence[Measured], alpha: float) -> list[str]:
+def _fallen_alpha(cells: Sequence[MeasuredCell], alpha: float) -> list[str]:
     """Cells in which acceptance fell in the course of the run, by more than a tenth and by more than chance explains (Holm)."""
     tested = [(cell, cell.alpha_trend.mean, p) for cell in cells if cell.alpha_trend and (p := _p_of_fall(cell)) is not None]
     adjusted = holm([p for _, _, p in tested])
@@ -73,12 +73,12 @@ def _fallen_alpha(cells: Sequence[Measured], alpha: float) -> list[str]:
     ]
 
 
-def _p_of_fall(cell: Measured) -> float | None:
+def _p_of_fall(cell: MeasuredCell) -> float | None:
     trend = cell.alpha_trend
     return None if trend is None else Estimate(-trend.mean, trend.se, trend.df).p_above(0.0)
 
 
-def _gain_ends(cells: Sequence[Measured]) -> list[str]:
+def _gain_ends(cells: Sequence[MeasuredCell]) -> list[str]:
     """The load at which the time per token is as long with speculation as without, between two cells of the closed loop."""
     slices = dict.fromkeys((cell.evidence.cell.bin, cell.evidence.cell.sampling) for cell in cells)
     found = []

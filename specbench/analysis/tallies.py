@@ -4,7 +4,6 @@ Each is a ratio of two sums per unit, so that blocks of different length weigh a
 `cadence.py`.
 """
 
-import re
 from collections.abc import Callable
 
 import numpy as np
@@ -14,8 +13,6 @@ from specbench.analysis.events import Floats
 from specbench.analysis.samples import Totals, summed
 from specbench.model.seen import Telemetry
 from specbench.units import MS_PER_S, NS_PER_S
-
-_CODE = re.compile("^[a-z_]+: ")  # what a script reads of an absence's reason; people read the rest
 
 
 def output_tps(columns: Columns) -> Totals:
@@ -101,8 +98,7 @@ def _told(columns: Columns, name: str, of: Callable[[Telemetry], float | None]) 
         return Totals(np.zeros(n_units), np.zeros(n_units), "the engine tells it for whole blocks only")
     values = [(unit, of(block.telemetry)) for unit, block in zip(columns.unit, columns.blocks, strict=True) if block.telemetry]
     told = [(unit, value) for unit, value in values if value is not None]
-    reasons = {block.telemetry.absent.get(name) for block in columns.blocks if block.telemetry} - {None}
-    said = sorted(_CODE.sub("", text) for text in reasons if text)
+    said = sorted({why for block in columns.blocks if block.telemetry and (why := block.telemetry.why_absent(name))})
     reason = None if told else next(iter(said), "the engine does not tell it")
     units = np.array([unit for unit, _ in told], dtype=np.int64)
     sums = summed(np.array([value for _, value in told], dtype=np.float64), units, n_units)

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 
 from specbench.errors import RefusedError, UnreachableError
 from specbench.telemetry.endpoint import ask
-from specbench.telemetry.pages import Answer
+from specbench.telemetry.pages import REMEDIES, Answer
 
 MODELS = "/v1/models"
 
@@ -17,8 +17,8 @@ def model_at(url: str, headers: Mapping[str, str], named: str | None) -> str:
         RefusedError: what answers lists no model or several, and none was named.
     """
     answer = ask(url, headers, [MODELS])[MODELS]
-    if answer.problem is not None and not (named is not None and answer.connected):
-        raise UnreachableError(f"{url} does not answer ({answer.problem}); {_silent(url, answer.problem)}")
+    if answer.failure is not None and not (named is not None and answer.connected):
+        raise UnreachableError(f"{url} does not answer ({answer.problem}); {REMEDIES[answer.failure]}")
     if named is not None:
         return named
     told = answer.json()
@@ -27,17 +27,6 @@ def model_at(url: str, headers: Mapping[str, str], named: str | None) -> str:
     if len(models) == 1:
         return models[0]
     raise RefusedError(f"{url}: {_unlisted(answer, models)}")
-
-
-def _silent(url: str, problem: str) -> str:
-    """What to try where nothing answers."""
-    if "CERTIFICATE_VERIFY_FAILED" in problem:
-        return "if the certificate is your own, name its file in SSL_CERT_FILE"
-    if url.startswith("https:") and ("SSL" in problem or "ssl" in problem):
-        return "does it speak https at all, or is it http://?"
-    if "reset" in problem or "disconnected" in problem or "RemoteProtocol" in problem:
-        return "is it an HTTP endpoint, and not one of https:// or of another service?"
-    return "is it up, and is this its address?"
 
 
 def _unlisted(answer: Answer, models: list[str]) -> str:

@@ -20,7 +20,7 @@ from specbench.engine.pacing import Pacer
 from specbench.engine.requests import Generation, RequestError, Route, Terms, generation_of
 from specbench.engine.scheduler import Sequence
 from specbench.engine.truth import RequestTruth, Truth
-from specbench.engine.wire import StreamForm, Told, error_body, whole_answer
+from specbench.engine.wire import ServedModel, StreamForm, error_body, whole_answer
 
 EXIT_BY_FAULT = 70
 SSE_HEADERS = [(b"content-type", b"text/event-stream; charset=utf-8")]
@@ -66,10 +66,10 @@ class Reply:
 class Endpoint:
     """All answers of one engine."""
 
-    def __init__(self, engine: Engine, terms: Terms, told: Told, options: EngineOptions) -> None:
+    def __init__(self, engine: Engine, terms: Terms, served: ServedModel, options: EngineOptions) -> None:
         self.engine = engine
         self.terms = terms
-        self.told = told
+        self.served = served
         self.truth = Truth(engine.counts)
         self.observations = Observations(terms.max_model_len)
         self.pacer = Pacer(engine, options.slow_by, self.truth.timing, self._deliver)
@@ -144,7 +144,7 @@ class Endpoint:
             reply.cut()
 
     async def _stream(self, request: Generation, reply: Reply, sequence: Sequence, send: Send) -> None:
-        form = StreamForm(self.told, request, sequence.id, int(time.time()))
+        form = StreamForm(self.served, request, sequence.id, int(time.time()))
         opening: bytes = form.opening()
         sent_ns = reply.truth.sent_ns
         await send({"type": "http.response.start", "status": 200, "headers": SSE_HEADERS})
@@ -166,7 +166,7 @@ class Endpoint:
         while ready := await reply.outputs():
             outputs.extend(ready)
             if ready[-1].growth.finish is not None:
-                await send_json(send, whole_answer(self.told, request, sequence, outputs, int(time.time())), 200)
+                await send_json(send, whole_answer(self.served, request, sequence, outputs, int(time.time())), 200)
                 reply.truth.sent_ns.append(time.monotonic_ns())
                 return
 

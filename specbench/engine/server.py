@@ -34,7 +34,7 @@ from specbench.engine.requests import RequestError, Route, Terms, prompt_of
 from specbench.engine.setup import engine_of, recipe_of
 from specbench.engine.steptime import Machine
 from specbench.engine.tokens import decode
-from specbench.engine.wire import Told, error_body, json_bytes
+from specbench.engine.wire import ServedModel, error_body, json_bytes
 from specbench.errors import UnreachableError
 
 # Connections stay open between the blocks of a run; a client that reuses one must not find it closed.
@@ -64,13 +64,13 @@ def endpoint_of(options: EngineOptions) -> Endpoint:
     """The engine with all that its answers need, trained and ready."""
     engine = engine_of(options)
     mark = hashlib.sha256(repr(options.speculative).encode()).hexdigest()[:8]
-    told = Told(
+    served = ServedModel(
         model=options.model,
         fingerprint=f"specbench-{__version__}-{mark}",
         vocabulary=engine.models.vocabulary,
         drafts=options.speculative.num_speculative_tokens if options.speculative else 0,
     )
-    return Endpoint(engine, Terms(options.model, engine.models.vocabulary, options.max_model_len), told, options)
+    return Endpoint(engine, Terms(options.model, engine.models.vocabulary, options.max_model_len), served, options)
 
 
 def app_of(endpoint: Endpoint, options: EngineOptions) -> Starlette:

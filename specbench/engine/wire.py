@@ -29,7 +29,7 @@ def error_body(message: str, kind: str, param: str | None, status: int) -> bytes
 
 
 @dataclass(frozen=True, slots=True)
-class Told:
+class ServedModel:
     """What the answers of one endpoint have in common."""
 
     model: str
@@ -41,12 +41,12 @@ class Told:
 class StreamForm:
     """The events of one streamed answer; `prompt` goes into the first one when token ids are asked for."""
 
-    def __init__(self, told: Told, request: Generation, name: str, created: int) -> None:
-        self._told = told
+    def __init__(self, served: ServedModel, request: Generation, name: str, created: int) -> None:
+        self._served = served
         self._request = request
         self._chat = request.route == "chat"
         kind = "chat.completion.chunk" if self._chat else "text_completion"
-        shared = {"id": name, "object": kind, "created": created, "model": told.model}
+        shared = {"id": name, "object": kind, "created": created, "model": served.model}
         self._head = b"data: " + _json(shared)[:-1] + b',"choices":['
         self._prompt = len(request.prompt)
         self._sent = 0
@@ -70,7 +70,7 @@ class StreamForm:
         growth = output.growth
         self._sent += len(growth.tokens)
         logprobs = (
-            b"null" if output.logprobs is None else _json(logprobs_value(self._told.vocabulary, output.logprobs, self._chat))
+            b"null" if output.logprobs is None else _json(logprobs_value(self._served.vocabulary, output.logprobs, self._chat))
         )
         ids = _json(growth.tokens) if self._request.token_ids else b"null"
         finish = b"null" if growth.finish is None else _json(growth.finish)
@@ -90,7 +90,7 @@ class StreamForm:
             )  # fmt: skip
         usage = b',"usage":' + self._usage() if self._request.running_usage else b""
         last = (
-            b',"system_fingerprint":' + _json(self._told.fingerprint)
+            b',"system_fingerprint":' + _json(self._served.fingerprint)
             if growth.finish and not self._request.include_usage
             else b""
         )
@@ -100,16 +100,16 @@ class StreamForm:
         """What comes after the last content: usage where asked for, then the end mark."""
         if not self._request.include_usage:
             return DONE
-        metrics = metrics_value(running, self._told.drafts)
+        metrics = metrics_value(running, self._served.drafts)
         told = b',"metrics":' + _json(metrics) if metrics else b""
-        fingerprint = b',"system_fingerprint":' + _json(self._told.fingerprint)
+        fingerprint = b',"system_fingerprint":' + _json(self._served.fingerprint)
         return self._head + b'],"usage":' + self._usage() + told + fingerprint + b"}\n\n" + DONE
 
     def _usage(self) -> bytes:
         return _json(usage_value(self._prompt, self._sent))
 
 
-def whole_answer(told: Told, request: Generation, running: Running, outputs: Sequence[Output], created: int) -> bytes:
+def whole_answer(served: ServedModel, request: Generation, running: Running, outputs: Sequence[Output], created: int) -> bytes:
     """The one body of an answer that is not streamed."""
     chat = request.route == "chat"
     last = outputs[-1].growth
@@ -117,7 +117,7 @@ def whole_answer(told: Told, request: Generation, running: Running, outputs: Seq
     text = "".join(output.growth.text for output in outputs)
     logprobs = None
     if request.logprobs is not None:
-        logprobs = logprobs_value(told.vocabulary, [each for output in outputs for each in output.logprobs or ()], chat)
+        logprobs = logprobs_value(served.vocabulary, [each for output in outputs for each in output.logprobs or ()], chat)
     choice: dict[str, Any] = {"index": 0}
     choice |= {"message": {"role": "assistant", "content": text}} if chat else {"text": text}
     choice |= {"logprobs": logprobs, "finish_reason": last.finish, "stop_reason": last.stop_reason}
@@ -127,12 +127,12 @@ def whole_answer(told: Told, request: Generation, running: Running, outputs: Seq
             "id": running.id,
             "object": "chat.completion" if chat else "text_completion",
             "created": created,
-            "model": told.model,
+            "model": served.model,
             "choices": [choice],
-            "system_fingerprint": told.fingerprint,
+            "system_fingerprint": served.fingerprint,
             "usage": usage_value(len(request.prompt), len(tokens)),
             "prompt_token_ids": request.prompt if request.token_ids else None,
-            "metrics": metrics_value(running, told.drafts) or None,
+            "metrics": metrics_value(running, served.drafts) or None,
         }
     )
 

@@ -140,8 +140,9 @@ class Telemetry:
     """What the engine said of itself over one block: counters as differences, gauges as peak and mean.
 
     A quantity that the engine does not tell is None, and `absent` says why, by field name (a part of one by a dotted name,
-    such as `acceptance.rounds`). `server_ttft_s_mean` and `server_itl_s_mean` are the engine's own, by its own definitions
-    (docs/engines.md): never compared between engines, and never between arms where one observation is a step.
+    such as `acceptance.rounds`): a word for scripts, a colon, and words for people. `server_ttft_s_mean` and
+    `server_itl_s_mean` are the engine's own, by its own definitions (docs/engines.md): never compared between engines, and
+    never between arms where one observation is a step.
     """
 
     acceptance: Acceptance | None = None
@@ -166,6 +167,11 @@ class Telemetry:
     energy_j: float | None = None
     reset: bool = False
     absent: dict[str, str] = field(default_factory=dict)
+
+    def why_absent(self, name: str) -> str | None:
+        """Why this quantity is None, in words for people; None where nothing is said."""
+        word, _, words = self.absent.get(name, "").partition(": ")
+        return words or word or None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,8 +1,9 @@
-"""Both endpoints' facts side by side, as strings. What a difference means is decided by `telemetry/fairness.py`."""
+"""Both endpoints' facts side by side, as strings. What a difference means is decided by `model/facts.py`."""
 
 from collections.abc import Collection
 from dataclasses import dataclass
 
+from specbench.model.facts import FACTS, MUST_EQUAL, fact_state
 from specbench.model.judged import EndpointInfo, PerArm
 
 NOT_TOLD = "not told"
@@ -33,8 +34,6 @@ def fairness(endpoints: PerArm[EndpointInfo], accepted: Collection[str] = ()) ->
         endpoints: What is known of both.
         accepted: Names of facts whose difference the scenario accepts.
     """
-    from specbench.telemetry.facts import FACTS  # only the page needs it, and text formats stay quick without
-
     base, spec = endpoints.baseline, endpoints.speculative
     sources = _joined(_speculation_source(base), _speculation_source(spec))
     rows = (
@@ -42,7 +41,7 @@ def fairness(endpoints: PerArm[EndpointInfo], accepted: Collection[str] = ()) ->
         FairnessRow("speculation", speculation(base) or NOT_TOLD, speculation(spec) or NOT_TOLD, "may differ", sources),
     )
     told = {**base.facts, **spec.facts, "model": "", "engine": "", "engine_version": ""}
-    known = [name for name, (kind, _) in FACTS.items() if kind == "must_equal" or name in told]
+    known = [name for name in FACTS if name in MUST_EQUAL or name in told]
     names = [name for name in (*known, *sorted(told.keys() - FACTS.keys())) if name != "speculation"]
     return (*rows, *(_row(name, endpoints, accepted) for name in names))
 
@@ -53,13 +52,11 @@ def speculation(arm: EndpointInfo) -> str | None:
 
 
 def _row(name: str, endpoints: PerArm[EndpointInfo], accepted: Collection[str]) -> FairnessRow:
-    from specbench.telemetry.fairness import state_of
-
     arms = (endpoints.baseline, endpoints.speculative)
     left, right = (_value(arm, name) for arm in arms)
     sources = _joined(*(arm.sources.get(name, "read" if _value(arm, name) else "not declared") for arm in arms))
     label = _LABELS.get(name, name.replace("_", " "))
-    return FairnessRow(label, left or NOT_TOLD, right or NOT_TOLD, state_of(name, left, right, accepted), sources)
+    return FairnessRow(label, left or NOT_TOLD, right or NOT_TOLD, fact_state(name, left, right, accepted), sources)
 
 
 def _speculation_source(arm: EndpointInfo) -> str:

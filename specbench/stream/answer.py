@@ -17,7 +17,7 @@ OPEN_NAMES = (b"", b"message", b"error")
 """Event names that can carry an answer; others (SGLang's `sglext_ids`, say) are extensions."""
 
 
-class Told(NamedTuple):
+class ToldByEvent(NamedTuple):
     """What one content event tells beside its text: token ids in it, running usage, the engine's own count, its clock."""
 
     ids: int | None
@@ -148,7 +148,7 @@ def _speak(answer: Answer, end: int, choice: Choice, chunk: Chunk) -> None:
             count = chunk.timings.predicted_n
         elif choice.logprobs is not None:
             count = answer.own_count = (answer.own_count or 0) + len(choice.logprobs.content or choice.logprobs.tokens or ())
-        _add(answer, end, text, answering, Told(ids, usage, count, _sampled_ms(chunk)))
+        _add(answer, end, text, answering, ToldByEvent(ids, usage, count, _sampled_ms(chunk)))
 
 
 def _calls(choice: Choice) -> list[Any]:
@@ -164,14 +164,14 @@ def _speak_natively(answer: Answer, end: int, chunk: Chunk) -> None:
         answer.finish_reason = chunk.stop_type or "stop"
         answer.engine_total, answer.prompt_tokens = chunk.tokens_predicted, chunk.tokens_evaluated
     if chunk.content or ids:
-        _add(answer, end, chunk.content or "", True, Told(ids, None, chunk.tokens_predicted, _sampled_ms(chunk)))
+        _add(answer, end, chunk.content or "", True, ToldByEvent(ids, None, chunk.tokens_predicted, _sampled_ms(chunk)))
 
 
 def _sampled_ms(chunk: Chunk) -> float | None:
     return chunk.timings.predicted_ms if chunk.timings is not None else None
 
 
-def _add(answer: Answer, end: int, text: str, answering: bool, told: Told) -> None:
+def _add(answer: Answer, end: int, text: str, answering: bool, told: ToldByEvent) -> None:
     answer.ends.append(end)
     answer.pieces.append(text)
     answer.answering.append(answering)

@@ -61,6 +61,6 @@ def telemetry_of(before: Scrape, during: Sequence[Scrape], after: Scrape, engine
     silent = next((page.absent for page in after.pages if page.absent), NOT_ASKED)
     told["restarts"] = Told(span.continuity.restarts, span.continuity.broken or silent)
     absent = dict.fromkeys(_QUANTITIES - told.keys(), f"not_told: {engine.label} does not tell it")
-    absent |= {name: one.reason or "unknown" for name, one in told.items() if one.value is None}
+    absent |= {name: one.reason or "unknown: nothing says why" for name, one in told.items() if one.value is None}
     values = {name: one.value for name, one in told.items() if "." not in name}
     return Telemetry(**values, reset=span.continuity.reset, absent=dict(sorted(absent.items())))

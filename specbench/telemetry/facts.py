@@ -1,4 +1,4 @@
-"""What an endpoint says of itself, by name, and whether two arms may be compared: pure, from answers already fetched.
+"""What an endpoint says of itself, by the names of `model/facts.py`: pure, from answers already fetched.
 
 No engine's own names (each engine's file turns those into these) and no sockets (`endpoint.py`).
 """
@@ -7,36 +7,12 @@ import json
 from collections.abc import Mapping
 from dataclasses import replace
 from hashlib import sha256
-from typing import Any, Literal
+from typing import Any
 
+from specbench.model.facts import FACTS
 from specbench.telemetry.exposition import Labels, parse
 from specbench.telemetry.fields import objects_in
 from specbench.telemetry.pages import Answers
-
-Kind = Literal["must_equal", "follows"]
-
-FACTS: dict[str, tuple[Kind, str]] = {
-    "model": ("must_equal", "the weights that are served"),
-    "revision": ("must_equal", "which version of those weights"),
-    "tokenizer": ("must_equal", "the ids that a fixed text becomes"),
-    "quantization": ("must_equal", "the format of the weights"),
-    "kv_dtype": ("must_equal", "the format of the KV cache"),
-    "context_length": ("must_equal", "the longest prompt and answer together, in tokens"),
-    "chat_template": ("must_equal", "how messages become a prompt"),
-    "engine": ("must_equal", "the kind of engine"),
-    "engine_version": ("must_equal", "its version"),
-    "sampling_defaults": ("must_equal", "how it samples where a request does not say"),
-    "prefix_caching": ("must_equal", "whether prompts that begin alike share work"),
-    # Another place is no refusal: the verdict weighs it (an A/A of the two places, or a swap of arms).
-    "hardware": ("follows", "what it runs on"),
-    "proxy": ("follows", "by which proxy it is reached"),
-    "speculation": ("follows", "whether it drafts: the change under test"),
-    "speculation_config": ("follows", "how it drafts"),
-    "kv_capacity_tokens": ("follows", "how many tokens its KV cache holds"),
-    "memory_share": ("follows", "the share of GPU memory it may take"),
-    "max_running": ("follows", "how many requests it runs at once"),
-    "graph_mode": ("follows", "whether it replays captured graphs"),
-}
 
 
 def told(**facts: object) -> dict[str, str]:

@@ -5,12 +5,9 @@ Nothing is fetched here and nobody refused; the caller refuses where `refusals` 
 
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
-from typing import Literal
 
+from specbench.model.facts import FACTS, FactState, fact_state
 from specbench.model.seen import Endpoint
-from specbench.telemetry.facts import FACTS
-
-FactState = Literal["equal", "differs", "accepted", "may differ", "not known"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -27,7 +24,7 @@ class Fact:
     @property
     def state(self) -> FactState:
         """What the two values mean for the comparison."""
-        return state_of(self.name, self.baseline, self.speculative, (self.name,) if self.accepted else ())
+        return fact_state(self.name, self.baseline, self.speculative, (self.name,) if self.accepted else ())
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -68,17 +65,6 @@ def differences(baseline: Endpoint, speculative: Endpoint, accepted: Collection[
     )
 
 
-def state_of(name: str, baseline: str | None, speculative: str | None, accepted: Collection[str]) -> FactState:
-    """What a fact's two values mean: 'differs' refuses the comparison, 'accepted' would, had the scenario not named it."""
-    if _kind(name) != "must_equal":
-        return "may differ"
-    if baseline is None or speculative is None:
-        return "not known"
-    if baseline == speculative:
-        return "equal"
-    return "accepted" if name in accepted else "differs"
-
-
 def contradictions(endpoint: Endpoint, declared: Mapping[str, str]) -> tuple[str, ...]:
     """Sentences for what the scenario declares of an arm and the endpoint itself tells otherwise."""
     return tuple(
@@ -97,11 +83,6 @@ def _fact(name: str, baseline: Endpoint, speculative: Endpoint, accepted: bool) 
         speculative_source=speculative.sources.get(name, "not declared"),
         accepted=accepted,
     )
-
-
-def _kind(name: str) -> str:
-    # A fact of the user's own naming is a remark about an arm: shown, not judged.
-    return FACTS[name][0] if name in FACTS else "follows"
 
 
 def _warnings(

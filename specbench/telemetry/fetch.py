@@ -3,6 +3,7 @@
 What is asked and what the answers mean is decided elsewhere (`scrape.py`, `endpoint.py`).
 """
 
+import ssl
 import time
 from collections.abc import Mapping
 from types import TracebackType
@@ -12,7 +13,7 @@ from urllib.parse import urlsplit
 import httpx
 
 from specbench.stream.proxy import is_loopback, proxy_of
-from specbench.telemetry.pages import Answer
+from specbench.telemetry.pages import Answer, Failure
 
 LARGEST_BODY = 32 * 1024 * 1024
 
@@ -47,16 +48,17 @@ class Getter:
                 for piece in response.iter_bytes():
                     read += piece
                     if time.monotonic() > deadline or len(read) > LARGEST_BODY:
-                        return Answer(url=url, problem="the answer does not end")
+                        return Answer(url=url, failure="unreadable", problem="the answer does not end")
                 seen = {name.lower(): value for name, value in response.headers.items()}
                 return Answer(url=url, status=response.status_code, headers=seen, body=read.decode("utf-8", errors="replace"))
         except httpx.LocalProtocolError:
             # Its words would show a header, and with it perhaps a key.
-            return Answer(url=url, problem="LocalProtocolError: a header or the URL holds what HTTP cannot carry")
+            words = "LocalProtocolError: a header or the URL holds what HTTP cannot carry"
+            return Answer(url=url, failure="unreadable", problem=words)
         except (httpx.HTTPError, httpx.InvalidURL, ValueError) as error:
             # ValueError: a URL that cannot be taken apart, or a header beyond ASCII.
-            connected = not isinstance(error, httpx.ConnectError | httpx.ConnectTimeout)
-            return Answer(url=url, problem=f"{type(error).__name__}: {error}".splitlines()[0][:200], connected=connected)
+            words = f"{type(error).__name__}: {error}".splitlines()[0][:200]
+            return Answer(url=url, failure=_failure(error), problem=words)
 
     def _client(self, url: str) -> httpx.Client:
         parts = urlsplit(url)
@@ -65,6 +67,20 @@ class Getter:
         if kind not in self._clients:
             self._clients[kind] = httpx.Client(trust_env=not kind[1], verify=parts.scheme == "https")
         return self._clients[kind]
+
+
+def _failure(error: Exception) -> Failure:
+    """What kind of failure this is, by the errors that it came from."""
+    chain: list[BaseException] = [error]
+    while (cause := chain[-1].__cause__ or chain[-1].__context__) is not None and cause not in chain:
+        chain.append(cause)
+    if any(isinstance(one, ssl.SSLCertVerificationError) for one in chain):
+        return "certificate"
+    if any(isinstance(one, ssl.SSLError) for one in chain):
+        return "tls"
+    if isinstance(error, httpx.RemoteProtocolError) or any(isinstance(one, ConnectionResetError) for one in chain):
+        return "hung_up"
+    return "not_reached" if isinstance(error, httpx.ConnectError | httpx.ConnectTimeout) else "unreadable"
 
 
 def origin(url: str) -> tuple[str, str | None, int | None]:

@@ -6,7 +6,7 @@ Nothing is fetched here (`scrape.py` and `endpoint.py` do that) and nothing comp
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Literal
 
 from specbench.telemetry.exposition import Exposition, parse
 
@@ -14,20 +14,33 @@ PROCESS_START = "process_start_time_seconds"
 # Despite its name it holds microseconds since the machine started (seen on a build of October 2026): a name, not a time.
 LLAMACPP_PROCESS_HEADER = "process-start-time-unix"
 
+# certificate: nobody vouches for it; tls: the other side does not speak it; hung_up: it took the connection and broke it off.
+Failure = Literal["certificate", "tls", "not_reached", "hung_up", "unreadable"]
+REMEDIES: dict[Failure, str] = {
+    "certificate": "if the certificate is your own, name its file in SSL_CERT_FILE",
+    "tls": "does it speak https at all, or is it http://?",
+    "hung_up": "is it an HTTP endpoint, and not one of https:// or of another service?",
+    "not_reached": "is it up, and is this its address?",
+    "unreadable": "is it up, and is this its address?",
+}
+"""What to try, by how a GET failed."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Answer:
-    """One GET as it ended: a status and a body, or a `problem` in words. Header names are in lower case.
-
-    `connected` is False where nobody took the connection, so that asking the same origin again is idle.
-    """
+    """One GET as it ended: a status and a body, or a `failure` and the `problem` in words. Header names are in lower case."""
 
     url: str
     status: int | None = None
     headers: Mapping[str, str] = field(default_factory=dict)
     body: str = ""
+    failure: Failure | None = None
     problem: str | None = None
-    connected: bool = True
+
+    @property
+    def connected(self) -> bool:
+        """False where nobody took the connection, so that asking the same origin again is idle."""
+        return self.failure not in ("certificate", "tls", "not_reached")
 
     def json(self) -> Any:
         """The decoded body of a good answer; None where there is no good answer or it is not JSON."""

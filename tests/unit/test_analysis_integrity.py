@@ -7,12 +7,11 @@ from typing import Any
 import pytest
 
 from specbench.analysis.cells import cells_of
-from specbench.analysis.integrity_engine import MUST_EQUAL, counters_whole
+from specbench.analysis.integrity_engine import counters_whole
 from specbench.analysis.integrity_generator import latest_ms
 from specbench.analysis.judge import judge
 from specbench.model.judged import Result
 from specbench.model.seen import Acceptance, Block, Evidence, GeneratorHealth, RequestRecord, Telemetry
-from specbench.telemetry.facts import FACTS
 from specbench.units import ns_of_s
 from tests.support.evidence import HEALTH, NONE, Effect, a_manifest, a_scenario, evidence
 
@@ -283,7 +282,12 @@ def test_a_difference_that_was_accepted_by_name_voids_nothing() -> None:
     asked = replace(ONE_CELL, accept_differences=("engine_version",))
     run = replace(_run(), manifest=a_manifest(asked, baseline=told, speculative={**told, "engine_version": "2"}))
 
-    assert judge(run, "0").verdict == "PROMOTE"
+    result = judge(run, "0")
+
+    assert result.verdict == "PROMOTE"
+    assert next(check.message for check in result.integrity if check.id == "arms_equal") == (
+        "The arms are alike in every fact that both of them tell (1), but for engine_version, whose difference was accepted."
+    )
 
 
 def test_what_is_not_declared_is_shown() -> None:
@@ -316,11 +320,6 @@ def test_a_scenario_that_declares_no_method_is_not_asked_for_drafts() -> None:
     result = judge(replace(_run(Effect(drafts=False)), manifest=a_manifest(plain)), "0")
 
     assert not any(check.id.startswith("speculation") for cell in result.cells for check in cell.integrity)
-
-
-def test_every_fact_that_must_be_equal_is_compared_except_for_the_place() -> None:
-    """The same list that arms are refused by before load; hardware is weighed by the verdict instead."""
-    assert set(MUST_EQUAL) == {name for name, (kind, _) in FACTS.items() if kind == "must_equal"} - {"hardware"}
 
 
 def test_user_space_stamps_leave_the_lag_unknown() -> None:

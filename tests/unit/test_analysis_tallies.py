@@ -118,7 +118,7 @@ def test_what_the_engine_does_not_tell_is_absent_with_a_reason(source: Tally) ->
 
 
 def test_the_reason_of_absence_is_the_one_that_was_noted() -> None:
-    """M-05: '501 without --metrics' reaches the reader."""
-    telemetry = Telemetry(absent={"kv_usage_peak": "/metrics answered 501"})
+    """M-05: '501 without --metrics' reaches the reader, without the word for scripts."""
+    telemetry = Telemetry(absent={"kv_usage_peak": "http_501: the metrics page is switched off"})
 
-    assert kv_peak(blocks_of("baseline", [[], []], telemetry)).reason == "/metrics answered 501"
+    assert kv_peak(blocks_of("baseline", [[], []], telemetry)).reason == "the metrics page is switched off"

@@ -10,7 +10,7 @@ from specbench.engine.answers import Limits
 from specbench.engine.distribution import Shaping
 from specbench.engine.requests import Route
 from specbench.engine.tokens import decode
-from specbench.engine.wire import DONE, StreamForm, Told, error_body, json_bytes, whole_answer
+from specbench.engine.wire import DONE, ServedModel, StreamForm, error_body, json_bytes, whole_answer
 from tests.support.engines import generation, outputs_of, small_engine, small_models
 
 STREAMS = Path("tests/golden/streams")
@@ -52,7 +52,7 @@ def streamed(route: Route, engine: dict[str, Any] | None = None, **fields: Any) 
     served = small_engine(speculative=engine)
     request = generation(route=route, stream=True, limits=Limits(12), **fields)
     sequence = served.submit("name-1", request)
-    told = Told("small", "print", small_models().vocabulary, 4)
+    told = ServedModel("small", "print", small_models().vocabulary, 4)
     form = StreamForm(told, request, "name-1", 1700000000)
     body = form.opening() + b"".join(form.content(output) for output in outputs_of(served)["name-1"])
     return events(body + form.closing(sequence))
@@ -91,7 +91,9 @@ def test_a_whole_answer_has_the_recorded_keys() -> None:
     request = generation(route="chat")
     sequence = engine.submit("name-1", request)
     ours = json.loads(
-        whole_answer(Told("small", "print", small_models().vocabulary, 4), request, sequence, outputs_of(engine)["name-1"], 1)
+        whole_answer(
+            ServedModel("small", "print", small_models().vocabulary, 4), request, sequence, outputs_of(engine)["name-1"], 1
+        )
     )
 
     assert paths(theirs) - LEFT_OUT <= paths(ours) <= paths(theirs)
@@ -133,7 +135,9 @@ def test_no_speculation_no_counts() -> None:
     engine = small_engine(speculative=SPECULATIVE)
     request = generation(limits=Limits(1))
     sequence = engine.submit("one", request)
-    body = whole_answer(Told("small", "print", small_models().vocabulary, 4), request, sequence, outputs_of(engine)["one"], 1)
+    body = whole_answer(
+        ServedModel("small", "print", small_models().vocabulary, 4), request, sequence, outputs_of(engine)["one"], 1
+    )
     told = json.loads(body)["metrics"]["speculative_decoding"]
     assert (told["mean_acceptance_length"], told["draft_acceptance_rate"], told["num_spec_steps"]) == (None, None, 0)
 

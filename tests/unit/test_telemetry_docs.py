@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
+from specbench.model.facts import FACTS
 from specbench.model.seen import Acceptance, Telemetry
 from specbench.telemetry import ENGINES, telemetry_of
-from specbench.telemetry.facts import FACTS
 from specbench.telemetry.pages import Scrape
 from tests.support.scrapes import answer, recorded, scrape_of
 

@@ -2,7 +2,8 @@
 
 import pytest
 
-from specbench.telemetry.facts import FACTS, about, fingerprint, first_model, source_name, token_ids, told, with_sources
+from specbench.model.facts import FACTS
+from specbench.telemetry.facts import about, fingerprint, first_model, source_name, token_ids, told, with_sources
 from tests.support.scrapes import answer
 
 

@@ -72,6 +72,19 @@ def test_what_cannot_be_reached_is_an_answer_with_its_problem(url: str) -> None:
     assert (answer.status, answer.problem is None) == (None, False)
 
 
+def test_a_failure_says_whether_asking_again_is_idle() -> None:
+    """Nobody took the connection, or somebody did and hung up: only the first speaks for every path of the origin."""
+    with socket.create_server(("127.0.0.1", 0)) as server, Getter() as getter:
+        hanging_up = threading.Thread(target=lambda: server.accept()[0].close())
+        hanging_up.start()
+        broken_off = getter.get(f"http://127.0.0.1:{server.getsockname()[1]}/", {}, 2.0)
+        hanging_up.join()
+        refused = getter.get("http://127.0.0.1:9/", {}, 0.5)
+
+    assert (broken_off.failure, broken_off.connected) == ("hung_up", True)
+    assert (refused.failure, refused.connected) == ("not_reached", False)
+
+
 def test_an_endless_answer_ends() -> None:
     """A URL that streams for ever, a byte now and then, is left after the time that was given."""
     with socket.create_server(("127.0.0.1", 0)) as server, Getter() as getter:

@@ -67,4 +67,4 @@ def test_an_answer_is_json_only_where_it_is_good() -> None:
     assert Answer(url="u", status=200, body='{"a": 1}').json() == {"a": 1}
     assert Answer(url="u", status=404, body='{"a": 1}').json() is None
     assert Answer(url="u", status=200, body="<html>").json() is None
-    assert Answer(url="u", problem="refused").json() is None
+    assert Answer(url="u", failure="not_reached", problem="refused").json() is None
