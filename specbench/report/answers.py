@@ -7,6 +7,7 @@ from shlex import quote
 from specbench.analysis.words import outward
 from specbench.model.judged import Finding, Result
 from specbench.report import costs, names, parts, wording
+from specbench.report.calibrated import whole_verdicts
 from specbench.report.ranges import range_sentence, range_words, tops
 from specbench.report.surer import surer
 from specbench.report.tally import tally
@@ -115,7 +116,7 @@ def _certainty(result: Result) -> tuple[str, str]:
     if result.verdict == "INVALID":
         return "Not at all", "The figures are shown as measured, but with this fault they prove nothing."
     error = wording.percent(result.config.alpha)
-    text = f"Each PASS errs in at most {error} of runs, all FAILs together in at most {error}. {names.CALIBRATION}"
+    text = f"Each PASS errs in at most {error} of runs, all FAILs together in at most {error}. {whole_verdicts(result.verdict)}"
     if result.verdict == "ROLLBACK":
         return _harm([finding for finding in parts.findings(result) if finding.required], text)
     success = parts.comparison(cell, result.config.success_metric)

@@ -1,4 +1,4 @@
-"""What speculation costs: money per output token, what gets worse inside the range, memory. Prices are labels of the run.
+"""What speculation costs: what gets worse inside the range, memory, money per output token. Prices are labels of the run.
 
 `price_per_hour` is the price of one arm's machines; `price_per_hour_baseline` and `price_per_hour_speculative` tell the arms
 apart, `currency` names the unit. No verdict depends on anything here.
@@ -76,10 +76,13 @@ def cost(result: Result) -> tuple[str, str]:
     if len(known) > 1:
         span += f", {wording.change(high)} at {dearest.load}"
     virtual = " (by the virtual times of the embedded engine)" if parts.virtual(result) else ""
-    details = f"{span}{virtual}{equal}.{_money(result, cheapest, dearest)} {_side_effects(cells)}{_memory(result, cells)}"
+    money = f"{what} per output token: {span}{virtual}{equal}.{_money(result, cheapest, dearest)}"
+    worse = _getting_worse(cells)
+    effects = _side_effects(worse) + _memory(result, cells)
     if not enabled:
-        return "Nothing while it is off", f"If it were on, {what} per output token: {details}"
-    return f"Money: {_short(low, high)}", f"{what.capitalize()} per output token: {details}"
+        return "Nothing while it is off", f"If it were on, {money} {effects}"
+    first = worse[0] if worse else "No required metric gets worse"
+    return f"{first}; money: {_short(low, high)}", f"{effects} {money[0].upper()}{money[1:]}"
 
 
 def _short(low: float, high: float) -> str:
@@ -101,19 +104,22 @@ def _money(result: Result, *found: CellCost) -> str:
     return f" Per million output tokens{f' in {currency}' if currency else ''}: {'; '.join(lines)}." if lines else ""
 
 
-def _side_effects(cells: tuple[CellResult, ...]) -> str:
-    """What gets worse: each required metric at the load where it is worst, the worst first; or that nothing does."""
+def _getting_worse(cells: tuple[CellResult, ...]) -> list[str]:
+    """Each required metric that gets worse, at the load where it is worst, the worst first."""
     worst: dict[str, tuple[float, str]] = {}
     for cell in cells:
         for found in cell.findings:
             harm = _harm(found) if found.required else 0.0
             if harm > max(1.0, worst.get(found.metric, (0.0, ""))[0]):
                 worst[found.metric] = harm, f"{names.metric(found.metric)} {_worse(found)} at {wording.load(cell.axes)}"
-    said = [text for _, text in sorted(worst.values(), key=lambda one: -one[0])]
-    if not said:
+    return [text for _, text in sorted(worst.values(), key=lambda one: -one[0])]
+
+
+def _side_effects(worse: list[str]) -> str:
+    if not worse:
         return "What gets worse: no required metric."
-    more = f"; {len(said) - SIDE_EFFECTS} more" if len(said) > SIDE_EFFECTS else ""
-    return f"What gets worse: {'only ' if len(said) == 1 else ''}{'; '.join(said[:SIDE_EFFECTS])}{more}."
+    more = f"; {len(worse) - SIDE_EFFECTS} more" if len(worse) > SIDE_EFFECTS else ""
+    return f"What gets worse: {'only ' if len(worse) == 1 else ''}{'; '.join(worse[:SIDE_EFFECTS])}{more}."
 
 
 def _harm(found: Finding) -> float:

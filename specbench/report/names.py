@@ -102,10 +102,6 @@ GLOSSARY: tuple[tuple[str, str], ...] = (
     ),
 )
 GLOSSARY += tuple((word, name.meaning) for word, name in VERDICTS.items() if word != "INVALID")
-CALIBRATION = (
-    "How often whole verdicts err, on equal arms and on known effects: docs/calibration.md of specbench; `specbench calibrate`"
-    " measures it anew."
-)
 
 
 def metric(name: str) -> str:

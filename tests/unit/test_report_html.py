@@ -56,7 +56,7 @@ def test_six_questions_have_their_answers(pages: dict[str, Page]) -> None:
         "Up to what load? Up to 4 streams",
         "How sure? 95 % sure: TPOT p50 below ×0.464",
         "What would make us surer? A run up to the cap",
-        "What does it cost? Money: 28 % to 55 % less a token",
+        "What does it cost? TTFT p95 +2 % (within its limit) at 1 stream; money: 28 % to 55 % less a token",
     ):
         assert said in text
 
