@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from specbench import __version__, cli_tools
-from specbench.errors import ExitCode, SpecbenchError
+from specbench.errors import ExitCode, Interrupted, SpecbenchError
 
 if TYPE_CHECKING:
     from specbench.model.asked import Design
@@ -68,7 +68,7 @@ def run(
 ) -> None:
     """Measure both arms, judge, and write the report: the main job."""
     from specbench.progress import watcher
-    from specbench.run import Interrupted, folder_for, run
+    from specbench.run import folder_for, run
 
     if until not in ("budget", "resolved"):
         raise typer.BadParameter(f"{until}: resolved or budget", param_hint="--until")
@@ -174,6 +174,8 @@ def main() -> None:
     except SpecbenchError as error:
         print(f"specbench: {error}", file=sys.stderr)  # noqa: T201 - people read this
         sys.exit(error.exit_code)
+    except Interrupted as interruption:
+        sys.exit(128 + interruption.signal_number)
     except KeyboardInterrupt:
         sys.exit(ExitCode.INTERRUPTED)
     except BrokenPipeError:
@@ -230,12 +232,14 @@ def _print_result(result: "Result", folder: Path) -> None:
 
 
 def _print_partial(folder: Path) -> None:
-    from specbench.store import RESULT
+    from specbench.store import MANIFEST, RESULT
 
     if (folder / RESULT).exists():
         from specbench.report import read_result
 
         _print_result(read_result(folder / RESULT), folder)
+    elif (folder / MANIFEST).exists():
+        typer.echo(f"specbench: interrupted; what was measured is kept, judge it with: specbench analyze {folder}", err=True)
     else:
         typer.echo("specbench: interrupted before anything was measured", err=True)
 

@@ -57,7 +57,11 @@ def probe(
     elif json_to == "-":
         typer.echo(json.dumps(told, indent=2))
     else:
-        write_atomically(Path(json_to), (json.dumps(told, indent=2) + "\n").encode())
+        try:
+            write_atomically(Path(json_to), (json.dumps(told, indent=2) + "\n").encode())
+        except DataError:
+            typer.echo(as_text(told))  # what was measured is not lost with the file
+            raise
     if not told["requests"]["ok"]:
         raise UnreachableError(f"{url}: none of {requests} requests succeeded ({told['requests']['by_outcome']})")
 

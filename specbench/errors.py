@@ -35,6 +35,14 @@ class SpecbenchError(Exception):
     exit_code = ExitCode.INTERNAL
 
 
+class Interrupted(BaseException):
+    """The command was asked to end by a signal; what was measured has been kept."""
+
+    def __init__(self, signal_number: int) -> None:
+        super().__init__(signal_number)
+        self.signal_number = signal_number
+
+
 class ScenarioError(SpecbenchError):
     """The scenario, or an option that overrides it, is wrong."""
 

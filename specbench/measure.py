@@ -89,6 +89,7 @@ def measure(bench: Bench, ready: Ready, trial: Trial) -> MeasuredBlock:
         telemetry=told if has_metrics(source) or told.oom_events is not None else None,
         engine_truth=_difference(truth_before, _truth(ready)),
         died=died,
+        limit_hit=end.limit_hit,
     )
     bench.writer.block(block)
     return MeasuredBlock(block, loaded.ok, loaded.failed)
@@ -187,6 +188,6 @@ def _truth(ready: Ready) -> dict[str, float]:
 
 
 def _difference(before: dict[str, float], after: dict[str, float]) -> dict[str, float] | None:
-    if not after:
+    if not before or not after:
         return None
     return {name: value - before.get(name, 0.0) for name, value in after.items()}

@@ -6,7 +6,7 @@ What was measured is on disk as soon as it was seen, so any end of this script l
 import platform
 import signal
 from collections.abc import Iterator
-from contextlib import ExitStack, closing, contextmanager
+from contextlib import ExitStack, closing, contextmanager, suppress
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -16,9 +16,11 @@ from specbench import __version__
 from specbench.analyze import analyze
 from specbench.arms import Ready, Visit, visits
 from specbench.citations import cited_runs, refuse_lost_runs
-from specbench.errors import DataError, InternalError, RefusedError, UnreachableError
+from specbench.errors import DataError, Interrupted, RefusedError
 from specbench.fair import fairness_notes, proxy_notes, refuse_unfair
 from specbench.load.client import LoadChild
+from specbench.load.limits import check_open_files
+from specbench.load.orders import IN_FLIGHT_LIMIT
 from specbench.looking import Looking
 from specbench.measure import Bench
 from specbench.model.asked import ARMS, ArmName, Scenario
@@ -31,17 +33,10 @@ from specbench.prompts.corpora import documents
 from specbench.prompts.dataset import dataset_notes, read_dataset
 from specbench.prompts.draw import Drawing, rows_by_bin
 from specbench.schedule import Course, named, run_trials
-from specbench.store import FORMAT_VERSION, Ending, RunWriter
+from specbench.store import FORMAT_VERSION, MANIFEST, Ending, RunWriter, refuse_taken
 from specbench.telemetry import ENGINES
 from specbench.telemetry.endpoint import Served, endpoint_of
-
-
-class Interrupted(BaseException):
-    """The run was asked to end by a signal; what was measured has been kept and analysed."""
-
-    def __init__(self, signal_number: int) -> None:
-        super().__init__(signal_number)
-        self.signal_number = signal_number
+from specbench.telemetry.scrape import metrics_key
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,26 +61,36 @@ def run(scenario: Scenario, folder: Path, watcher: Watcher, until_resolved: bool
     `until_resolved` looks at the data on the way and stops when every finding is settled; else there is one look, at the end.
 
     Raises:
-        ScenarioError: an arm cannot be started as the scenario asks, or a run that it cites for the places cannot be read.
-        UnreachableError: an arm did not answer before load began, or an engine could not be started again; then the folder holds
-            a partial run and its result.
-        RefusedError: an engine that was started again no longer answers as it did; the folder holds the same.
-        DataError: the folder cannot be written.
-        Interrupted: Ctrl-C or SIGTERM; the folder holds a partial run and its result, if load had begun.
-        InternalError: the load generator was lost; the folder holds the same.
+        ScenarioError: an arm cannot be started as the scenario asks, a run that it cites for the places cannot be read, a key is
+            not set, or this machine cannot carry so many streams.
+        UnreachableError: an arm did not answer before load began, or an engine could not be started again.
+        RefusedError: an engine that was started again no longer answers as it did.
+        DataError: the folder cannot be written, or no longer.
+        Interrupted: Ctrl-C or SIGTERM.
+        InternalError: the load generator was lost.
+        Whatever is raised once load has begun, the folder then holds a partial run and its result.
     """
-    if folder.exists():
-        raise DataError(f"{folder}: exists already; give another folder with --out")
+    refuse_taken(folder)
     refuse_lost_runs(scenario, folder)
+    _refuse_what_cannot_end(scenario)
     with _signals_as_interrupts():
         try:
             _measure(scenario, folder, watcher, Looking(folder, scenario.matrix.pairs) if until_resolved else None)
-        except (Interrupted, UnreachableError, RefusedError, InternalError):
-            if folder.exists():
-                analyze(folder)
+        except BaseException:
+            if (folder / MANIFEST).exists():
+                with suppress(Exception):  # the first error is the one to tell; `analyze` can be asked again
+                    analyze(folder)
             raise
         watcher.say("judging")
         return analyze(folder)
+
+
+def _refuse_what_cannot_end(scenario: Scenario) -> None:
+    """Nothing, unless something known beforehand would end the run half-way: too few open files, or a key that is not set."""
+    for cell in cells_of(scenario):
+        check_open_files(cell.concurrency or IN_FLIGHT_LIMIT)
+    for arm in (scenario.baseline, scenario.speculative):
+        metrics_key(arm)
 
 
 def _measure(scenario: Scenario, folder: Path, watcher: Watcher, looking: Looking | None) -> None:

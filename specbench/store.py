@@ -11,6 +11,7 @@ Format history: 1 (0.1.0) the first.
 
 import os
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Any, TypeVar
@@ -64,7 +65,8 @@ class RunWriter:
 
     def finish(self, ending: Ending) -> None:
         """Marks the run as complete."""
-        (self.folder / FINISHED).write_bytes(pretty(ending))
+        with self._writing():
+            (self.folder / FINISHED).write_bytes(pretty(ending))
 
     def close(self) -> None:
         """Closes the files; safe to call twice."""
@@ -72,10 +74,31 @@ class RunWriter:
         self._blocks.close()
 
     def _append(self, file: IO[bytes], value: Any) -> None:
+        line = self._encode(value) + b"\n"
+        with self._writing():
+            while line:  # a disk that fills up takes a part first, and refuses the rest
+                line = line[file.write(line) :]
+
+    @contextmanager
+    def _writing(self) -> Iterator[None]:
         try:
-            file.write(self._encode(value) + b"\n")
+            yield
         except OSError as error:
             raise DataError(f"{self.folder}: cannot be written: {error.strerror}; what was measured before is kept") from None
+
+
+def refuse_taken(folder: Path) -> None:
+    """Nothing, where a new run may make this folder.
+
+    Raises:
+        DataError: it is there, or the system does not let us look.
+    """
+    try:
+        taken = folder.exists()
+    except OSError as error:
+        raise DataError(f"{folder}: cannot be made: {error.strerror}; give another folder with --out") from None
+    if taken:
+        raise DataError(f"{folder}: exists already; give another folder with --out")
 
 
 def pretty(value: Any) -> bytes:
@@ -97,7 +120,7 @@ def read_manifest(folder: Path) -> Manifest:
                 f"{folder}: has format version {version}; this specbench reads {FORMAT_VERSION}: use the one that wrote it"
             )
         return msgspec.json.decode(content, type=Manifest)
-    except msgspec.MsgspecError as error:
+    except (msgspec.MsgspecError, RecursionError) as error:
         raise DataError(f"{folder / MANIFEST}: damaged: {error}") from None
 
 
@@ -112,7 +135,7 @@ def read_run(folder: Path) -> Evidence:
     if (folder / FINISHED).exists():
         try:
             ending = msgspec.json.decode(_bytes(folder / FINISHED), type=Ending)
-        except msgspec.MsgspecError as error:
+        except (msgspec.MsgspecError, RecursionError) as error:
             raise DataError(f"{folder / FINISHED}: damaged: {error}") from None
         finished, looks = ending.finished, ending.looks
         problems += ending.problems
@@ -171,11 +194,15 @@ def _lines(path: Path, kind: type[T], say: Callable[[str], None]) -> Iterator[T]
         return
     decoder = msgspec.json.Decoder(kind)
     damaged = 0
-    with path.open("rb", buffering=_SOME_MB) as file:
+    try:
+        opened = path.open("rb", buffering=_SOME_MB)
+    except OSError as error:
+        raise DataError(f"{path}: cannot be read: {error.strerror}") from None
+    with opened as file:
         for line in file:
             try:
                 yield decoder.decode(line)
-            except msgspec.MsgspecError:
+            except (msgspec.MsgspecError, RecursionError):
                 damaged += 1
     if damaged:
         say(f"{path.name}: {damaged} damaged {'line was' if damaged == 1 else 'lines were'} left out")

@@ -122,11 +122,13 @@ def _whole_rounds(rounds: float, drafted: float | None, accepted: float, positio
     if rounds <= 0 or drafted is None:
         return None, "alpha needs counts of rounds and drafted tokens"
     missing = rounds * len(positions) - drafted
+    if not accepted:
+        return 0.0, None  # a whole round has an accepted token
     if missing < 0:
         return None, "alpha is for chains: more tokens were drafted than a chain of this depth has"
     least = float(positions[-1])
     most = min(least + missing, rounds)
-    if accepted and accepted / (accepted + rounds - most) - accepted / (accepted + rounds - least) > ALPHA_TOLERANCE:
+    if accepted / (accepted + rounds - most) - accepted / (accepted + rounds - least) > ALPHA_TOLERANCE:
         return None, "alpha is not known: drafts differ in length"
     return (least + most) / 2, None
 

@@ -35,7 +35,7 @@ def run_checks(evidence: Evidence) -> tuple[IntegrityCheck, ...]:
 def cell_checks(evidence: Evidence, cell: CellEvidence) -> tuple[IntegrityCheck, ...]:
     """The checks on one cell, steadiness apart, in a fixed order; a cell without a block only should have had some."""
     scenario = evidence.manifest.scenario
-    pairs = pairs_present(cell, planned_pairs(evidence), whole=evidence.finished is not None)
+    pairs = pairs_present(cell, planned_pairs(evidence), whole=not evidence.partial)
     if not cell.blocks.baseline and not cell.blocks.speculative:
         return (pairs,)
     return (

@@ -129,7 +129,7 @@ def _excess(cell: CellEvidence, name: str, words: str, is_so: Callable[[RequestR
     differences = np.array([shares[1][pair] - shares[0][pair] for pair in pairs])
     points = float(differences.mean())
     p = mean_with_t(np.sign(points) * differences).p_above(0.0)
-    ok = not (abs(points) > EXCESS_POINTS and p is not None and p < EXCESS_ALPHA)
+    ok = not (abs(points) > EXCESS_POINTS and p is not None and 2 * p < EXCESS_ALPHA)  # either arm may be the one with more
     means = [float(np.mean([share[pair] for pair in pairs])) for share in shares]
     message = (
         f"{place_of(cell.cell)} {percent(means[1])} of the answers {words} with speculation and {percent(means[0])} without"

@@ -44,7 +44,7 @@ def judge(evidence: Evidence, tool_version: str) -> Result:
     place = place_of_run(evidence.manifest, deciding(results, safety))
     conditions = Conditions(
         refusals=refusals,
-        partial=evidence.finished is None,
+        partial=evidence.partial,
         place_controlled=place.controlled,
         place_said=place.said,
         enough_launches=enough_launches(evidence.manifest, evidence.blocks),

@@ -25,11 +25,12 @@ def run_notes(evidence: Evidence, cells: Sequence[MeasuredCell]) -> tuple[str, .
     found = [*evidence.manifest.notes]
     if evidence.manifest.scenario.workload.corpus is not None:
         found.append(DEMONSTRATION)
-    if evidence.finished is None:
+    if evidence.partial:
         found.append("The run ended early: every number is of the part that was measured.")
     if evidence.blocks:
         found.extend(f"Found while reading the run: {problem}" for problem in evidence.problems)
     found.extend(_too_long(evidence))
+    found.extend(_waited(evidence))
     found.extend(_fallen_alpha(cells, evidence.manifest.scenario.alpha))
     found.extend(_weighted(evidence, cells))
     found.extend(_gain_ends(cells))
@@ -41,6 +42,17 @@ def _too_long(evidence: Evidence) -> list[str]:
     if not count:
         return []
     return [f"{count} requests were refused as longer than the model's context; they count neither as answers nor as failures."]
+
+
+def _waited(evidence: Evidence) -> list[str]:
+    """The open-loop cells in which requests waited for another to end, as the generator has only so many at once."""
+    cells = {cell.id: cell for cell in evidence.manifest.cells}
+    waited = dict.fromkeys(block.cell for block in evidence.blocks if block.limit_hit)
+    return [
+        f"{place_of(cells[name])} the most requests that may be under way at once were, so later ones were sent late:"
+        " the endpoint does not keep up. Their times count from the moment at which they were due."
+        for name in waited
+    ]
 
 
 def _weighted(evidence: Evidence, cells: Sequence[MeasuredCell]) -> list[str]:

@@ -21,7 +21,7 @@ def run_info(evidence: Evidence) -> RunInfo:
         name=manifest.scenario.name,
         started=manifest.started,
         finished=evidence.finished,
-        partial=evidence.finished is None,
+        partial=evidence.partial,
         profile=manifest.scenario.profile,
         seed=manifest.scenario.seed,
         labels=dict(sorted(manifest.scenario.labels.items())),

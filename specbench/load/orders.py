@@ -13,6 +13,9 @@ from specbench.stream.timeouts import Timeouts
 LENGTH_BYTES = 4
 
 
+IN_FLIGHT_LIMIT = 256  # requests at once in the open loop
+
+
 class BlockOrder(msgspec.Struct, frozen=True, kw_only=True, tag=True, array_like=True):
     """One block to be driven: where to, how hard, and when it ends.
 
@@ -32,7 +35,7 @@ class BlockOrder(msgspec.Struct, frozen=True, kw_only=True, tag=True, array_like
     ramp_s: float
     drain_s: float = 60.0
     stagger_s: float = 0.5
-    in_flight_limit: int = 256
+    in_flight_limit: int = IN_FLIGHT_LIMIT
     timeouts: Timeouts = Timeouts()
     verify: bool = True
 

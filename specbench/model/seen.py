@@ -199,6 +199,7 @@ class Block:
     """One arm under steady load, as executed. Window bounds are on the generator's monotonic clock, None if it never opened.
 
     `launch` counts the starts of the arm's engine from 0. `died` says how an engine that specbench had started ended by itself.
+    `limit_hit`: a request of the open loop was due while the most that may be under way at once were.
     """
 
     id: str
@@ -219,6 +220,7 @@ class Block:
     telemetry: Telemetry | None
     engine_truth: dict[str, float] | None
     died: str | None = None
+    limit_hit: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -269,7 +271,7 @@ class Manifest:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Evidence:
-    """All facts of a run, as read from its folder. `finished` is None where the run did not reach its end.
+    """All facts of a run, as read from its folder. `finished` is None where the run was cut off.
 
     `looks`: how many pairs were complete each time that the data were looked at to decide on stopping, the last look included;
     empty where they are looked at once, at the end.
@@ -281,3 +283,8 @@ class Evidence:
     finished: str | None
     problems: tuple[str, ...]
     looks: tuple[int, ...] = ()
+
+    @property
+    def partial(self) -> bool:
+        """Whether the run ended before its plan did: it was cut off, or an engine died and later blocks were left out."""
+        return self.finished is None or any(block.died is not None for block in self.blocks)

@@ -53,7 +53,7 @@ def metrics_source(arm: Arm, url: str, headers: Mapping[str, str], engine: Engin
     Raises:
         ScenarioError: the variable that `options.metrics_api_key_env` names is not set.
     """
-    own = _metrics_key(arm)
+    own = metrics_key(arm)
     urls = [page for replica in _listed(arm.metrics_url or url) for page in _pages_of(replica, engine.metrics_paths)]
     gpus = arm.options.get("gpus")
     return MetricsSource(
@@ -161,6 +161,11 @@ def _listed(urls: object) -> list[str]:
     return [url.strip() for url in str(urls or "").split(",") if url.strip()]
 
 
-def _metrics_key(arm: Arm) -> dict[str, str]:
+def metrics_key(arm: Arm) -> dict[str, str]:
+    """The header with the key of the metrics' own; none where the arm names no variable.
+
+    Raises:
+        ScenarioError: the variable that `options.metrics_api_key_env` names is not set.
+    """
     variable = arm.options.get("metrics_api_key_env")
     return key_header(variable if isinstance(variable, str) else None, "options.metrics_api_key_env")

@@ -2,6 +2,7 @@
 
 import json
 import os
+import shlex
 import signal
 import subprocess
 import sys
@@ -105,6 +106,19 @@ def test_a_speculative_arm_that_alone_fails_is_rolled_back_and_does_not_flood(tm
     assert said.returncode == 20, said.stdout + said.stderr
     failed = [line for line in (tmp_path / "run" / "requests.jsonl").read_text().splitlines() if "/speculative" in line]
     assert 0 < len(failed) < 400
+
+
+def test_what_would_end_a_run_half_way_is_refused_before_anything_starts(tmp_path: Path) -> None:
+    """More streams than a process may open files, and a key that is not set: 64, and no folder."""
+    command = scripted(tmp_path, "http://127.0.0.1:9", "http://127.0.0.1:9")
+    narrow = f"ulimit -n 200; exec {shlex.join([sys.executable, '-m', 'specbench', *command])} --set matrix.concurrency=[1,256]"
+    few = subprocess.run(["bash", "-c", narrow], capture_output=True, text=True, check=False)
+    keyless = specbench(*command, "--set", "arms.baseline.options.metrics_api_key_env=NO_SUCH_KEY")
+
+    assert (few.returncode, keyless.returncode) == (64, 64), few.stderr + keyless.stderr
+    assert "256 streams at once: a process may open 200 files here" in few.stderr
+    assert "NO_SUCH_KEY is not set" in keyless.stderr
+    assert not (tmp_path / "run").exists()
 
 
 @pytest.mark.parametrize(

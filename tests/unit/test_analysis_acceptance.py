@@ -53,6 +53,13 @@ def test_rounds_and_requests_may_weigh_alike_or_not() -> None:
     assert (summary.length, summary.length_by_request) == (2.2, 3.0)
 
 
+def test_where_nothing_was_accepted_every_round_ended_in_a_rejection() -> None:
+    """Drafts of uneven length leave nothing open: a whole round has an accepted token, and there is none."""
+    summary = acceptance_of(blocks_of("speculative", [[_request(_counted(100, 100, 0, (0, 0, 0)))]]))
+
+    assert (summary.length, summary.alpha, summary.rejection_frequency) == (1.0, 0.0, 1.0)
+
+
 def test_a_tree_has_no_alpha() -> None:
     """More drafted tokens than positions: several candidates stood in one place."""
     summary = acceptance_of(blocks_of("speculative", [[_request(_counted(10, 60, 20, (10, 10)))]]))

@@ -61,3 +61,24 @@ def test_a_partial_run_says_so() -> None:
     run = replace(evidence(Effect(), a_scenario([4]), requests=24), finished=None)
 
     assert any("ended early" in note for note in judge(run, "0").notes)
+
+
+def test_a_run_that_an_engine_left_half_way_is_partial_though_it_ended_in_order() -> None:
+    """Also where it died in a cell that decides nothing: later blocks were never run."""
+    run = evidence(Effect(), a_scenario([4]), requests=24)
+    last = replace(run.blocks[-1], died="exited with 1")
+    result = judge(replace(run, blocks=(*run.blocks[:-1], last)), "0")
+
+    assert result.run.partial
+    assert result.verdict != "PROMOTE"
+
+
+def test_an_endpoint_that_cannot_keep_up_with_the_schedule_is_named() -> None:
+    """Requests waited for one of the generator's streams."""
+    run = evidence(Effect(), a_scenario([4]), requests=24)
+    blocks = tuple(replace(block, limit_hit=True) for block in run.blocks)
+
+    assert [note for note in judge(replace(run, blocks=blocks), "0").notes if "keep up" in note] == [
+        "At 4 streams the most requests that may be under way at once were, so later ones were sent late: the endpoint does not"
+        " keep up. Their times count from the moment at which they were due."
+    ]

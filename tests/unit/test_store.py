@@ -2,6 +2,8 @@
 
 import dataclasses
 import os
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -9,7 +11,7 @@ import pytest
 from specbench.errors import DataError
 from specbench.model.seen import Manifest
 from specbench.plan import cells_of
-from specbench.store import FORMAT_VERSION, Ending, RunWriter, read_run, stream_run, write_atomically
+from specbench.store import FORMAT_VERSION, Ending, RunWriter, read_run, refuse_taken, stream_run, write_atomically
 from tests.support.records import a_block, a_record
 from tests.unit.test_plan import code
 
@@ -167,6 +169,46 @@ def test_a_folder_cannot_be_written(tmp_path: Path) -> None:
         write_atomically(tmp_path / "folder", b"x")
 
     assert [path.name for path in tmp_path.iterdir()] == ["folder"]
+
+
+def test_a_disk_that_fills_up_is_one_line_and_keeps_what_was_whole(tmp_path: Path) -> None:
+    """The system takes a part of a line and refuses the rest: no line is torn in silence, and those before it are read."""
+    script = (
+        "import resource, signal, sys; from pathlib import Path; from tests.unit.test_store import *\n"
+        "signal.signal(signal.SIGXFSZ, signal.SIG_IGN)\n"
+        "writer = RunWriter(Path(sys.argv[1]), manifest())\n"
+        "writer.request(RECORD)\n"
+        "size = (writer.folder / 'requests.jsonl').stat().st_size\n"
+        "resource.setrlimit(resource.RLIMIT_FSIZE, (size + 10, size + 10))\n"
+        "for write in (lambda: writer.request(RECORD), lambda: writer.finish(Ending('2026', ('x' * 9999,)))):\n"
+        "    try: write()\n"
+        "    except DataError as error: print(error)\n"
+    )
+    folder = tmp_path / "run"
+    said = subprocess.run([sys.executable, "-c", script, str(folder)], capture_output=True, text=True, check=True)
+
+    assert said.stdout == f"{folder}: cannot be written: File too large; what was measured before is kept\n" * 2
+    (folder / "finished.json").unlink()
+    assert read_run(folder).records == (RECORD,)
+    assert read_run(folder).problems == ("requests.jsonl: 1 damaged line was left out",)
+
+
+def test_a_name_that_no_folder_can_have_is_one_line(tmp_path: Path) -> None:
+    """Too long for the file system, or taken."""
+    with pytest.raises(DataError, match="cannot be made: File name too long; give another folder"):
+        refuse_taken(tmp_path / ("x" * 300))
+    with pytest.raises(DataError, match="exists already"):
+        refuse_taken(tmp_path)
+    refuse_taken(tmp_path / "new")
+
+
+def test_records_that_cannot_be_opened_are_one_line(tmp_path: Path) -> None:
+    """A folder where a file should be."""
+    folder = written(tmp_path / "run")
+    (folder / "requests.jsonl").unlink()
+    (folder / "requests.jsonl").mkdir()
+    with pytest.raises(DataError, match=r"requests\.jsonl: cannot be read: Is a directory"):
+        read_run(folder)
 
 
 def test_streamed_runs_say_what_they_leave_out(tmp_path: Path) -> None:
