@@ -6,6 +6,7 @@ A campaign's outcome depends on its name and its number alone, so that any part 
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
+from pathlib import Path
 
 from specbench.calibrate import contrasts, engine_clock, faults, sockets, verdicts
 from specbench.calibrate.verdicts import Outcome
@@ -14,19 +15,35 @@ from specbench.calibrate.verdicts import Outcome
 SHORTER_SCENE = "speculation-stalls"
 SHORTER_BLOCKS = (200, 500, 1000)
 FULL_BLOCK = 2000
+FACTS = "facts"  # the folder that holds the run folders of campaigns over sockets
 COVERED_RUNS = 1000  # 95 % is then known to 1.4 %, less than the 2 % that it may be off
 COVERED_RUNS_64 = 400  # at 64 streams, where one takes as long as fifteen others
 
 
 @dataclass(frozen=True, slots=True)
 class Campaign:
-    """`count` runs of `run`, which is given its number; a file holds `part` of them. `real`: over sockets, in real time."""
+    """`count` runs, each of which is given its number; a file holds `part` of them.
+
+    `simulated` needs nothing else; `over_sockets` takes real time, and is given a folder for what it measures.
+    """
 
     name: str
     count: int
-    run: Callable[[int], Outcome]
+    simulated: Callable[[int], Outcome] | None
     part: int = 100
-    real: bool = False
+    over_sockets: Callable[[int, Path], Outcome] | None = None
+
+    @property
+    def real(self) -> bool:
+        """Whether its runs take place over sockets, in real time."""
+        return self.over_sockets is not None
+
+    def outcome(self, index: int, folder: Path) -> Outcome:
+        """What the run of this number came to; facts are kept in `folder`."""
+        if self.over_sockets is not None:
+            return self.over_sockets(index, folder / FACTS / f"{self.name}-{index:04d}")
+        assert self.simulated is not None
+        return self.simulated(index)
 
 
 def covering(scenario: str, steps: int) -> str:
@@ -67,5 +84,5 @@ CAMPAIGNS: tuple[Campaign, ...] = (
     Campaign("engine-slower", 500, engine_clock.engine_slower),
     Campaign("engine-faster", 500, engine_clock.engine_faster),
     Campaign("engine-capped", 500, engine_clock.engine_capped),
-    *(Campaign(f"sockets-{name}", 20, run, 1, real=True) for name, run in sockets.RUNS.items()),
+    *(Campaign(f"sockets-{name}", 20, None, 1, over_sockets=run) for name, run in sockets.RUNS.items()),
 )

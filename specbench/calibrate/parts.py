@@ -1,6 +1,7 @@
 """Runs campaigns in parts and keeps each part's outcomes in a file, so that the table can be made in pieces and resumed.
 
-The same code makes the same bytes; a part that other code made is made again. What outcomes mean is `targets.py`'s.
+The same code makes the same bytes; a part that other code made is made again, from the kept facts where it ran over sockets.
+What outcomes mean is `targets.py`'s.
 """
 
 import hashlib
@@ -92,7 +93,7 @@ def _side_by_side(folder: Path, parts: Sequence[Part], jobs: int) -> Iterator[st
 
 def make_part(folder: Path, part: Part) -> str:
     """Runs one part and keeps its outcomes; gives the file's name."""
-    outcomes = [_campaign(part).run(index) for index in range(part.first, part.last)]
+    outcomes = [_campaign(part).outcome(index, folder) for index in range(part.first, part.last)]
     text = json.dumps({"code": fingerprint(), "outcomes": outcomes}, sort_keys=True, indent=0)
     unfinished = folder / f".{part.file}.{os.getpid()}"
     unfinished.write_text(text + "\n", encoding="utf-8")

@@ -1,15 +1,18 @@
 """Campaigns of real runs: the whole main job, embedded engines and load generator included, over real sockets and in real time.
 
-Each runs in a short profile and leaves no folder behind; what its verdict should have been is `targets.py`'s.
+Each runs in a short profile. What it measured is kept and judged anew where the rules have changed since: real time is dear.
+What its verdict should have been is `targets.py`'s.
 """
 
-import tempfile
+import shutil
 from functools import partial
 from pathlib import Path
 
+from specbench.analyze import analyze
 from specbench.calibrate.verdicts import Outcome, summary_of
 from specbench.run import run
 from specbench.scenario.parse import Overrides, parse_scenario
+from specbench.store import FINISHED
 
 # Four pairs of blocks of 3 s, as the smoke profile, so that twenty of each effect take no more than half an hour.
 _SCENARIO = """
@@ -48,12 +51,17 @@ class Silent:
         """Nothing."""
 
 
-def over_sockets(name: str, baseline: str, speculative: str, levels: str, index: int) -> Outcome:
-    """The verdict of one real run of two embedded engines, with the campaign's number for a seed."""
+def over_sockets(name: str, baseline: str, speculative: str, levels: str, index: int, facts: Path) -> Outcome:
+    """The verdict of one real run of two embedded engines, with the campaign's number for a seed.
+
+    The run's folder is `facts`; one that is whole already is judged and not run again.
+    """
+    if (facts / FINISHED).exists():
+        return summary_of(analyze(facts))
+    shutil.rmtree(facts, ignore_errors=True)
     text = _SCENARIO.format(name=name, seed=index, baseline=baseline, speculative=speculative, levels=levels)
     scenario = parse_scenario(text, f"sockets-{name}", Overrides(profile="smoke"))
-    with tempfile.TemporaryDirectory(prefix="specbench-calibrate-") as place:
-        return summary_of(run(scenario, Path(place) / "run", Silent()))
+    return summary_of(run(scenario, facts, Silent()))
 
 
 RUNS = {

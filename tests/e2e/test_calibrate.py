@@ -1,6 +1,5 @@
 """Real A/A runs, small: what `calibrate` does over sockets, end to end."""
 
-import tempfile
 from pathlib import Path
 from typing import get_args
 
@@ -43,10 +42,12 @@ def test_the_noise_floor_of_two_engines_feeds_the_plan(tmp_path: Path) -> None:
 
 @pytest.mark.slow
 @pytest.mark.beside
-def test_a_campaigns_run_over_sockets_leaves_an_outcome_and_no_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_campaigns_run_over_sockets_is_judged_again_from_its_facts(tmp_path: Path) -> None:
     """That an A/A over sockets is no verdict for or against is held, on a quiet machine, by the scenario `aa`."""
-    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
-    outcome = over_sockets("aa", "{engine: embedded}", "{engine: embedded}", "[4]", 0)
+    asked = ("aa", "{engine: embedded}", "{engine: embedded}", "[4]", 0, tmp_path / "sockets-aa-0000")
+    outcome = over_sockets(*asked)
+    requests = (tmp_path / "sockets-aa-0000" / "requests.jsonl").stat()
 
     assert outcome["verdict"] in get_args(VerdictWord)
-    assert list(tmp_path.iterdir()) == []
+    assert over_sockets(*asked) == outcome
+    assert (tmp_path / "sockets-aa-0000" / "requests.jsonl").stat().st_mtime_ns == requests.st_mtime_ns
