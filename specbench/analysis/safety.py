@@ -27,6 +27,20 @@ class Excess:
     rates: RateDifference | None
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Told:
+    """What one arm's engine says of a count over its `blocks`, of which `silent` do not tell; `count` is None where unknown."""
+
+    count: int | None
+    silent: int
+    blocks: int
+
+    @property
+    def ever(self) -> bool:
+        """Whether any block tells."""
+        return self.silent < self.blocks
+
+
 def excess_of(baseline: Sequence[Totals], speculative: Sequence[Totals], alpha: float) -> Excess:
     """The failures of all cells together, block by block: each `Totals` is the `error_rate` of one cell's arm."""
     arms = [
@@ -57,7 +71,7 @@ def error_finding(guardrail: Guardrail, excess: Excess, alpha: float) -> Finding
         state = "PASS"
     else:
         state = "FAIL" if rates.p_excess < alpha else "INCONCLUSIVE"
-    return _finding(guardrail, state, margin, rates, _error_reason(excess, state, margin, alpha))
+    return _finding(guardrail, state, margin, rates, _error_reason(excess, state, margin, alpha, _over(guardrail)))
 
 
 def _error_slo(guardrail: Guardrail, slo: float, excess: Excess, rates: RateDifference, alpha: float) -> Finding:
@@ -69,56 +83,70 @@ def _error_slo(guardrail: Guardrail, slo: float, excess: Excess, rates: RateDiff
         state = "PASS"
     elif kept is not None and 1 - kept > slo:
         state = "FAIL"
-    seen = f"Over the run {_of(excess, 'speculative')} requests failed with speculation (allowed: {percent(slo)})"
+    seen = f"{_over(guardrail)} {_of(excess, 'speculative')} requests failed with speculation (allowed: {percent(slo)})"
     bound = f"the true share lies {'above' if state == 'FAIL' else 'below'}"
     end = None if kept is None or high is None else 1 - kept if state == "FAIL" else high
     sentence = f"{seen}; {bound} {percent(end or 0.0)} with {sure(alpha)}."
     return replace(_finding(guardrail, state, None, None, sentence), slo=slo, bound=slo, upper=end)
 
 
-def count_finding(guardrail: Guardrail, told: PerArm[int | None]) -> Finding:
+def count_finding(guardrail: Guardrail, told: PerArm[Told]) -> Finding:
     """How often something went wrong in the engines (memory ran out, a restart): no more than in the baseline, or than `slo`.
 
-    Told by one arm only: NODATA. Told by neither: NODATA, and not required, as no engine is obliged to tell.
+    Not known of an arm: NODATA. No block of either arm tells: NODATA, and not required, as no engine is obliged to tell; one that
+    tells at times is, as its silence may hide what happened.
     """
     words = metric_words(guardrail.metric)
-    before, after = told.baseline, told.speculative
-    required = guardrail.required
+    before, after = told.baseline.count, told.speculative.count
+    over = _over(guardrail)
     state: FindingState
-    if before is None and after is None:
-        state, required, reason = "NODATA", False, f"Neither engine tells {words}."
-    elif before is None or after is None:
-        silent = "baseline's engine" if before is None else "speculative engine"
-        state, reason = "NODATA", f"The {silent} does not tell {words}, so the arms cannot be compared in it."
-        if after:
-            seen = f"Over the run {words} was at least {after} with speculation"
-            reason = f"{seen}; the {silent} does not tell it, so the arms cannot be compared in it."
+    if before is None or after is None:
+        state, reason = "NODATA", _silence(told, words, over)
     else:
         allowed = before if guardrail.slo is None else guardrail.slo
         state = "FAIL" if after > allowed else "PASS"
         limit = "no more than without" if guardrail.slo is None else f"at most {number(guardrail.slo)}"
-        reason = f"Over the run {words} was {after} with speculation and {before} without (allowed: {limit})."
-    return _finding(guardrail, state, None, None, reason, required=required)
+        least = "at least " if told.speculative.silent else ""
+        reason = f"{over} {words} was {least}{after} with speculation and {before} without (allowed: {limit})."
+    asked = guardrail.required and (told.baseline.ever or told.speculative.ever)
+    return _finding(guardrail, state, None, None, reason, required=asked)
 
 
-def told_by(cells: Sequence[PerArm[tuple[Block, ...]]], metric: str) -> PerArm[int | None]:
+def _silence(told: PerArm[Told], words: str, over: str) -> str:
+    """Why a count is not known, which at least one arm does not tell whole."""
+    before, after = told.baseline, told.speculative
+    so = "so the arms cannot be compared in it"
+    if not before.ever and not after.ever:
+        return f"Neither engine tells {words}."
+    if before.count is None and after.count is None:
+        gaps = f"in {before.silent} of {before.blocks} blocks and the speculative one in {after.silent} of {after.blocks}"
+        return f"The baseline's engine was silent {gaps} about {words}, {so}."
+    name, arm = ("baseline's engine", before) if before.count is None else ("speculative engine", after)
+    gap = f"was silent in {arm.silent} of {arm.blocks} blocks about" if arm.ever else "does not tell"
+    if after.count:
+        return f"{over} {words} was at least {after.count} with speculation; the {name} {gap} it, {so}."
+    return f"The {name} {gap} {words}, {so}."
+
+
+def told_by(cells: Sequence[PerArm[tuple[Block, ...]]], metric: str) -> PerArm[Told]:
     """How often each arm's engine says that memory ran out ('oom') or that it started anew ('restarts'), over all blocks.
 
-    None for an arm of which a single block does not tell: what happened in it may be the one thing that mattered. Where the
+    No count for an arm of which a single block does not tell: what happened in it may be the one thing that mattered. Where the
     speculative arm's blocks that do tell are already past the baseline's number, or past none where the baseline does not tell,
     their number stands: it is at least that.
     """
     before, after = (_counts(cells, arm, metric) for arm in ARMS)
-    whole = PerArm(_whole(before), _whole(after))
+    whole = PerArm(_told(before), _told(after))
     least = sum(count for count in after if count is not None)
-    if whole.speculative is None and least > (whole.baseline or 0):
-        return PerArm(whole.baseline, least)
+    if whole.speculative.count is None and least > (whole.baseline.count or 0):
+        return PerArm(whole.baseline, replace(whole.speculative, count=least))
     return whole
 
 
-def _whole(counts: Sequence[int | None]) -> int | None:
+def _told(counts: Sequence[int | None]) -> Told:
     told = [count for count in counts if count is not None]
-    return sum(told) if told and len(told) == len(counts) else None
+    whole = bool(told) and len(told) == len(counts)
+    return Told(count=sum(told) if whole else None, silent=len(counts) - len(told), blocks=len(counts))
 
 
 def _counts(cells: Sequence[PerArm[tuple[Block, ...]]], arm: ArmName, metric: str) -> list[int | None]:
@@ -132,12 +160,19 @@ def _counts(cells: Sequence[PerArm[tuple[Block, ...]]], arm: ArmName, metric: st
     return counts
 
 
-def _error_reason(excess: Excess, state: FindingState, margin: float, alpha: float) -> str:
+def _over(guardrail: Guardrail) -> str:
+    """Over what the guardrail counts: the run, or the loads and bins that it is asked of."""
+    loads = "" if guardrail.cells is None else f" at loads of {', '.join(map(number, guardrail.cells))}"
+    bins = "" if guardrail.bins is None else f" in {', '.join(guardrail.bins)}"
+    return f"Over the run{loads}{bins}{':' if loads or bins else ''}"
+
+
+def _error_reason(excess: Excess, state: FindingState, margin: float, alpha: float, over: str) -> str:
     rates = excess.rates
     if rates is None:
         lacking = "the baseline" if not excess.requests.baseline else "the speculative arm"
         return f"No request of {lacking} ended by itself, so the shares of failed requests cannot be compared."
-    seen = f"Over the run {_of(excess, 'speculative')} requests failed with speculation and {_of(excess, 'baseline')} without"
+    seen = f"{over} {_of(excess, 'speculative')} requests failed with speculation and {_of(excess, 'baseline')} without"
     points = f"{number(100 * margin)} points"
     if state == "FAIL":
         by_chance = chance(rates.p_excess)

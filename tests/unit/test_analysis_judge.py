@@ -319,6 +319,7 @@ def test_oom_and_restarts_are_counted_over_the_run() -> None:
     assert _judged(WINS, one, telling=told("speculative", restarts=1)).verdict == "ROLLBACK"
     assert _judged(WINS, one, telling=told("baseline", restarts=1)).verdict == "PROMOTE"
     assert _judged(WINS, one, telling=told("baseline only")).verdict == "HOLD"
+    assert _judged(WINS, one, telling=lambda block, _: Telemetry(restarts=0) if block.pair else None).verdict == "HOLD"
     assert _judged(WINS, one).verdict == "PROMOTE"
 
 

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from specbench.analysis.safety import count_finding, error_finding, excess_of, told_by
+from specbench.analysis.safety import Told, count_finding, error_finding, excess_of, told_by
 from specbench.analysis.samples import Totals
 from specbench.model.asked import ArmName
 from specbench.model.judged import Finding, FindingState, PerArm
@@ -92,11 +92,18 @@ def test_an_absolute_limit_on_failures(failed: Sequence[float], state: FindingSt
     assert "(allowed: 1 %)" in found.reason
 
 
+def _ten(silent: int = 0, count: int | None = None) -> Told:
+    """What an arm's engine says over ten blocks, of which so many are silent."""
+    return Told(count=count, silent=silent, blocks=10)
+
+
 def test_an_absolute_limit_on_restarts() -> None:
     """One restart may be planned."""
     rule = a_guardrail("restarts", None, slo=1.0, role="safety")
 
-    assert [count_finding(rule, PerArm(0, count)).state for count in (0, 1, 2)] == ["PASS", "PASS", "FAIL"]
+    found = [count_finding(rule, PerArm(_ten(count=0), _ten(count=count))).state for count in (0, 1, 2)]
+
+    assert found == ["PASS", "PASS", "FAIL"]
 
 
 @given(
@@ -115,17 +122,20 @@ def test_more_failures_never_improve_the_finding(baseline: list[int], rate: int,
 @pytest.mark.parametrize(
     ("told", "state", "required"),
     [
-        (PerArm(0, 0), "PASS", True),
-        (PerArm(1, 1), "PASS", True),
-        (PerArm(2, 1), "PASS", True),
-        (PerArm(0, 1), "FAIL", True),
-        (PerArm(None, 0), "NODATA", True),
-        (PerArm(0, None), "NODATA", True),
-        (PerArm(None, None), "NODATA", False),
+        (PerArm(_ten(count=0), _ten(count=0)), "PASS", True),
+        (PerArm(_ten(count=1), _ten(count=1)), "PASS", True),
+        (PerArm(_ten(count=2), _ten(count=1)), "PASS", True),
+        (PerArm(_ten(count=0), _ten(count=1)), "FAIL", True),
+        (PerArm(_ten(10), _ten(count=0)), "NODATA", True),
+        (PerArm(_ten(count=0), _ten(10)), "NODATA", True),
+        (PerArm(_ten(count=0), _ten(1)), "NODATA", True),
+        (PerArm(_ten(1), _ten(1)), "NODATA", True),
+        (PerArm(_ten(10), _ten(1)), "NODATA", True),
+        (PerArm(_ten(10), _ten(10)), "NODATA", False),
     ],
 )
-def test_counts_of_the_engines(told: PerArm[int | None], state: FindingState, required: bool) -> None:
-    """None more than the baseline; told by one arm only is no pass; told by neither is not asked for."""
+def test_counts_of_the_engines(told: PerArm[Told], state: FindingState, required: bool) -> None:
+    """None more than the baseline; not known of an arm is no pass; told in no block of either arm is not asked for."""
     found = count_finding(OOM, told)
 
     assert (found.state, found.required) == (state, required)
@@ -134,13 +144,56 @@ def test_counts_of_the_engines(told: PerArm[int | None], state: FindingState, re
 
 def test_memory_that_ran_out_in_one_arm_is_told_with_its_count() -> None:
     """Where the other arm tells nothing it is no harm proven, and no silence either: the check stays required."""
-    found = count_finding(OOM, PerArm(None, 2))
+    found = count_finding(OOM, PerArm(_ten(10), _ten(count=2)))
 
     assert (found.state, found.required) == ("NODATA", True)
     assert found.reason == (
         "Over the run the number of times that memory ran out was at least 2 with speculation; the baseline's engine does not"
         " tell it, so the arms cannot be compared in it."
     )
+
+
+@pytest.mark.parametrize(
+    ("told", "reason"),
+    [
+        (PerArm(_ten(10), _ten(10)), "Neither engine tells the number of times that memory ran out."),
+        (
+            PerArm(_ten(1), _ten(2)),
+            "The baseline's engine was silent in 1 of 10 blocks and the speculative one in 2 of 10 about the number of times that"
+            " memory ran out, so the arms cannot be compared in it.",
+        ),
+        (
+            PerArm(_ten(count=0), _ten(1)),
+            "The speculative engine was silent in 1 of 10 blocks about the number of times that memory ran out, so the arms"
+            " cannot be compared in it.",
+        ),
+        (
+            PerArm(_ten(1), _ten(count=2)),
+            "Over the run the number of times that memory ran out was at least 2 with speculation; the baseline's engine was"
+            " silent in 1 of 10 blocks about it, so the arms cannot be compared in it.",
+        ),
+        (
+            PerArm(_ten(count=0), _ten(1, count=2)),
+            "Over the run the number of times that memory ran out was at least 2 with speculation and 0 without (allowed: no"
+            " more than without).",
+        ),
+    ],
+)
+def test_silence_is_told_as_it_was(told: PerArm[Told], reason: str) -> None:
+    """An engine that missed a block is not said to tell nothing."""
+    assert count_finding(OOM, told).reason == reason
+
+
+def test_what_is_asked_of_some_loads_says_so() -> None:
+    """Two findings of one metric would else contradict each other."""
+    rule = a_guardrail("error_rate", 0.005, role="safety", cells=(4.0, 16.0))
+    told = PerArm(_ten(count=0), _ten(count=0))
+
+    failed = error_finding(rule, excess_of([_cell([0] * 4, 50)], [_cell([0] * 4, 50)], 0.05), 0.05)
+    memory = count_finding(replace(OOM, cells=(16.0,), bins=("edit",)), told)
+
+    assert failed.reason.startswith("Over the run at loads of 4, 16: 0 of 200 (0 %) requests failed with speculation")
+    assert memory.reason.startswith("Over the run at loads of 16 in edit: the number of times that memory ran out was 0")
 
 
 def _blocks(counts: Sequence[int | None], arm: ArmName) -> tuple[Block, ...]:
@@ -169,5 +222,6 @@ def test_a_block_that_tells_nothing_leaves_its_arm_untold_unless_the_rest_proves
     """Silence is no zero."""
     counts = told_by([PerArm(_blocks(baseline, "baseline"), _blocks(speculative, "speculative"))], "oom")
 
-    assert counts == PerArm(*told)
+    assert (counts.baseline.count, counts.speculative.count) == told
+    assert (counts.baseline.silent, counts.speculative.silent) == (baseline.count(None), speculative.count(None))
     assert count_finding(OOM, counts).state == state
