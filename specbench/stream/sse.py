@@ -25,24 +25,23 @@ class Event(NamedTuple):
 def events_of(body: bytes) -> list[Event]:
     """The events of a whole body, in order."""
     found: list[Event] = []
-    data: bytes | None = None
+    data: list[bytes] = []
     name = b""
     offset = 0
     for line, end in _lines(body):
         offset = end
         if line.startswith(b"data:"):
-            value = line[6:] if line.startswith(b" ", 5) else line[5:]
-            data = value if data is None else data + b"\n" + value
+            data.append(line[6:] if line.startswith(b" ", 5) else line[5:])
         elif not line:
-            if data:
-                found.append(Event(data, name, end, True))
-            data, name = None, b""
+            if whole := b"\n".join(data):
+                found.append(Event(whole, name, end, True))
+            data, name = [], b""
         elif line.startswith(b"event:"):
             name = line[6:].removeprefix(b" ")
         elif line == b"data":
-            data = b"" if data is None else data + b"\n"
-    if data:
-        found.append(Event(data, name, offset, False))
+            data.append(b"")
+    if whole := b"\n".join(data):
+        found.append(Event(whole, name, offset, False))
     return found
 
 

@@ -1,5 +1,7 @@
 """Server-sent events are read as the WHATWG text says, and never depend on how the bytes were cut."""
 
+import time
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -80,3 +82,19 @@ def test_events_of_one_body_are_those_of_its_parts(lines: list[tuple[str, str]])
         assert [early for early in events_of(body[: event.end]) if early.terminated] == [
             early for early in finished if early.end <= event.end
         ]
+
+
+def test_data_lines_are_read_in_proportion_to_their_number() -> None:
+    """A server that ends its events with one line end has its whole body in one: four times the lines, four times the time."""
+    body = (b"data: " + b"x" * 200 + b"\n") * 20_000
+
+    assert _least_s(body) < 10 * _least_s(body[: len(body) // 4])
+
+
+def _least_s(body: bytes) -> float:
+    times = []
+    for _ in range(5):
+        began = time.process_time()
+        events_of(body)
+        times.append(time.process_time() - began)
+    return min(times)
