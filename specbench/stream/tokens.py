@@ -1,7 +1,8 @@
 """How many tokens each content event brought: the best source that a stream really carries. Pure; knows no engine by name.
 
 token_ids           the ids in the event are its tokens; where one output was split into several events and the ids came with the
-                    last (LMDeploy), its tokens count for the first, provided that all ids together are the server's total
+                    last (LMDeploy), its tokens count for the first, provided that all ids together are the server's total;
+                    ids that are fewer than that give way to running usage that adds up to it
 running_usage       the rise of `usage.completion_tokens` since the event before
 engine_counts       the rise of the engine's own count (llama.cpp's `tokens_predicted` and `timings.predicted_n`, log
                     probabilities); or, where an event is one token by the engine's rule, the engine's total confirms it
@@ -53,7 +54,7 @@ def spread(total: int, places: int) -> tuple[int, ...]:
 def _by(source: TokenSource, answer: Answer, rule: StreamRule, at_first_stamp: int) -> tuple[int, ...] | None:
     match source:
         case "token_ids":
-            return _by_ids(answer)
+            return _by_ids(answer, rule)
         case "running_usage":
             return _rises(answer.usage)
         case "engine_counts":
@@ -65,11 +66,16 @@ def _by(source: TokenSource, answer: Answer, rule: StreamRule, at_first_stamp: i
             return None  # a tokenizer is not at hand here; events are what is left
 
 
-def _by_ids(answer: Answer) -> tuple[int, ...] | None:
-    """The number of ids of each event; None where events without ids leave tokens uncounted."""
+def _by_ids(answer: Answer, rule: StreamRule) -> tuple[int, ...] | None:
+    """The number of ids of each event; None where events without ids leave tokens uncounted, or running usage knows better."""
     told = sum(ids for ids in answer.ids if ids is not None)
-    if None in answer.ids and (not told or answer.output_tokens is None or _reconciled(answer, told)):
+    unreconciled = bool(_reconciled(answer, told))
+    if None in answer.ids and (not told or answer.output_tokens is None or unreconciled):
         return None
+    if unreconciled and "running_usage" in rule.token_sources:
+        rises = _rises(answer.usage)
+        if rises is not None and not _reconciled(answer, sum(rises)):
+            return None
     tokens = [0] * len(answer.ids)
     first = 0
     for place, ids in enumerate(answer.ids):

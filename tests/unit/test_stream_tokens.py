@@ -84,3 +84,20 @@ def test_a_final_count_is_spread_whole(events: int, first: int, extra: int) -> N
     assert sum(tokens) == events + extra
     if together < events:
         assert tokens[:together] == (1,) * together
+
+
+def test_running_usage_that_adds_up_beats_ids_that_do_not() -> None:
+    """Four ids of eight tokens are not all: usage of 1, 4 and 8 is 1, 3 and 4 tokens."""
+    answer = _answer(3, 8, ids=[1, 1, 2], usage=[1, 4, 8])
+
+    assert (attribute(answer, BY_EVENT, 1).source, attribute(answer, BY_EVENT, 1).tokens) == ("running_usage", (1, 3, 4))
+
+
+def test_ids_stand_where_usage_is_no_better() -> None:
+    """It does not add up either, is not told in each event, or is no source by the engine's rule."""
+    ids: list[int | None] = [1, 1, 2]
+    worse, silent = _answer(3, 8, ids=ids, usage=[1, 4, 6]), _answer(3, 8, ids=ids, usage=[1, None, 8])
+    other = attribute(_answer(3, 8, ids=ids, usage=[1, 4, 8]), BY_BURST, 1)
+
+    assert [attribute(answer, BY_EVENT, 1).tokens for answer in (worse, silent)] == [(1, 1, 2)] * 2
+    assert (other.source, other.tokens, other.flags) == ("token_ids", (1, 1, 2), ("tokens_unreconciled",))
