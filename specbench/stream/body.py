@@ -1,12 +1,17 @@
 """The body of an answer behind its content encoding, and when each of its bytes had arrived. Pure."""
 
 import zlib
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from specbench.model.seen import Capture, Frame
 
 WINDOW_BITS = {"gzip": 31, "x-gzip": 31, "deflate": 15}
-PLAIN = ("", "identity")
+
+
+def encoding_of(headers: Mapping[str, str]) -> str:
+    """The content encoding that these headers name, empty where the body is plain."""
+    encoding = headers.get("content-encoding", "").strip().lower()
+    return "" if encoding == "identity" else encoding
 
 
 def plain_frames(capture: Capture) -> tuple[Sequence[Frame], str | None]:
@@ -14,8 +19,8 @@ def plain_frames(capture: Capture) -> tuple[Sequence[Frame], str | None]:
 
     Returns: the frames, and why they could not be decoded whole, None where they could.
     """
-    encoding = capture.headers.get("content-encoding", "").strip().lower()
-    if encoding in PLAIN:
+    encoding = encoding_of(capture.headers)
+    if not encoding:
         return capture.frames, None
     if encoding not in WINDOW_BITS:
         return (), f"content encoding {encoding!r} was not asked for and cannot be read"

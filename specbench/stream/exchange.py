@@ -1,10 +1,12 @@
 """One request and its answer while they happen: stamps, body bytes, limits. Reads no clock and no socket: it is told."""
 
+import re
 from array import array
 
 import httptools
 
 from specbench.model.seen import Capture, Outcome, StampSource
+from specbench.stream.body import encoding_of
 from specbench.stream.frames import UNKNOWN, frames_of
 from specbench.stream.framing import Framing
 from specbench.stream.timeouts import Timeouts
@@ -18,6 +20,9 @@ LONGEST_LINE = 4 * 1024 * 1024
 """Bytes that a body may go on without a line end. One event carries a few tokens; images and logits do not come by line."""
 
 LINE_FEED = 10
+
+_ERROR = re.compile(rb'"error"(?!\s*:\s*(?:null|false|0|""|\{\s*\}|\[\s*\]))')
+"""An error that says anything: some servers send an empty one in every event, which is none in `answer.py` either."""
 
 LARGEST_BODY = 256 * 1024 * 1024
 """Bytes of one answer that are kept; an endpoint that never stops must not fill the memory."""
@@ -93,7 +98,7 @@ class Exchange:
                 self._open_line = 0
             else:
                 self._measure(body)
-            if b"data:" in body and (self._token_ns is not None or self._holds_token(body)):
+            if (b"data:" in body and (self._token_ns is not None or self._holds_token(body))) or self._encoded():
                 self._token_ns = read_ns
         if self.framing.complete:
             self.finished = True
@@ -113,6 +118,10 @@ class Exchange:
         self._data_lines += body.count(b"data:")
         return self._data_lines > 1 or b'"role":' not in body
 
+    def _encoded(self) -> bool:
+        """Whether events cannot be seen from here, so that any byte of the body may be a token."""
+        return bool(encoding_of(self.framing.headers))
+
     def closed(self) -> bool:
         """Whether the answer is whole now that the peer has closed."""
         self.finished = whole = self.framing.closed()
@@ -120,9 +129,12 @@ class Exchange:
 
     @property
     def looks_well(self) -> bool:
-        """Whether the answer looks like tokens from outside; what it says is for the decoder to judge."""
-        well = self.problem is None and self.framing.status == 200 and self._token_ns is not None
-        return well and b'"error"' not in b"".join(self.pieces[-2:])
+        """Whether the answer looks like tokens from outside; what it says is for the decoder to judge.
+
+        Where the body is encoded nothing of it can be seen, and status and problem decide.
+        """
+        well = self.problem is None and self.framing.status == 200
+        return well and (self._encoded() or (self._token_ns is not None and not _ERROR.search(b"".join(self.pieces[-2:]))))
 
     def deadline(self) -> tuple[int, Outcome]:
         """The moment at which the next read is too late, and what that is called."""

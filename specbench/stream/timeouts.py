@@ -8,7 +8,8 @@ class Timeouts:
     """Limits of one request in seconds: opening a connection, silence before and between tokens, and the whole.
 
     `first_token_s` runs from the moment the request was sent, `between_tokens_s` from the last read that held a `data:`
-    line (a comment keeps a connection open, it is no token), `total_s` from the moment the request was sent.
+    line (a comment keeps a connection open, it is no token) or anything of a compressed body, `total_s` from the moment the
+    request was sent.
     """
 
     connect_s: float = 10.0

@@ -1,5 +1,7 @@
 """What an exchange keeps of each read, when it gives up waiting, and whose clock its stamps are on."""
 
+import gzip
+
 import pytest
 
 from specbench.stream.exchange import LONGEST_LINE, STEP_NS, Exchange
@@ -137,3 +139,40 @@ def test_what_looks_well_from_outside() -> None:
     _take(error, 1, STREAM_HEAD + chunk(b'data: {"error":{"code":500}}\n\n') + chunk(DONE) + END)
 
     assert (good.looks_well, wrong.looks_well, error.looks_well, _begun().looks_well) == (True, False, False, False)
+
+
+@pytest.mark.parametrize("error", [b"null", b" null", b" \t null", b'""', b"false", b" 0", b"{}", b"[ ]"])
+def test_an_error_that_says_nothing_looks_well(error: bytes) -> None:
+    """Foundry Local sends a null one in every event, as others do with other nothings."""
+    exchange = _begun()
+    _take(exchange, 1, STREAM_HEAD + chunk(b'data: {"choices":[],"error":%s}\n\n' % error) + chunk(DONE) + END)
+
+    assert exchange.looks_well
+
+
+@pytest.mark.parametrize("error", [b'"x"', b' {"code":500}', b"true", b" 5", b"  [1]"])
+def test_an_error_that_says_anything_does_not(error: bytes) -> None:
+    """Whatever its shape."""
+    exchange = _begun()
+    _take(exchange, 1, STREAM_HEAD + chunk(b'data: {"error" :%s}\n\n' % error) + chunk(DONE) + END)
+
+    assert not exchange.looks_well
+
+
+def test_a_compressed_stream_is_alive_with_its_first_byte() -> None:
+    """Its events cannot be seen here: bytes count as tokens, status and problem tell whether it looks well."""
+    exchange, wrong = _begun(), _begun()
+    encoded = STREAM_HEAD.replace(b"\r\n\r\n", b"\r\nContent-Encoding: GZip\r\n\r\n")
+    _take(exchange, 1, encoded + chunk(gzip.compress(said("a"))), lag_s=0.0)
+    _take(wrong, 1, encoded.replace(b"200 OK", b"503 Busy") + chunk(b"x") + END)
+
+    assert exchange.deadline() == (_at(3), "stalled")
+    assert (exchange.looks_well, wrong.looks_well) == (True, False)
+
+
+def test_identity_is_no_encoding() -> None:
+    """A plain body that says so is looked into: a comment is no token."""
+    exchange = _begun()
+    _take(exchange, 1, STREAM_HEAD.replace(b"\r\n\r\n", b"\r\nContent-Encoding: identity\r\n\r\n") + chunk(b": ping\n\n"))
+
+    assert (exchange.deadline(), exchange.looks_well) == ((_at(10), "timeout_first_token"), False)
