@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 import msgspec
 
-from specbench.stream.chunks import Choice, Chunk, read_chunk
+from specbench.stream.chunks import Choice, Chunk, Doubtful, read_chunk
 from specbench.stream.sse import Event, events_of
 
 DONE = b"[DONE]"
@@ -89,14 +89,14 @@ def read_answer(body: bytes) -> Answer:
 def _take(answer: Answer, event: Event) -> None:
     try:
         chunk = read_chunk(event.data)
-    except (msgspec.DecodeError, UnicodeDecodeError) as problem:
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as problem:  # the last of brackets, thousands deep
         if event.name == b"error":
             answer.error = _plain(event.data)
         elif answer.broken is None:
             answer.broken, answer.cut_short = str(problem), not event.terminated
         return
-    if chunk.error is not None or chunk.object == "error" or event.name == b"error":
-        answer.error = chunk.error if chunk.error is not None else _plain(event.data)
+    if chunk.error or chunk.object == "error" or event.name == b"error":
+        answer.error = chunk.error or _plain(event.data)
         return
     _account(answer, chunk, event.data)
     if chunk.choices:
@@ -108,6 +108,8 @@ def _take(answer: Answer, event: Event) -> None:
 
 def _account(answer: Answer, chunk: Chunk, data: bytes) -> None:
     """Counts that an event brings along, the last of each kind wins."""
+    if isinstance(chunk, Doubtful):
+        answer.flags.add("implausible_count")
     if (usage := chunk.usage) is not None:
         answer.prompt_tokens = usage.prompt_tokens if usage.prompt_tokens is not None else answer.prompt_tokens
         answer.usage_total = usage.completion_tokens or answer.usage_total  # 0 with text is as good as missing
@@ -133,9 +135,10 @@ def _speak(answer: Answer, end: int, choice: Choice, chunk: Chunk) -> None:
     usage = chunk.usage.completion_tokens if chunk.usage is not None else None
     # Usage that comes with the finish for the first time is the final one: it says nothing of this event.
     rises = usage is not None and usage > (answer.running_usage or 0)
-    rises = rises and (choice.finish_reason is None or answer.running_usage is not None)
-    if choice.finish_reason is not None:
-        answer.finish_reason = choice.finish_reason
+    finish_reason = choice.finish_reason or None  # SGLang 0.4 and Ollama send "" until there is one
+    rises = rises and (finish_reason is None or answer.running_usage is not None)
+    if finish_reason is not None:
+        answer.finish_reason = finish_reason
     if usage is not None:
         if usage < (answer.running_usage or 0):
             answer.flags.add("usage_fell")
@@ -182,8 +185,8 @@ def _add(answer: Answer, end: int, text: str, answering: bool, told: ToldByEvent
 
 
 def _plain(data: bytes) -> Any:
-    """An error as it was told: JSON of whatever shape, or else text."""
+    """An error as it was told: JSON of whatever shape, or else text; never nothing."""
     try:
-        return msgspec.json.decode(data)
-    except (msgspec.DecodeError, UnicodeDecodeError):
+        return msgspec.json.decode(data) or "an error without a word"
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
         return data.decode("utf-8", "replace")

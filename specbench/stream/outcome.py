@@ -7,7 +7,7 @@ from specbench.model.seen import Capture, Outcome
 from specbench.stream.answer import Answer
 
 EXCERPT = 200
-TOO_LONG_CODES = (None, 400, 413, 422)
+TOO_LONG_CODES = ("400", "413", "422")
 _TOO_LONG = re.compile(r"context[ _](length|size|window)|exceed_context|(prompt|input) is too long", re.IGNORECASE)
 
 FAILED_FINISHES = ("abort", "error", "repetition")
@@ -35,14 +35,13 @@ def outcome_of_status(status: int, body: bytes, location: str | None = None) -> 
     """The outcome of an answer whose status says that it failed; `location` is where a redirect points to."""
     if 300 <= status < 400 and location is not None:
         return "http_error", f"HTTP {status}: redirects are not followed under load; use {excerpt(location)}"
-    text = excerpt(body.decode("utf-8", "replace"))
-    too_long = status in TOO_LONG_CODES and _TOO_LONG.search(text)
-    return ("prompt_too_long" if too_long else "http_error"), f"HTTP {status}: {text}"
+    text = body.decode("utf-8", "replace")
+    return ("prompt_too_long" if _too_long(status, text) else "http_error"), f"HTTP {status}: {excerpt(text)}"
 
 
 def outcome_of_document(told: Any) -> tuple[Outcome, str]:
     """The outcome of one JSON document (or of None: another text) where a stream was asked for."""
-    if isinstance(told, dict) and told.get("error") is not None:
+    if isinstance(told, dict) and told.get("error"):
         return _told_error(told["error"])
     if isinstance(told, dict) and told.get("object") == "error":
         return _told_error(told)
@@ -58,8 +57,23 @@ def excerpt(text: str) -> str:
 def _told_error(error: Any) -> tuple[Outcome, str]:
     """An error object of any engine: `code` or `http_status_code`, `message`, or a bare text."""
     if not isinstance(error, dict):
-        return "in_band_error", excerpt(str(error))
+        return "in_band_error", excerpt(_words(error))
     code = error.get("code", error.get("http_status_code"))
-    message = excerpt(str(error.get("message", error)))
-    too_long = code in TOO_LONG_CODES and (_TOO_LONG.search(message) or _TOO_LONG.search(str(error.get("type"))))
-    return ("prompt_too_long" if too_long else "in_band_error"), f"{code}: {message}" if code is not None else message
+    message = _words(error.get("message") or error)
+    too_long = _too_long(code, message, _words(error.get("type")), _words(code))
+    reason = excerpt(message) if code is None else f"{excerpt(_words(code))}: {excerpt(message)}"
+    return ("prompt_too_long" if too_long else "in_band_error"), reason
+
+
+def _too_long(code: Any, *texts: str) -> bool:
+    """Whether one of these texts says that the prompt does not fit, and a code that is a number, also as text, allows it."""
+    is_word = code is None or (isinstance(code, str) and not code.isdecimal())
+    return (is_word or _words(code) in TOO_LONG_CODES) and any(_TOO_LONG.search(text) for text in texts)
+
+
+def _words(told: Any) -> str:
+    """A value as text; what is nested too deep for that is said to be."""
+    try:
+        return str(told)
+    except RecursionError:
+        return "an error nested too deep to be shown"

@@ -9,7 +9,8 @@ import msgspec
 
 from specbench.model.seen import Acceptance, Capture, Outcome, RequestRecord, StreamRule, TokenSource
 from specbench.stream.answer import Answer, read_answer
-from specbench.stream.body import arrivals, plain_frames
+from specbench.stream.body import arrivals, encoding_of, plain_frames
+from specbench.stream.chunks import MOST_TOKENS
 from specbench.stream.outcome import outcome_of, outcome_of_document, outcome_of_status
 from specbench.stream.steps import censored, step_sizes, steps_of_moments, told_moments
 from specbench.stream.text import looping
@@ -110,7 +111,7 @@ def _judged(capture: Capture, body: bytes, undecodable: str | None) -> tuple[Ans
 def _document(body: bytes) -> object:
     try:
         return msgspec.json.decode(body)
-    except (msgspec.DecodeError, UnicodeDecodeError):
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
         return None
 
 
@@ -144,16 +145,20 @@ def _released_at_once(event_ns: Sequence[int], steps: Sequence[int] | None) -> b
 
 
 def _acceptance(answer: Answer, rule: StreamRule) -> Acceptance | None:
-    """What the engine told of its drafts for this request, read as its file in `telemetry/` says."""
+    """What the engine told of its drafts for this request, read as its file in `telemetry/` says; None where no answer can
+    have had as many."""
     engine = ENGINES.get(rule.engine)
-    if engine is None or answer.account is None:
+    told = _document(answer.account) if engine is not None and answer.account is not None else None
+    counts = engine.answer_counts(told) if engine is not None and isinstance(told, dict) else None
+    if counts is None:
         return None
-    return engine.answer_counts(msgspec.json.decode(answer.account))
+    largest = max(counts.rounds or 0, counts.drafted or 0, counts.accepted or 0, *(counts.per_position or ()))
+    return counts if largest <= MOST_TOKENS else None
 
 
 def _flags(capture: Capture, answer: Answer) -> set[str]:
     flags = set()
-    if "content-encoding" in capture.headers and capture.headers["content-encoding"].lower() != "identity":
+    if encoding_of(capture.headers):
         flags.add("compressed_stream")
     if answer.done and capture.problem is not None:
         flags.add("unclean_end")

@@ -9,6 +9,9 @@ from typing import Any
 
 Fields = Mapping[str, Any]
 
+MOST = 10**15
+"""The largest count that is believed: bytes of memory stay below it, and sums of thousands of them fit 64 bits."""
+
 
 def object_in(fields: Fields, name: str) -> Fields:
     """The object under that name; an empty one where there is none."""
@@ -23,19 +26,19 @@ def objects_in(fields: Fields, name: str) -> list[Fields]:
 
 
 def count_in(fields: Fields, *names: str) -> int | None:
-    """The first of `names` that holds a whole number of at least 0; None where none does."""
+    """The first of `names` that holds a whole number from 0 to MOST; None where none does."""
     for name in names:
         value = fields.get(name)
-        if isinstance(value, int) and not isinstance(value, bool) and value >= 0:
+        if isinstance(value, int) and not isinstance(value, bool) and 0 <= value <= MOST:
             return value
     return None
 
 
 def counts_in(fields: Fields, *names: str) -> tuple[int, ...] | None:
-    """The first of `names` that holds a list of whole numbers of at least 0; None where none does."""
+    """The first of `names` that holds a list of whole numbers from 0 to MOST; None where none does."""
     for name in names:
         value = fields.get(name)
-        if isinstance(value, list) and all(isinstance(entry, int) and entry >= 0 for entry in value):
+        if isinstance(value, list) and all(isinstance(entry, int) and 0 <= entry <= MOST for entry in value):
             return tuple(value)
     return None
 

@@ -1,6 +1,6 @@
 """What a stream said, chunk by chunk: the cases C of the field, each with the values that a reader of the record needs."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 import pytest
 
@@ -159,6 +159,8 @@ def test_an_error_in_the_stream_is_a_failure(tail: bytes) -> None:
         (event({"object": "error", "message": "m", "code": 500}), "500: m"),
         (b'event: error\ndata: {"message":"m"}\n\n', "m"),
         (b"event: error\ndata: gone\n\n", "gone"),
+        (b"event: error\ndata: null\n\n", "an error without a word"),
+        (b'event: error\ndata: ""\n\n', "an error without a word"),
     ],
 )
 def test_every_engines_error_is_one(error: bytes, reason: str) -> None:
@@ -205,6 +207,15 @@ def test_a_clean_end_without_any_sign_of_it_is_truncated() -> None:
 def test_a_finish_reason_is_a_sign_of_the_end() -> None:
     """Engines that send no [DONE] end with it."""
     assert a_record((100, said("a")), (140, finish())).outcome == "ok"
+
+
+def test_an_empty_finish_reason_is_none() -> None:
+    """SGLang 0.4 and Ollama send "" in every chunk: no end before the real one, and none that replaces it."""
+    spoken = [(100.0, delta(content="a", finish="")), (140.0, delta(content="b", finish="", usage=2))]
+    cut, whole = a_record(*spoken), a_record(*spoken, (150, finish("length")), (160, delta(finish="") + DONE))
+
+    assert (cut.outcome, cut.finish_reason) == ("truncated_stream", None)
+    assert (whole.outcome, whole.finish_reason) == ("ok", "length")
 
 
 @pytest.mark.parametrize("reason", ["abort", "error", "repetition"])
@@ -257,8 +268,107 @@ def test_an_event_of_another_shape_is_not_passed_over() -> None:
     assert "$.choices[0].delta.content" in (record.reason or "")
 
 
+def test_brackets_by_the_thousand_are_an_event_that_cannot_be_read() -> None:
+    """The request fails, and not the run."""
+    record = a_record((100, b'data: {"choices": ' + b"[" * 5000 + b"]" * 5000 + b"}\n\n" + finish() + DONE))
+
+    assert record.outcome == "protocol_error"
+    assert "an event is not readable: " in (record.reason or "")
+
+
 def test_thoughts_alone_are_an_output_without_an_answer() -> None:
     """A limit reached while thinking: tokens, but no first answer token."""
     record = a_record((100, thought("hm")), (110, finish("length") + final_usage(1) + DONE))
 
     assert (record.outcome, record.first_answer_ns) == ("ok", None)
+
+
+@pytest.mark.parametrize("error", ["null", '""', "false", "0", "{}"])
+def test_an_error_that_says_nothing_is_none(error: str) -> None:
+    """Foundry Local and others send one in every event."""
+    chunk = said("a").replace(b'{"choices"', b'{"error":%s,"choices"' % error.encode())
+
+    assert (a_record((100, chunk + finish() + DONE)).outcome, text_of((100, chunk))) == ("ok", "a")
+
+
+@pytest.mark.parametrize("count", [-5, 40_000_000_000, 10**24, 10_000_001, 1.5])
+def test_a_count_that_no_answer_can_have_is_not_told(count: float) -> None:
+    """The answer stays good, its tokens come from the next source, and a flag says why."""
+    usage = {"prompt_tokens": count, "completion_tokens": count, "prompt_tokens_details": {"cached_tokens": count}}
+    record = a_record((100, said("a")), (140, said("b")), (150, finish() + event({"choices": [], "usage": usage}) + DONE))
+
+    assert (record.outcome, record.output_tokens, record.event_tokens) == ("ok", 2, (1, 1))
+    assert (record.prompt_tokens, record.cached_tokens, record.token_source) == (None, None, "events")
+    assert record.flags == ("implausible_count", "tokens_guessed")
+
+
+@pytest.mark.parametrize("count", [-1, 10**24])
+def test_nor_is_one_of_llamacpp_s(count: int) -> None:
+    """Its timings and its native route count by other names."""
+    timings = event({"choices": [], "timings": {"predicted_n": count, "cache_n": count}})
+    native = event({"content": " b", "stop": True, "tokens_predicted": count, "tokens_evaluated": count})
+    told = read_answer(timings), read_answer(native)
+
+    assert [(one.output_tokens, one.prompt_tokens, one.cached_tokens) for one in told] == [(None, None, None)] * 2
+    assert [one.flags for one in told] == [{"implausible_count"}] * 2
+
+
+def test_the_largest_count_is_believed() -> None:
+    """Ten million tokens are the longest context that any model claims."""
+    assert read_answer(final_usage(10_000_000)).output_tokens == 10_000_000
+
+
+def test_a_whole_number_may_be_written_as_a_float() -> None:
+    """Gateways in languages with one kind of number do."""
+    record = a_record((100, said("abc")), (110, finish() + event({"choices": [], "usage": {"completion_tokens": 3.0}}) + DONE))
+
+    assert (record.outcome, record.output_tokens, record.flags) == ("ok", 3, ("tokens_spread",))
+
+
+def test_a_choice_may_have_no_index() -> None:
+    """None is not a second choice."""
+    record = a_record((100, event({"choices": [{"index": None, "delta": {"content": "a"}}]}) + finish() + DONE))
+
+    assert (record.outcome, record.flags) == ("ok", ("tokens_guessed",))
+
+
+def test_content_in_parts_is_the_text_of_its_parts() -> None:
+    """As Mistral's reasoning models write it: thoughts are reasoning, a reference has no text."""
+    thinking = {"type": "thinking", "thinking": [{"type": "text", "text": "hm"}, {"type": "text", "text": "."}]}
+    chunks = [
+        (100.0, delta(content=[thinking])),
+        (140.0, delta(content=[{"type": "text", "text": "An"}, {"type": "reference", "reference_ids": [1]}])),
+        (180.0, said("swer")),
+    ]
+    record = a_record(*chunks, (190, finish() + DONE))
+
+    assert (record.outcome, times_ms(record), text_of(*chunks)) == ("ok", [100, 140, 180], "hm.Answer")
+    assert record.first_answer_ns == 140_000_000
+
+
+def test_an_event_of_null_says_nothing() -> None:
+    """It is passed over, as it has no text that could be lost."""
+    record = a_record((100, said("a") + b"data: null\n\n" + finish() + DONE))
+
+    assert (record.outcome, record.text_chars) == ("ok", 1)
+
+
+def test_half_a_surrogate_pair_is_not_called_truncated() -> None:
+    """It cannot be text; the stream is whole all the same."""
+    record = a_record((100, event({"choices": [{"delta": {"content": "x"}}]}).replace(b"x", b"\\ud800") + finish() + DONE))
+
+    assert (record.outcome, record.reason) == (
+        "protocol_error",
+        "an event is not readable: an escape is half of a surrogate pair",
+    )
+
+
+@pytest.mark.parametrize("depths", [(100, 500), range(850, 1_000), (1_000, 100_000)])
+def test_an_error_nested_without_end_is_one(depths: Sequence[int]) -> None:
+    """Also at the depths at which JSON can still be read and no longer be shown."""
+    deep = [b"[" * depth + b"]" * depth for depth in depths]
+    named = [a_record((100, b"event: error\ndata: " + data + b"\n\n")).outcome for data in deep]
+    inside = [a_record((100, b'data: {"error":{"message":' + data + b"}}\n\n")).outcome for data in deep]
+
+    assert set(named) == {"in_band_error"}
+    assert set(inside) <= {"in_band_error", "protocol_error"}

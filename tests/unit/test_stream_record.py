@@ -256,6 +256,36 @@ def test_a_prompt_that_does_not_fit_is_named_whether_by_status_or_in_band() -> N
     assert (by_status.outcome, in_band.outcome) == ("prompt_too_long", "prompt_too_long")
 
 
+@pytest.mark.parametrize(
+    "error",
+    [
+        {"message": "Your input exceeds the limit.", "type": "invalid_request_error", "code": "context_length_exceeded"},
+        {"message": TOO_LONG, "code": "400"},
+        {"message": TOO_LONG, "code": "invalid_request"},
+        {"message": "y" * 300 + TOO_LONG, "code": 400},
+    ],
+)
+def test_its_code_may_be_a_word_and_its_phrase_come_late(error: dict[str, str]) -> None:
+    """Whether the error is an event or a document."""
+    in_band, document = event({"error": error}) + DONE, json.dumps({"error": error}).encode()
+
+    assert [a_record((10, body)).outcome for body in (in_band, document)] == ["prompt_too_long"] * 2
+
+
+@pytest.mark.parametrize("code", [500, "500", "503"])
+def test_a_server_error_is_one_whatever_it_says(code: int | str) -> None:
+    """A code that is a number decides, also as a text."""
+    assert a_record((10, event({"error": {"message": TOO_LONG, "code": code}}))).outcome == "in_band_error"
+
+
+def test_a_long_refusal_is_read_to_its_end() -> None:
+    """The phrase may stand behind what the record quotes."""
+    body = json.dumps({"detail": "y" * 300, "error": {"message": TOO_LONG}}).encode()
+    record = a_record((10, body), status=400, headers={"content-type": "application/json"})
+
+    assert (record.outcome, "maximum context" in (record.reason or "")) == ("prompt_too_long", False)
+
+
 def test_failures_without_an_answer_are_records_too() -> None:
     """A connection that never was: no times, no tokens, and why."""
     record = a_record(status=None, headers={}, problem="connect_failed", problem_text="refused")
@@ -333,3 +363,27 @@ def test_no_body_makes_the_decoder_fail(body: bytes, cuts: list[int]) -> None:
     record = record_of(_cut(b"data: " + pieces, cuts, [1] * 31), ASKED, BY_EVENT)
 
     assert record.outcome in ("ok", "empty_output", "truncated_stream", "protocol_error", "in_band_error", "prompt_too_long")
+
+
+@pytest.mark.parametrize("depth", [500, 950, 1_000, 1_050, 100_000])
+def test_a_document_nested_without_end_is_no_stream(depth: int) -> None:
+    """However deep it goes, and whether its brackets are ever closed."""
+    deep = b'{"a":' + b"[" * depth
+
+    assert [a_record((80, body)).outcome for body in (deep, deep + b"]" * depth + b"}")] == ["not_streamed"] * 2
+
+
+@pytest.mark.parametrize("counts", [{"draft_n": 10**24}, {"draft_n": 7, "draft_n_accepted": 10_000_001}])
+def test_drafts_that_no_answer_can_have_are_not_told(counts: dict[str, int]) -> None:
+    """The answer is good without them."""
+    record = a_record((100, said("a") + finish() + event({"choices": [], "timings": counts}) + DONE), rule=BY_BURST)
+
+    assert (record.outcome, record.acceptance) == ("ok", None)
+
+
+def test_an_account_that_cannot_be_read_is_none() -> None:
+    """What the decoder passed over, a number beyond all numbers, does not make the record fail."""
+    account = b'data: {"choices":[],"timings":{"draft_n":3,"x":1e999}}\n\n'
+    record = a_record((100, said("a") + finish() + account + DONE), rule=BY_BURST)
+
+    assert (record.outcome, record.acceptance) == ("ok", None)

@@ -42,7 +42,7 @@ def variants(value: Any) -> Iterator[Any]:
 
 
 def test_a_value_of_another_type_is_not_there() -> None:
-    """A count is a whole number of at least 0, a truth value is no number, an empty text says nothing."""
+    """A count is a whole number of at least 0 and of this world, a truth value is no number, an empty text says nothing."""
     fields: dict[str, Any] = {
         "a": -1,
         "b": True,
@@ -54,11 +54,13 @@ def test_a_value_of_another_type_is_not_there() -> None:
         "h": {"i": 1},
         "j": float("nan"),
         "k": 1.5,
+        "l": 10**24,
+        "m": [1, 10**24],
     }
 
-    assert [count_in(fields, name) for name in "abcdk"] == [None, None, 3, None, None]
+    assert [count_in(fields, name) for name in "abcdkl"] == [None, None, 3, None, None, None]
     assert count_in(fields, "a", "z", "c") == 3
-    assert [counts_in(fields, name) for name in "cfg"] == [None, (1, 2), None]
+    assert [counts_in(fields, name) for name in "cfgm"] == [None, (1, 2), None, None]
     assert [number_in(fields, name) for name in "abcdjk"] == [None, None, 3.0, None, None, 1.5]
     assert [flag_in(fields, name) for name in "abc"] == [None, True, None]
     assert [word_in(fields, name) for name in "bcdefk"] == [None, "3", "x", None, None, "1.5"]
