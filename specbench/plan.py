@@ -8,9 +8,10 @@ all cells, then the other's.
 
 import random
 from dataclasses import dataclass
+from textwrap import wrap
 
 from specbench.analysis.metrics import METRICS
-from specbench.model.asked import ARMS, Arm, ArmName, Scenario, Schedule
+from specbench.model.asked import ARMS, Arm, ArmName, Guardrail, Scenario, Schedule
 from specbench.model.seen import Cell
 
 DRAIN_S = 60.0
@@ -196,5 +197,12 @@ def _rails(scenario: Scenario) -> list[str]:
             allowed = f"at most {100 * rail.margin:g} points more"
         else:
             allowed = f"{'within' if metric.direction == 'equal' else 'worse by at most'} {rail.margin:.0%}"
-        lines.append(f"  {rail.role if rail.required else 'optional'}: {rail.metric} {allowed}")
+        line = f"{rail.role if rail.required else 'optional'}: {rail.metric} {allowed}{_where(rail)}"
+        lines += wrap(line, width=80, initial_indent="  ", subsequent_indent="      ")
     return lines
+
+
+def _where(rail: Guardrail) -> str:
+    """The loads and bins that the guardrail is asked of; nothing where it is asked of all."""
+    loads = "" if rail.cells is None else f" at {', '.join(f'{level:g}' for level in rail.cells)}"
+    return loads + ("" if rail.bins is None else f" in {', '.join(rail.bins)}")

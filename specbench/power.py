@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from math import exp, log, sqrt
 
+from specbench.analysis.cells import asked_of
 from specbench.analysis.metrics import METRICS
 from specbench.analysis.power import BUDGET_PAIRS, detectable_effect, pairs_needed
 from specbench.analysis.stats_paired import t_quantile
@@ -55,10 +56,10 @@ def stated_prior(scenario: Scenario) -> Spreads:
 def power_of(scenario: Scenario, spreads: Spreads) -> tuple[Power, ...]:
     """What the plan sees of its success metric and deciding guardrails, in each required cell whose spread is known."""
     cells = _required(scenario)
-    rules = {rule.metric: rule for rule in _deciding(scenario)}
-    tests = max(1, len(cells) * len(rules))
+    rules = {(cell.id, rule.metric): rule for rule in _deciding(scenario) for cell in cells if asked_of(rule, cell)}
+    tests = max(1, len(rules))
     return tuple(
-        _power(scenario, key, spreads, rules.get(key[1]), tests)
+        _power(scenario, key, spreads, rules.get(key), tests)
         for key in ((cell.id, metric) for cell in cells for metric in _metrics(scenario))
         if key in spreads.of
     )

@@ -10,7 +10,7 @@ from specbench.analysis.benefit import benefit
 from specbench.analysis.cells import asked_of
 from specbench.analysis.comparable import unlike_lengths, withheld
 from specbench.analysis.findings import Case, judge_cases
-from specbench.analysis.guardrails import RUN_WIDE
+from specbench.analysis.guardrails import RUN_WIDE, advises
 from specbench.analysis.measured import MeasuredCell
 from specbench.analysis.metrics import METRICS
 from specbench.analysis.reasons import Setting
@@ -20,10 +20,6 @@ from specbench.model.judged import AT_P50, Comparison, Finding, PerArm
 from specbench.model.seen import Manifest
 
 LEAST_FOR_P95 = 20  # requests a block: below it a p95 is the largest of them
-# With both kinds of cells, what a faster arm does to itself in a closed loop is judged at equal arrivals, and capacity where
-# arrivals do not bound it.
-_OPEN_LOOP_ONLY = ("ttft", "e2e", "pace")
-_CLOSED_LOOP_ONLY = ("output_tps", "completed_rps")
 
 
 def run_findings(cells: Sequence[MeasuredCell], manifest: Manifest, alpha: float) -> dict[str, tuple[Finding, ...]]:
@@ -90,11 +86,8 @@ def _partly_told(guardrail: Guardrail, comparison: Comparison, pairs: int) -> st
 
 def _in_this_loop(guardrail: Guardrail, cell: MeasuredCell, manifest: Manifest) -> Guardrail:
     """The guardrail, advisory where the other kind of cell is the one that judges its metric."""
-    loops = {other.rate is not None for other in manifest.cells}
-    elsewhere = _CLOSED_LOOP_ONLY if cell.evidence.cell.rate is not None else _OPEN_LOOP_ONLY
-    if len(loops) == 1 or not guardrail.metric.startswith(elsewhere):
-        return guardrail
-    return replace(guardrail, role="advisory", required=False)
+    elsewhere = advises(guardrail, cell.evidence.cell, manifest.cells)
+    return replace(guardrail, role="advisory", required=False) if elsewhere else guardrail
 
 
 def _few_a_block(comparison: Comparison) -> bool:

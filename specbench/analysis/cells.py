@@ -21,8 +21,8 @@ class CellEvidence:
 
     @property
     def required(self) -> bool:
-        """Whether the cell takes part in the verdict; the primary one always does."""
-        return self.cell.required or self.primary
+        """Whether the cell takes part in the verdict, as its plan says; primary cells are chosen among those that do."""
+        return self.cell.required
 
 
 def cells_of(evidence: Evidence) -> tuple[CellEvidence, ...]:
@@ -56,10 +56,11 @@ def _joined(records: dict[str, list[RequestRecord]], blocks: tuple[Block, ...]) 
 
 
 def _primary_cells(evidence: Evidence) -> frozenset[str]:
-    """One cell per slice and axis: the scenario's primary level, or the lowest of an axis on which it does not lie."""
+    """One required cell per slice and axis: the scenario's primary level, or the lowest of an axis on which it does not lie."""
     axes: dict[tuple[str | None, str | None, bool], list[Cell]] = {}
     for cell in evidence.manifest.cells:
-        axes.setdefault((cell.bin, cell.sampling, cell.rate is not None), []).append(cell)
+        if cell.required:
+            axes.setdefault((cell.bin, cell.sampling, cell.rate is not None), []).append(cell)
     named = evidence.manifest.scenario.matrix.primary
     chosen = []
     for cells in axes.values():

@@ -1,4 +1,4 @@
-"""The guardrails that hold unless a scenario says otherwise, and how a scenario's own ones replace them.
+"""The guardrails that hold unless a scenario says otherwise, how a scenario's own ones replace them, and where each decides.
 
 Nothing is judged here: what a guardrail makes of a comparison is in `findings.py`.
 """
@@ -6,11 +6,17 @@ Nothing is judged here: what a guardrail makes of a comparison is in `findings.p
 from collections.abc import Sequence
 from dataclasses import replace
 
-from specbench.model.asked import Guardrail, Length, Role
+from specbench.analysis.cells import asked_of
+from specbench.model.asked import Guardrail, Length, Matrix, Role
+from specbench.model.seen import Cell
 
 OUTPUT_LENGTH_MARGIN = 0.03
 ALPHA_WARNS_BELOW = 0.7
 RUN_WIDE = ("error_rate", "oom", "restarts")  # counted over the whole run, not cell by cell
+# With both kinds of cells, what a faster arm does to itself in a closed loop is judged at equal arrivals, and capacity where
+# arrivals do not bound it.
+_OPEN_LOOP_ONLY = ("ttft", "e2e", "pace")
+_CLOSED_LOOP_ONLY = ("output_tps", "completed_rps")
 
 
 def _rule(metric: str, role: Role, margin: float | None = None, floor: float = 0.0, slo: float | None = None) -> Guardrail:
@@ -42,23 +48,69 @@ DEFAULTS: tuple[Guardrail, ...] = (
 )
 
 
-def effective_guardrails(listed: Sequence[Guardrail], defaults_on: bool, length: Length) -> tuple[Guardrail, ...]:
+def effective_guardrails(
+    listed: Sequence[Guardrail], defaults_on: bool, length: Length, matrix: Matrix | None = None, bins: Sequence[str] = ()
+) -> tuple[Guardrail, ...]:
     """The guardrails of a run: each listed one in the place of the default of its metric, the other defaults as they are.
+
+    A listed one for some loads or bins takes the default's place there; for the others the default follows it.
 
     Args:
         listed: What the scenario lists; one metric may stand there more than once, for different cells.
         defaults_on: False where the scenario says `defaults: off`.
         length: With `natural`, the length of answers is shown and decides nothing; with `forced` it is a matter of safety.
+        matrix: The loads there are. Without them a listed guardrail takes the place of its default everywhere.
+        bins: The names of the bins there are.
     """
-    named = {guardrail.metric for guardrail in listed}
     rules: list[Guardrail] = []
     for default in DEFAULTS if defaults_on else ():
-        if default.metric in named:
-            rules.extend(guardrail for guardrail in listed if guardrail.metric == default.metric)
-        elif default.metric == "output_length" and length == "natural":
-            rules.append(replace(default, role="advisory", required=False))
-        else:
+        mine = [guardrail for guardrail in listed if guardrail.metric == default.metric]
+        if default.metric == "output_length" and length == "natural":
+            default = replace(default, role="advisory", required=False)
+        rules.extend(mine)
+        if not mine:
             rules.append(default)
+        elif matrix is not None:
+            rules.extend(_for_the_rest(default, mine, matrix, tuple(bins)))
     placed = {guardrail.metric for guardrail in rules}
     rules.extend(guardrail for guardrail in listed if guardrail.metric not in placed)
     return tuple(rules)
+
+
+def _for_the_rest(default: Guardrail, listed: Sequence[Guardrail], matrix: Matrix, bins: tuple[str, ...]) -> list[Guardrail]:
+    """The default for the loads and bins of which none of the listed guardrails is asked; one for each set of bins left."""
+    optional = set(matrix.optional) if default.metric in RUN_WIDE else set()  # these count required cells alone
+    levels = [level for level in dict.fromkeys((*map(float, matrix.concurrency), *matrix.rate)) if level not in optional]
+    left: dict[tuple[str, ...], list[float]] = {}
+    for level in levels:
+        if free := tuple(name for name in bins if not any(_names(rule, level, name) for rule in listed)):
+            left.setdefault(free, []).append(level)
+    return [
+        _as_before(replace(default, cells=tuple(at), bins=None if free == bins else free), matrix) for free, at in left.items()
+    ]
+
+
+def _names(guardrail: Guardrail, level: float, name: str) -> bool:
+    """Whether the guardrail is asked of this load and bin."""
+    return (guardrail.cells is None or level in guardrail.cells) and (guardrail.bins is None or name in guardrail.bins)
+
+
+def _as_before(rest: Guardrail, matrix: Matrix) -> Guardrail:
+    """What is left of a default, as advice where the whole of it would only have advised: it decides no more than before."""
+    kinds = ((_OPEN_LOOP_ONLY, matrix.rate), (_CLOSED_LOOP_ONLY, matrix.concurrency))
+    judging = {float(level) for metrics, levels in kinds if rest.metric.startswith(metrics) for level in levels}
+    judging -= set(matrix.optional)
+    if not judging or judging & set(rest.cells or ()):
+        return rest
+    return replace(rest, role="advisory", required=False)
+
+
+def advises(guardrail: Guardrail, cell: Cell, cells: Sequence[Cell]) -> bool:
+    """Whether the guardrail only advises in this cell, as it decides in required cells of the other loop.
+
+    Asked of none of those, it decides where it is asked: else nothing would.
+    """
+    by_rate = cell.rate is not None
+    if not guardrail.metric.startswith(_CLOSED_LOOP_ONLY if by_rate else _OPEN_LOOP_ONLY):
+        return False
+    return any((other.rate is not None) != by_rate and other.required and asked_of(guardrail, other) for other in cells)

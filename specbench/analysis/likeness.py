@@ -4,6 +4,7 @@ Each answer is None where it was, else what was not, as the end of a sentence ab
 """
 
 from specbench.analysis.cells import asked_of, gain_by_rate
+from specbench.analysis.guardrails import advises
 from specbench.analysis.safety import DEFAULT_EXCESS
 from specbench.analysis.words import number, percent
 from specbench.model.asked import ARMS, DEVICE_VARIABLES, ArmName, Guardrail, Launch, Scenario
@@ -52,7 +53,7 @@ def asked_less(there: Manifest, here: Manifest) -> str | None:
     if (then.matrix.primary, gain_by_rate(then.matrix)) != (now.matrix.primary, gain_by_rate(now.matrix)):
         return f"it looked for the gain in another cell (matrix.primary {number(then.matrix.primary)})"
     for rule in _relative(now):
-        if not any(_covers(there, earlier, here, rule) for earlier in _relative(then)):
+        if not _cells(here, rule) <= _guarded(there, rule):
             return f"it did not guard {rule.metric} as closely as this run does"
     return None
 
@@ -62,11 +63,14 @@ def _relative(scenario: Scenario) -> list[Guardrail]:
     return [rule for rule in scenario.guardrails if rule.required and rule.slo is None and rule.role in ("guardrail", "safety")]
 
 
-def _covers(there: Manifest, earlier: Guardrail, here: Manifest, rule: Guardrail) -> bool:
-    """Whether the earlier run's guardrail was as close as this one, wherever this one holds."""
-    if earlier.metric != rule.metric or _margin(earlier) > _margin(rule) or earlier.floor > rule.floor:
-        return False
-    return _cells(here, rule) <= _cells(there, earlier)
+def _guarded(there: Manifest, rule: Guardrail) -> set[str]:
+    """The cells that a guardrail of the earlier run decided in and was as close as this one."""
+    near = [
+        earlier
+        for earlier in _relative(there.scenario)
+        if earlier.metric == rule.metric and _margin(earlier) <= _margin(rule) and earlier.floor <= rule.floor
+    ]
+    return {cell for earlier in near for cell in _cells(there, earlier)}
 
 
 def _margin(rule: Guardrail) -> float:
@@ -75,8 +79,9 @@ def _margin(rule: Guardrail) -> float:
 
 
 def _cells(manifest: Manifest, rule: Guardrail) -> set[str]:
-    """The required cells that the guardrail is asked of."""
-    return {cell.id for cell in manifest.cells if cell.required and asked_of(rule, cell)}
+    """The required cells in which the guardrail decides."""
+    cells = manifest.cells
+    return {cell.id for cell in cells if cell.required and asked_of(rule, cell) and not advises(rule, cell, cells)}
 
 
 def _told(manifest: Manifest, arm: ArmName, fact: str) -> str | None:

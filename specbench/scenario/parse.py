@@ -117,7 +117,9 @@ def _frozen(form: ScenarioForm, text: Text, content: str, profile: str) -> Scena
         workload=_workload(form.workload, text),
         matrix=matrix,
         success=Success(metric=form.success.metric, improve_by=form.success.improve_by),
-        guardrails=effective_guardrails(listed, form.defaults == "on", form.workload.length),
+        guardrails=effective_guardrails(
+            listed, form.defaults == "on", form.workload.length, matrix, [band.name for band in form.workload.bins]
+        ),
         alpha=ALPHA,
         place=SAME if SAME in places else None,
         place_runs=tuple(dict.fromkeys(place for place in places if place != SAME)),

@@ -115,7 +115,9 @@ def a_scenario(
 
 def with_guardrails(scenario: Scenario, *listed: Guardrail, defaults: bool = True) -> Scenario:
     """The scenario with these guardrails listed."""
-    return replace(scenario, guardrails=effective_guardrails(listed, defaults, scenario.workload.length))
+    work = scenario.workload
+    rules = effective_guardrails(listed, defaults, work.length, scenario.matrix, [band.name for band in work.bins])
+    return replace(scenario, guardrails=rules)
 
 
 def cells_for(scenario: Scenario) -> tuple[Cell, ...]:

@@ -21,7 +21,7 @@ from specbench.model.judged import Result
 from specbench.model.seen import Evidence, Manifest
 from specbench.report import result_json
 from specbench.store import MANIFEST, RESULT, pretty
-from tests.support.evidence import NONE, Effect, a_manifest, a_scenario, an_arm, evidence
+from tests.support.evidence import NONE, Effect, a_manifest, a_scenario, an_arm, evidence, with_guardrails
 
 GPU1, GPU2, GPU3 = "http://gpu1:8000/v1", "http://gpu2:8000", "http://gpu3:8000"
 DRAFTS = {"method": "ngram", "num_speculative_tokens": 4}
@@ -164,6 +164,18 @@ LOOSE_AA = replace(scenario(design="aa"), guardrails=effective_guardrails((repla
             scenario(),
             "it did not guard tpot_p95 as closely as this run does",
         ),
+        (with_guardrails(scenario(design="aa"), replace(RULE, cells=(1.0,))), scenario(), None),  # the default guards the rest
+        (
+            scenario(design="aa", matrix=replace(a_scenario([1, 4]).matrix, rate=(2.0,))),
+            scenario(),
+            "it did not guard pace_p95 as closely as this run does",  # it judged pace at 2 requests a second alone
+        ),
+        (
+            scenario(design="aa", matrix=replace(a_scenario([1, 4]).matrix, rate=(2.0,))),
+            scenario(matrix=replace(a_scenario([1, 4]).matrix, rate=(2.0,))),
+            None,
+        ),
+        (scenario(design="aa"), scenario(matrix=replace(a_scenario([1, 4]).matrix, rate=(2.0,), optional=(2.0,))), None),
     ],
 )
 def test_an_a_a_must_have_been_asked_at_least_as_much(earlier: Scenario, later: Scenario, problem: str | None) -> None:

@@ -73,6 +73,17 @@ def test_the_description_fits_a_terminal_and_names_cells_and_rails() -> None:
         assert word in text
 
 
+def test_a_guardrail_of_some_loads_stands_with_them() -> None:
+    """And the default with the others; long lists go on in the next line."""
+    text = CODE.read_text().replace("worse_by_at_most: 15%", "worse_by_at_most: 30%, cells: [16]")
+    scenario = parse_scenario(text, "code.yaml", Overrides(settings=(("matrix.rate", str([n + 0.25 for n in range(12)])),)))
+    described = describe(scenario, trials_of(scenario, cells_of(scenario)))
+
+    assert "\n  guardrail: ttft_p95 worse by at most 30% at 16\n" in described
+    assert "\n  guardrail: ttft_p95 worse by at most 15% at 1, 4, 0.25, 1.25," in described
+    assert max(map(len, described.splitlines())) <= 80
+
+
 def test_pairs_are_not_always_led_by_the_same_arm_in_time() -> None:
     """Consecutive pairs of one cell do not all repeat the same order."""
     scenario = code(profile="standard")

@@ -83,6 +83,15 @@ def test_a_margin_within_the_noise_is_refused_with_the_noise_named() -> None:
     refuse_margins(with_guardrails(FOUR, a_guardrail("tpot_p95", 0.30)), spreads)
 
 
+def test_each_cell_is_held_to_the_margin_that_is_asked_of_it() -> None:
+    """A wide one at 16 streams, the default's 10 % at 4; both are counted once among the tests."""
+    scenario = with_guardrails(a_scenario((4, 16)), a_guardrail("tpot_p95", 0.30, cells=(16.0,)))
+    spreads = Spreads({("c4", "tpot_p95"): 0.1, ("c16", "tpot_p95"): 0.3}, "the A/A run r1")
+
+    assert [(power.cell, power.allowed) for power in power_of(scenario, spreads)] == [("c4", 0.10), ("c16", 0.30)]
+    refuse_margins(scenario, spreads)
+
+
 def test_an_offset_of_equal_endpoints_counts_as_noise() -> None:
     """Endpoints that differ by 8 % without speculation leave no room for a margin of 10 %."""
     assert not power_at("tpot_p95", 0.05).is_lost

@@ -54,7 +54,11 @@ def test_guardrails_stay_as_they_were_asked() -> None:
     """A cited run then still has the same ones; a run-wide one of no level any more would have nothing to count."""
     whole, low = parsed().guardrails, parsed(up_to=4).guardrails
 
-    assert low == tuple(rule for rule in whole if rule.metric != "error_rate")
+    assert [(rule.cells, rule.margin) for rule in whole if rule.metric == "error_rate"] == [
+        ((16.0,), 0.01),
+        ((1.0, 4.0, 0.5, 2.5), 0.005),
+    ]
+    assert low == tuple(rule for rule in whole if (rule.metric, rule.cells) != ("error_rate", (16.0,)))
     assert parsed(up_to=16).guardrails == whole
 
 

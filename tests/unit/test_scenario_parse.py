@@ -229,7 +229,20 @@ def test_a_guardrail_of_single_bins_goes_with_separate_traffic() -> None:
     """Each bin has cells of its own there."""
     rails = parsed(CODE.replace("floor_ms: 0.5}", "floor_ms: 0.5, bins: [edit]}"), ("matrix.traffic", "separate")).guardrails
 
-    assert [rail.bins for rail in rails if rail.metric == "pace_p95"] == [("edit",)]
+    assert [rail.bins for rail in rails if rail.metric == "pace_p95"] == [("edit",), ("complete",)]
+
+
+def test_a_guardrail_of_single_loads_leaves_the_default_for_the_others() -> None:
+    """30 % at 16 streams, and the default's 15 % at 1 and 4."""
+    rails = parsed(CODE.replace("worse_by_at_most: 15%", "worse_by_at_most: 30%, cells: [16]")).guardrails
+
+    assert [(rail.margin, rail.cells) for rail in rails if rail.metric == "ttft_p95"] == [(0.30, (16.0,)), (0.15, (1.0, 4.0))]
+
+
+def test_not_every_level_may_be_optional() -> None:
+    """The primary one decides, named or not."""
+    assert "the primary level 1 cannot be optional" in problem(CODE, ("matrix.optional", "[1, 4, 16]"))
+    assert "the primary level 1 cannot be optional" in problem(MINIMAL + "matrix: {optional: [1, 4, 16]}\n")
 
 
 def test_an_unknown_profile_names_those_that_exist() -> None:
