@@ -8,12 +8,15 @@ import hashlib
 import random
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
 
 from specbench.model.asked import Band, Sampling, Workload
 from specbench.prompts.dataset import Row
 from specbench.prompts.pieces import Tokens, cut
+from specbench.prompts.turns import Turns
 
 ENOUGH = 0.1  # how much shorter than asked a prompt may be before another document is added
+ROOM = 6  # characters kept for each token of a prompt, more than natural text takes on average
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -32,7 +35,7 @@ class Prompt:
 class Drawing:
     """What prompts are drawn from: documents to cut, or (`rows`) whole prompts by bin; how to measure them; and the workload.
 
-    `notes` are what a reader of the verdict should know of the prompts.
+    `notes` are what a reader of the verdict should know of the prompts; `order` is each bin's rows, shuffled by the seed.
     """
 
     documents: Sequence[str]
@@ -41,15 +44,20 @@ class Drawing:
     seed: int
     rows: Mapping[str, Sequence[Row]] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
+    order: Mapping[str, Sequence[Row]] = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        # Once and before load: to shuffle 90,000 rows takes longer than to draw a hundred prompts.
+        object.__setattr__(self, "order", {name: _shuffled(rows, f"{self.seed}/{name}/rows") for name, rows in self.rows.items()})
 
 
 def prompt(drawing: Drawing, place: str, only_bin: str | None, only_sampling: str | None, index: int) -> Prompt:
     """Prompt number `index` of the pair named `place` (cell and pair); `only_bin` and `only_sampling` narrow a separate cell."""
-    rng = random.Random(f"{drawing.seed}/{place}/{index}")
-    bins = [b for b in drawing.workload.bins if only_bin in (None, b.name)]
+    rng = _rng(drawing.seed, place, index)
+    bins = tuple(b for b in drawing.workload.bins if only_bin in (None, b.name))
     samplings = [s for s in drawing.workload.sampling if only_sampling in (None, s.name)]
-    chosen = rng.choices(bins, [b.weight for b in bins])[0]
-    row = _row(drawing, chosen, place, index) if drawing.rows else Row(_text(drawing, chosen, rng))
+    chosen = _bin(bins, rng)
+    row = _row(drawing, bins, chosen.name, place, index) if drawing.rows else Row(_text(drawing, chosen, rng))
     return Prompt(
         index=index,
         text=row.text,
@@ -71,13 +79,31 @@ def rows_by_bin(rows: Sequence[Row], bins: Sequence[Band], unit: Tokens) -> dict
     return {name: tuple(found) for name, found in sorted_in.items()}
 
 
-def _row(drawing: Drawing, band: Band, place: str, index: int) -> Row:
-    """Rows come in a shuffled order that each pair enters elsewhere, so none comes again before all others of its bin have."""
-    rows = drawing.rows[band.name]
-    order = list(range(len(rows)))
-    random.Random(f"{drawing.seed}/{band.name}/rows").shuffle(order)
-    start = random.Random(f"{drawing.seed}/{place}/rows").randrange(len(rows))
-    return rows[order[(start + index) % len(rows)]]
+def _rng(seed: int, place: str, index: int) -> random.Random:
+    return random.Random(f"{seed}/{place}/{index}")
+
+
+def _bin(bins: Sequence[Band], rng: random.Random) -> Band:
+    return rng.choices(bins, [b.weight for b in bins])[0]
+
+
+@lru_cache(maxsize=64)  # pairs; a run is at one of them at a time, and counts another anew
+def _turns(seed: int, place: str, bins: tuple[Band, ...]) -> Turns:
+    return Turns(lambda index: _bin(bins, _rng(seed, place, index)).name)
+
+
+def _shuffled(rows: Sequence[Row], seed: str) -> tuple[Row, ...]:
+    order = list(rows)
+    random.Random(seed).shuffle(order)
+    return tuple(order)
+
+
+def _row(drawing: Drawing, bins: tuple[Band, ...], name: str, place: str, index: int) -> Row:
+    """Each pair enters the bin's order elsewhere, so within a pair no row comes again before all others of its bin have."""
+    order = drawing.order[name]
+    turn = _turns(drawing.seed, place, bins).of(index)
+    start = random.Random(f"{drawing.seed}/{place}/rows").randrange(len(order))
+    return order[(start + turn) % len(order)]
 
 
 def salted(text: str, salt: str) -> str:
@@ -91,13 +117,25 @@ def _text(drawing: Drawing, band: Band, rng: random.Random) -> str:
     wanted = max(1, wanted - drawing.workload.shared_prefix_tokens)
     sizes = [len(document) for document in drawing.documents]
     document = rng.choices(drawing.documents, sizes)[0]
-    # Starting at a line's head keeps the text natural; the last part of a document cannot hold a long prompt.
-    latest = max(0, len(document) - 6 * wanted)
-    start = document.find("\n", rng.randint(0, latest)) + 1
-    body = cut(document, start, wanted, drawing.unit)
+    # What is left holds the prompt; a shorter document is joined by another one anyway, and may start in its first half.
+    latest = len(document) - ROOM * wanted
+    latest = latest if latest > 0 else len(document) // 2
+    body = cut(document, _start(document, rng.randint(0, latest), latest), wanted, drawing.unit)
     while (missing := wanted - drawing.unit.of(body)) > ENOUGH * wanted:
         body += "\n\n" + cut(rng.choices(drawing.documents, sizes)[0], 0, missing, drawing.unit)
     return prefix + body
+
+
+def _start(document: str, at: int, latest: int) -> int:
+    """The next head of a line from `at` to `latest`, or where there is none the next head of a word, or else the last one before.
+
+    Not of a sentence: prose has fewer of them than a run has prompts, and what opens alike comes from a prefix cache.
+    """
+    for blank in "\n ":
+        found = document.find(blank, at, latest)
+        if found >= 0:
+            return found + 1
+    return max(document.rfind(blank, 0, at) for blank in "\n ") + 1
 
 
 def _shared_prefix(drawing: Drawing) -> str:

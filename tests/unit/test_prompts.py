@@ -1,6 +1,7 @@
 """Prompts are natural text of the asked length, the same for both arms and fresh for every pair."""
 
 from dataclasses import replace
+from itertools import product
 
 import pytest
 from hypothesis import given
@@ -12,6 +13,7 @@ from specbench.prompts.corpora import documents
 from specbench.prompts.dataset import Row
 from specbench.prompts.draw import Drawing, prompt, rows_by_bin, salted
 from specbench.prompts.pieces import Tokens, cut, measured
+from specbench.prompts.turns import Turns
 from tests.unit.test_plan import code
 
 GREEDY = Sampling(name="greedy", temperature=0.0, top_p=None, top_k=None, seed=None)
@@ -62,6 +64,42 @@ def test_lengths_lie_in_their_band_and_bins_come_by_weight() -> None:
     assert all(8 <= p.max_tokens <= 16 for p in short)
     inside = [p for p in drawn if (20 if p.bin == "short" else 200) <= ONE.of(p.text) <= (40 if p.bin == "short" else 300)]
     assert len(inside) >= 396
+
+
+@pytest.mark.parametrize("corpus", ["python", "prose"])
+def test_prompts_open_each_in_its_own_way(corpus: str) -> None:
+    """Of 400 prompts at least 390 differ within 40 characters: a prefix cache has next to nothing of them."""
+    drawn = replace(drawing(), documents=documents(corpus))
+
+    assert len({prompt(drawn, "c1/p00", None, None, index).text[:40] for index in range(400)}) >= 390
+
+
+def test_a_prompt_opens_at_a_word_and_early_enough_to_be_whole() -> None:
+    """From one line of 5,000 words: whole words in their order, 200 to 300 of them, and no second document."""
+    words = ["".join(letters) for letters in product("bcdfghklmnprst", "aeiou", "lmnrst", "aeiou", "kt")][:5000]
+    line = " ".join(words)
+    drawn = replace(drawing(), documents=(line,))
+    texts = [prompt(drawn, "x", "long", None, index).text for index in range(100)]
+
+    assert all(f" {text} " in f" {line} " for text in texts)
+    assert {200 <= len(text.split()) <= 300 for text in texts} == {True}
+    assert len(set(texts)) == 100
+
+
+def test_a_prompt_opens_at_a_line_where_there_are_lines() -> None:
+    """The head of a line, not the next word."""
+    text = "One two three.\n" * 500
+    drawn = replace(drawing(), documents=(text,))
+
+    assert {prompt(drawn, "x", None, None, index).text[:14] for index in range(50)} == {"One two three."}
+
+
+@pytest.mark.parametrize(("document", "opening"), [("x" * 900, "xxx"), ("word " * 6, "word word")])
+def test_a_document_without_room_or_without_a_blank_is_never_opened_within_a_word(document: str, opening: str) -> None:
+    """A line without blanks is taken from its start; what is shorter than the prompt is joined by more."""
+    drawn = replace(drawing(), documents=(document,))
+
+    assert all(prompt(drawn, "x", "short", None, index).text.startswith(opening) for index in range(20))
 
 
 def test_samplings_take_turns() -> None:
@@ -142,6 +180,38 @@ def test_rows_of_a_dataset_go_to_the_bin_of_their_length_and_take_turns() -> Non
     assert len({p.text for p in drawn[:3]}) == 3
     assert [p.text for p in drawn[:3]] == [p.text for p in drawn[3:]]
     assert {p.system for p in drawn} == {None, "be brief"}
+
+
+def equal_bins(rows: int) -> Drawing:
+    """Two bins, one to one, with `rows` prompts each."""
+    bins = tuple(replace(band, weight=1) for band in workload().bins)
+    by_bin = {name: tuple(Row(f"{name} {number}") for number in range(rows)) for name in ("short", "long")}
+    return Drawing(documents=(), unit=ONE, workload=replace(workload(), bins=bins), seed=0, rows=by_bin)
+
+
+@pytest.mark.parametrize("name", ["short", "long"])
+def test_no_row_comes_again_before_all_others_of_its_bin(name: str) -> None:
+    """Two equal bins of 50 rows: each bin's first 50 prompts are all its rows, and so are its next 50."""
+    drawn = [prompt(equal_bins(50), "c1/p00", None, None, index) for index in range(260)]
+    texts = [p.text for p in drawn if p.bin == name]
+
+    assert len(set(texts[:50])) == 50
+    assert texts[50:100] == texts[:50]
+
+
+def test_rows_are_the_same_whoever_asks_first() -> None:
+    """Prompt 200 asked alone is the one that comes after 199 others, and a note for the reader changes none."""
+    alone = prompt(equal_bins(50), "c1/p01", None, None, 200)
+    noted = replace(equal_bins(50), notes=("a note",))
+
+    assert [prompt(noted, "c1/p01", None, None, index) for index in range(201)][200] == alone
+
+
+def test_a_turn_counts_the_prompts_of_its_bin_before_it() -> None:
+    """Bins a, b, a, a, b: turns 0, 0, 1, 2, 1, asked in any order."""
+    assert [Turns("abaab".__getitem__).of(index) for index in range(5)] == [0, 0, 1, 2, 1]
+    turns = Turns("abaab".__getitem__)
+    assert [turns.of(index) for index in (4, 0, 3, 1, 2)] == [1, 0, 2, 0, 1]
 
 
 def test_a_system_text_is_a_turn_of_its_own_in_chat_and_stands_first_in_completions() -> None:
