@@ -1,4 +1,4 @@
-"""Whether an address can be asked, and what is wrong with it where it cannot. What may be a password is never repeated."""
+"""Whether an address can be asked, and what is wrong with it where it cannot. What may be a secret is never repeated."""
 
 import re
 from urllib.parse import urlsplit
@@ -7,14 +7,22 @@ from specbench.errors import ScenarioError
 
 EXAMPLE = "http://127.0.0.1:8000"
 _LOGIN = re.compile(r"^((?:[^/?#@]*//)?).*@", re.DOTALL)
+_BEHIND_THE_PATH = re.compile(r"([?#]).+", re.DOTALL)
 
 
-def address_fault(address: str) -> str | None:
-    """What is wrong with the address, as the end of a sentence that begins with its name; None where it can be asked."""
+def address_fault(address: str, page: bool = False) -> str | None:
+    """What is wrong with the address, as the end of a sentence that begins with its name; None where it can be asked.
+
+    Args:
+        page: It is one page and may have a query, unlike an endpoint, at whose end the paths are put that are asked.
+    """
     if not re.match(r"https?://[^/\s]", address):
         return "must start with http:// or https:// and a host"
     if re.match(r"https?://[^/?#]*@", address):
         return "must not hold a user name or password; name the environment variable of a key instead (api_key_env)"
+    if "#" in address or ("?" in address and not page):
+        marks = "#" if page else "? or #"
+        return f"must not hold {marks}; name the environment variable of a key instead (api_key_env)"
     try:
         parts = urlsplit(address)
         readable = bool(parts.hostname) and parts.port != 0 and not re.search(r"\s", address)
@@ -23,9 +31,9 @@ def address_fault(address: str) -> str | None:
     return None if readable else "is no address: after http:// comes a host, and perhaps : and a port from 1 to 65535"
 
 
-def without_login(address: str) -> str:
-    """The address as it may be shown: whatever stands before an @ is left out, since it may be a password."""
-    return _LOGIN.sub(r"\1…@", address)
+def without_secrets(address: str) -> str:
+    """The address as it may be shown: whatever stands before an @ or behind a ? or # is left out, as it may be a secret."""
+    return _BEHIND_THE_PATH.sub(r"\1…", _LOGIN.sub(r"\1…@", address))
 
 
 def check_address(address: str) -> None:
@@ -36,4 +44,4 @@ def check_address(address: str) -> None:
     """
     fault = address_fault(address)
     if fault is not None:
-        raise ScenarioError(f"{without_login(address)}: {fault}; give an endpoint's address, such as {EXAMPLE}")
+        raise ScenarioError(f"{without_secrets(address)}: {fault}; give an endpoint's address, such as {EXAMPLE}")

@@ -19,6 +19,7 @@ from specbench.errors import UnreachableError
 from specbench.keys import key_header
 from specbench.launch import Engine, launched
 from specbench.model.asked import ARMS, Arm, ArmName, Scenario
+from specbench.scenario.servers import share_server
 
 STOP_S = 5.0
 SWAP_S = 120.0
@@ -106,8 +107,7 @@ def _tell(ready: Ready, name: ArmName, path: str) -> None:
 
 def shares_server(scenario: Scenario) -> bool:
     """Whether both arms ask one endpoint, and so one cache."""
-    urls = [base_url(arm.url) for arm in (scenario.baseline, scenario.speculative) if arm.url is not None]
-    return len(urls) == 2 and urls[0] == urls[1]
+    return share_server((scenario.baseline, scenario.speculative))
 
 
 def base_url(url: str) -> str:

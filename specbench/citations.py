@@ -51,7 +51,14 @@ def _read(cited: str, folder: Path) -> tuple[Manifest, Result]:
         DataError: there is no such run, or it cannot be read.
     """
     places = (Path(cited), folder.parent / cited)
-    found = next((place for place in places if (place / MANIFEST).is_file()), None)
+    found = next((place for place in places if _holds_run(place)), None)
     if found is None:
         raise DataError(f"there is no such run, neither at {places[0]} nor at {places[1]}")
     return read_manifest(found), read_result(found)
+
+
+def _holds_run(place: Path) -> bool:
+    try:
+        return (place / MANIFEST).is_file()
+    except OSError as error:  # a name that is too long, a folder that is closed to us
+        raise DataError(f"{place}: cannot be read ({error.strerror})") from None

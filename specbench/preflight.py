@@ -6,7 +6,6 @@ ends the run in one line, before minutes are spent.
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from typing import Any
 
 from specbench.arms import Ready
 from specbench.errors import InternalError, RefusedError, UnreachableError
@@ -21,7 +20,7 @@ from specbench.prompts.pieces import UNMEASURED, Tokens, measured
 from specbench.stream.record import Asked, record_of
 from specbench.telemetry import ENGINES
 from specbench.telemetry.endpoint import ask
-from specbench.telemetry.facts import token_ids
+from specbench.telemetry.facts import model_names, token_ids
 from specbench.telemetry.fetch import Getter
 from specbench.telemetry.pages import REMEDIES
 
@@ -49,10 +48,11 @@ def served_model(ready: Ready, name: ArmName) -> str:
         UnreachableError: the endpoint does not answer.
         RefusedError: it serves another model, or several and none was named.
     """
-    answer = ask(ready.url, ready.headers, [MODELS])[MODELS]
+    answers = ask(ready.url, ready.headers, [MODELS])
+    answer = answers[MODELS]
     if answer.failure is not None:
         raise UnreachableError(f"arms.{name}: {ready.url} does not answer ({answer.problem}); {REMEDIES[answer.failure]}")
-    models = _model_names(answer.json())
+    models = model_names(answers)
     if ready.arm.model is None:
         if len(models) != 1:
             raise RefusedError(f"arms.{name}: {ready.url} serves {len(models)} models; name one with `model:`")
@@ -149,8 +149,3 @@ def _refuse_unfit(record: RequestRecord, ready: Ready, name: ArmName) -> None:
     if record.outcome in ("cut", "empty_output"):
         return
     raise RefusedError(f"arms.{name}: {ready.url} refused or failed sampling '{record.sampling}': {why}")
-
-
-def _model_names(told: Any) -> list[str]:
-    listed = told.get("data") if isinstance(told, dict) else None
-    return [str(model["id"]) for model in listed or () if isinstance(model, dict) and "id" in model]

@@ -4,6 +4,7 @@ from collections.abc import Mapping
 
 from specbench.errors import RefusedError, UnreachableError
 from specbench.telemetry.endpoint import ask
+from specbench.telemetry.facts import model_names
 from specbench.telemetry.pages import REMEDIES, Answer
 
 MODELS = "/v1/models"
@@ -16,14 +17,13 @@ def model_at(url: str, headers: Mapping[str, str], named: str | None) -> str:
         UnreachableError: nothing answers there.
         RefusedError: what answers lists no model or several, and none was named.
     """
-    answer = ask(url, headers, [MODELS])[MODELS]
+    answers = ask(url, headers, [MODELS])
+    answer = answers[MODELS]
     if answer.failure is not None and not (named is not None and answer.connected):
         raise UnreachableError(f"{url} does not answer ({answer.problem}); {REMEDIES[answer.failure]}")
     if named is not None:
         return named
-    told = answer.json()
-    listed = told.get("data") if isinstance(told, dict) else None
-    models = [str(one["id"]) for one in listed or () if isinstance(one, dict) and "id" in one]
+    models = model_names(answers)
     if len(models) == 1:
         return models[0]
     raise RefusedError(f"{url}: {_unlisted(answer, models)}")

@@ -115,13 +115,17 @@ def _values(content: bytes, path: Path) -> Iterator[Any]:
     if content.lstrip()[:1] == b"[":
         try:
             yield from msgspec.json.decode(content, type=list[Any])
-        except msgspec.MsgspecError as error:
-            raise DataError(f"{path}: not a JSON array: {error}") from None
+        except (msgspec.MsgspecError, RecursionError) as error:
+            raise DataError(f"{path}: not a JSON array: {_told(error)}") from None
         return
     for number, line in enumerate(content.split(b"\n"), 1):
         if not line.strip():
             continue
         try:
             yield msgspec.json.decode(line)
-        except msgspec.MsgspecError as error:
-            raise DataError(f"{path}:{number}: not JSON: {error}") from None
+        except (msgspec.MsgspecError, RecursionError) as error:
+            raise DataError(f"{path}:{number}: not JSON: {_told(error)}") from None
+
+
+def _told(error: Exception) -> str:
+    return "brackets are nested too deeply" if isinstance(error, RecursionError) else str(error)

@@ -1,5 +1,6 @@
 """`result.json`: a Result to bytes, back again, and its JSON Schema. No other format and no judgement lives here."""
 
+import os
 import re
 from math import isfinite
 from pathlib import Path
@@ -51,12 +52,13 @@ def read_result(path: Path) -> Result:
     Raises:
         DataError: There is none, it is damaged, or another version of specbench wrote it; one line that says what to do.
     """
-    file = path / RESULT if path.is_dir() else path
+    # os.path answers no where Path would raise: at a name that is too long, in a folder that is closed to us.
+    file = path / RESULT if os.path.isdir(path) else path
     try:
         data = file.read_bytes()
     except FileNotFoundError:
         folder = file.parent if file.name == RESULT else file
-        if not (folder / MANIFEST).exists():
+        if not os.path.exists(folder / MANIFEST):
             raise DataError(f"{folder}: no run is here; name a folder that `specbench run` wrote") from None
         raise DataError(f"{file}: there is no result here; make one with: specbench analyze {quote(str(folder))}") from None
     except OSError as error:
@@ -75,7 +77,7 @@ def result_of(data: bytes, where: str) -> Result:
         version = msgspec.json.decode(data, type=_Version).schema_version
     except msgspec.ValidationError:
         raise DataError(f"{where}: not a result of specbench (no schema_version); {again}") from None
-    except (msgspec.DecodeError, UnicodeDecodeError) as error:
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
         raise DataError(f"{where}: damaged, not whole JSON ({error}); {again}") from None
     if version > SCHEMA_VERSION:
         raise DataError(f"{where}: format version {version} is newer than {SCHEMA_VERSION}; update specbench to read it")
@@ -83,7 +85,7 @@ def result_of(data: bytes, where: str) -> Result:
         raise DataError(f"{where}: format version {version} is older than {SCHEMA_VERSION}; {again}")
     try:
         return msgspec.json.decode(data, type=Result)
-    except (msgspec.DecodeError, UnicodeDecodeError) as error:
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
         raise DataError(f"{where}: damaged ({error}); {again}") from None
 
 

@@ -10,6 +10,7 @@ from typing import Any
 from specbench.errors import ScenarioError
 from specbench.model.asked import DEVICE_VARIABLES, Arm, Design, Launch, Scenario
 from specbench.scenario.arms import METRICS_OPTIONS
+from specbench.scenario.servers import server_of
 
 _TREATMENT_FACTS = ("speculation", "speculation_config")  # declared of what an arm runs, not of where
 
@@ -99,5 +100,5 @@ def _refuse_devices(scenario: Scenario, flag: str) -> None:
 
 def _place(arm: Arm) -> tuple[object, ...]:
     if arm.url is not None:
-        return (arm.url.rstrip("/").removesuffix("/v1").rstrip("/"),)
+        return server_of(arm.url)
     return (arm.launch.gpu, arm.launch.port) if arm.launch is not None else ()

@@ -4,17 +4,16 @@ What depends on several fields or on a profile is `parse.py`'s. No other module 
 """
 
 import re
+from math import isfinite
 from typing import Annotated, Any, Literal
+from urllib.parse import urlsplit
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, ValidationInfo, field_validator
 
 from specbench.address import address_fault
+from specbench.scenario.secrets import has_secret_query, is_secret_header, is_secret_variable, secret_word
 
 ENGINES = ("embedded", "vllm", "sglang", "llamacpp", "tgi", "trtllm", "lmdeploy", "openai")
-_VARIABLE_WITH_SECRET = re.compile(r"(TOKEN|KEY|SECRET|PASSWORD)S?$", re.IGNORECASE)
-_HEADER_WITH_SECRET = re.compile(r"authorization|api-?key|token|cookie|secret", re.IGNORECASE)
-
-
 _HEADER_NAME = re.compile(r"[A-Za-z0-9!#$%&'*+.^_`|~-]+")
 _HEADER_VALUE = re.compile(r"[\t\x20-\x7e]*")
 
@@ -32,15 +31,36 @@ def _milliseconds(value: Any) -> Any:
     return value
 
 
+def _finite(value: Any) -> Any:
+    if isinstance(value, float) and not isfinite(value):
+        raise ValueError("holds a number that is too large to be one")
+    for held in value.values() if isinstance(value, dict) else value if isinstance(value, list) else ():
+        _finite(held)
+    return value
+
+
+def _page_fault(address: str) -> str | None:
+    """What is wrong with the address of a metrics page, which may have a query."""
+    fault = address_fault(address, page=True)
+    if fault is not None or "?" not in address:
+        return fault
+    if has_secret_query(address):
+        return "holds what looks like a secret in its query, and scenarios are stored: use options.metrics_api_key_env"
+    if urlsplit(address).path in ("", "/v1"):
+        return "must name the page that the query belongs to, such as /metrics?job=a"
+    return None
+
+
 def _name(value: str) -> str:
     if not re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,63}", value):
         raise ValueError("use letters, digits, '_', '-' and '.', at most 64 of them, as it becomes part of file and cell names")
     return value
 
 
-Fraction = Annotated[float, BeforeValidator(_fraction)]
+Fraction = Annotated[float, Field(allow_inf_nan=False), BeforeValidator(_fraction)]
 Milliseconds = Annotated[float, Field(ge=0, allow_inf_nan=False), BeforeValidator(_milliseconds)]
 Seconds = Annotated[float, Field(gt=0, le=86_400, allow_inf_nan=False)]
+AnyFields = Annotated[dict[str, Any], AfterValidator(_finite)]
 Name = Annotated[str, AfterValidator(_name)]
 Tokens = Annotated[int, Field(ge=1, le=1_000_000)]
 
@@ -80,8 +100,18 @@ class LaunchForm(Strict):
     @classmethod
     def _no_secret(cls, value: dict[str, str]) -> dict[str, str]:
         for variable in value:
-            if _VARIABLE_WITH_SECRET.search(variable):
+            if is_secret_variable(variable):
                 raise ValueError(f"{variable} looks like a secret, and scenarios are stored: export it and name it in secrets")
+        return value
+
+    @field_validator("command", "program", "arguments")
+    @classmethod
+    def _no_secret_word(cls, value: list[str] | None) -> list[str] | None:
+        if (word := secret_word(value or ())) is not None:
+            raise ValueError(
+                f"{word} carries a secret, and scenarios are stored: leave it out, export the engine's variable for it"
+                " (such as VLLM_API_KEY or HF_TOKEN) and name that in secrets"
+            )
         return value
 
 
@@ -93,11 +123,11 @@ class ArmForm(Strict):
     model: str | None = None
     api_key_env: Variable | None = None
     headers: dict[str, str] = {}
-    extra_body: dict[str, Any] = {}
+    extra_body: AnyFields = {}
     metrics_url: str | None = None
-    speculative: dict[str, Any] | None = None
+    speculative: AnyFields | None = None
     slow_by: Fraction = 0.0
-    options: dict[str, Any] = {}
+    options: AnyFields = {}
     declare: dict[str, str] = {}
     launch: LaunchForm | None = None
 
@@ -105,9 +135,9 @@ class ArmForm(Strict):
     @classmethod
     def _asked(cls, value: str | None, field: ValidationInfo) -> str | None:
         """`metrics_url` may list several, one for each replica."""
-        listed = () if value is None else value.split(",") if field.field_name == "metrics_url" else (value,)
-        for address in listed:
-            if (fault := address_fault(address.strip())) is not None:
+        several = field.field_name == "metrics_url"
+        for address in () if value is None else value.split(",") if several else (value,):
+            if (fault := (_page_fault if several else address_fault)(address.strip())) is not None:
                 raise ValueError(fault)
         return value
 
@@ -115,7 +145,7 @@ class ArmForm(Strict):
     @classmethod
     def _gpu_asked(cls, value: dict[str, Any]) -> dict[str, Any]:
         for address in str(value.get("gpu_metrics_url") or "").split(","):
-            if address.strip() and (fault := address_fault(address.strip())) is not None:
+            if address.strip() and (fault := _page_fault(address.strip())) is not None:
                 raise ValueError(f"gpu_metrics_url {fault}")
         return value
 
@@ -125,7 +155,7 @@ class ArmForm(Strict):
         for header, content in value.items():
             if not _HEADER_NAME.fullmatch(header) or not _HEADER_VALUE.fullmatch(content):
                 raise ValueError(f"{header!r} cannot be sent: names and values of headers are plain ASCII text on one line")
-            if _HEADER_WITH_SECRET.search(header):
+            if is_secret_header(header):
                 raise ValueError(f"{header} looks like a secret, and scenarios are stored: use api_key_env")
         return value
 
@@ -205,7 +235,7 @@ class MatrixForm(Strict):
     arrivals: Literal["poisson", "constant"] = "poisson"
     primary: Rate | None = None
     optional: list[Rate] = []
-    traffic_share: dict[str, Annotated[float, Field(ge=0)]] = {}
+    traffic_share: dict[str, Annotated[float, Field(ge=0, allow_inf_nan=False)]] = {}
     schedule: Literal["alternate", "simultaneous", "restart"] = "alternate"
     pairs: Annotated[int, Field(ge=2, le=1_000)] | None = None
     block: BlockForm = BlockForm()

@@ -6,11 +6,12 @@ from typing import Any
 
 from specbench.errors import ScenarioError
 from specbench.model.asked import Design
-from specbench.scenario.text import Path, Text, read_text
+from specbench.scenario.text import Path, Text, dotted, half_character, read_text
 
 LEFT_OUT = "(left out)"
 _PRIVATE = re.compile(r"headers|extra_body|\benv\b")
 _PLACE = re.compile(r"[0-9]{1,9}")
+_MOST_PARTS = 50  # a scenario needs about five
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -36,16 +37,19 @@ def overridden(text: Text, overrides: Overrides) -> dict[str, Any]:
     """The scenario's mapping as it reads once the command line has had its say.
 
     Raises:
-        ScenarioError: A key of `--set` names no place.
+        ScenarioError: A key of `--set` names no place, an arm is no mapping, or a word cannot be stored.
     """
+    for word in flags_of(overrides):
+        if (half := half_character(word)) is not None:
+            raise ScenarioError(f"the command line's {word!a} {half}; write the whole character itself")
     tree: dict[str, Any] = dict(text.value)
     urls = (("baseline", overrides.baseline_url), ("speculative", overrides.speculative_url))
     for arm, url in urls:
         if url is not None:
-            tree = _set(tree, ("arms", arm), {**_without_engine(tree, arm), "url": url})
+            tree = _set_in_arms(text, f"--{arm}", tree, ("arms", arm), {**_without_engine(tree, arm), "url": url})
     if overrides.model is not None:
         for arm, _ in urls:
-            tree = _set(tree, ("arms", arm, "model"), overrides.model)
+            tree = _set_in_arms(text, "--model", tree, ("arms", arm, "model"), overrides.model)
     for key, value in overrides.settings:
         where = f"--set {key}"
         try:
@@ -81,6 +85,14 @@ def _without_engine(tree: dict[str, Any], arm: str) -> dict[str, Any]:
     return kept
 
 
+def _set_in_arms(text: Text, flag: str, tree: Any, path: Path, value: Any) -> Any:
+    try:
+        return _set(tree, path, value)
+    except TypeError:
+        above = path[:-1]
+        raise ScenarioError(f"{text.where(above)}: {dotted(above)}: must be a mapping for {flag} to change it") from None
+
+
 def _path_of(key: str) -> Path:
     """The places that a dotted key names, as in workload.bins[0].weight.
 
@@ -88,7 +100,7 @@ def _path_of(key: str) -> Path:
         KeyError: It names none.
     """
     parts = [part for part in key.replace("[", ".").replace("]", "").split(".") if part]
-    if not parts:
+    if not 0 < len(parts) <= _MOST_PARTS:
         raise KeyError(key)
     return tuple(int(part) if _PLACE.fullmatch(part) else part for part in parts)
 

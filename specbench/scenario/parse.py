@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 
 from pydantic import ValidationError
 
-from specbench.address import without_login
+from specbench.address import without_secrets
 from specbench.analysis.guardrails import effective_guardrails
 from specbench.analysis.metrics import METRICS
 from specbench.errors import ScenarioError
@@ -20,7 +20,7 @@ from specbench.scenario.designs import designed
 from specbench.scenario.grammar import GuardrailForm, MatrixForm, ScenarioForm, WorkloadForm
 from specbench.scenario.narrowing import narrowed
 from specbench.scenario.overrides import Overrides, flags_of, overridden
-from specbench.scenario.text import Path, Text, dotted, read_text, scalar
+from specbench.scenario.text import Path, Text, dotted, half_character, read_text, scalar
 
 __all__ = ["PROFILES", "Overrides", "Profile", "parse_scenario"]
 
@@ -54,6 +54,8 @@ def parse_scenario(content: str, name: str, overrides: Overrides) -> Scenario:
     """
     if overrides.design == "aa" and overrides.place:
         raise ScenarioError("--place: an A/A (--aa) is what other runs cite, and cites none itself; leave --place out")
+    if (half := half_character(name)) is not None:
+        raise ScenarioError(f"{name!a}: the file's name {half}; rename the file")
     text = read_text(content, name)
     if not isinstance(text.value, dict):
         raise ScenarioError(f"{name}:1: a scenario is a mapping that starts with `name:`")
@@ -85,8 +87,8 @@ def _first_problem(error: ValidationError, text: Text) -> str:
         "too_short": "must not be empty",
     }
     message = known.get(problem["type"], problem["msg"].removeprefix("Value error, ").replace("Input should be", "must be"))
-    if problem["type"] not in known and not isinstance(given, dict | list):
-        shown = without_login(given) if isinstance(given, str) and path[-1:] in (("url",), ("metrics_url",)) else given
+    if problem["type"] not in known and not isinstance(given, dict | list) and "never a key" not in message:
+        shown = without_secrets(given) if isinstance(given, str) and path[-1:] in (("url",), ("metrics_url",)) else given
         message += f" (it is {shown!r})"
     return f"{text.where(path)}: {dotted(path)}: {message}"
 

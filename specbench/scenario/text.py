@@ -33,6 +33,7 @@ class _PlainLoader(yaml.SafeLoader):
 _INT = re.compile(r"[-+]?[0-9]+(_[0-9]+)*")
 _MOST_DIGITS = 100  # more are no number that anybody means, and Python refuses to read thousands
 _FLOAT = re.compile(r"[-+]?(\.[0-9]+|[0-9]+(_[0-9]+)*(\.[0-9]*)?)([eE][-+]?[0-9]+)?")
+_SURROGATE = re.compile(r"[\ud800-\udfff]")
 _WORDS: dict[str, Any] = {"": None, "~": None, "null": None, "Null": None, "NULL": None}
 _WORDS |= dict.fromkeys(("true", "True", "TRUE"), True) | dict.fromkeys(("false", "False", "FALSE"), False)
 
@@ -56,7 +57,7 @@ def read_text(content: str, name: str) -> Text:
     """The plain value of YAML `content`; `name` is what errors call the file.
 
     Raises:
-        ScenarioError: not YAML, a duplicate key, a tab as indent, a tag or a reference; with file and line.
+        ScenarioError: not YAML, a duplicate key, a tab as indent, a tag, a reference or half of a character; with file and line.
     """
     try:
         node = yaml.compose(content, Loader=_PlainLoader)
@@ -85,6 +86,12 @@ def scalar(text: str) -> Any:
     return text
 
 
+def half_character(text: str) -> str | None:
+    """What to say of text that no file could hold, as it has half of a surrogate pair; None where it has none."""
+    found = _SURROGATE.search(text)
+    return None if found is None else f"holds {found[0]!a}, half of a character"
+
+
 def _plain_problem(error: yaml.MarkedYAMLError, content: str, line: int) -> str:
     rows = content.splitlines()
     if 0 < line <= len(rows) and rows[line - 1].lstrip(" ").startswith("\t"):
@@ -97,6 +104,7 @@ def _value(node: yaml.Node, path: Path, lines: dict[Path, int], name: str) -> An
     if node.tag not in _CORE_TAGS and node.tag != "!":
         raise ScenarioError(f"{name}:{lines[path]}: the tag {node.tag} is not allowed; write a plain value")
     if isinstance(node, yaml.ScalarNode):
+        _refuse_half(node, name)
         return scalar(node.value) if node.style is None else node.value
     if isinstance(node, yaml.SequenceNode):
         return [_value(item, (*path, place), lines, name) for place, item in enumerate(node.value)]
@@ -111,6 +119,7 @@ def _mapping(node: yaml.MappingNode, path: Path, lines: dict[Path, int], name: s
         line = key_node.start_mark.line + 1
         if not isinstance(key_node, yaml.ScalarNode):
             raise ScenarioError(f"{name}:{line}: a key must be plain text")
+        _refuse_half(key_node, name)
         key: Any = key_node.value
         if key in found:
             raise ScenarioError(
@@ -120,6 +129,11 @@ def _mapping(node: yaml.MappingNode, path: Path, lines: dict[Path, int], name: s
         found[key] = _value(value_node, (*path, key), lines, name)
         lines[(*path, key)] = line
     return found
+
+
+def _refuse_half(node: yaml.ScalarNode, name: str) -> None:
+    if (half := half_character(node.value)) is not None:
+        raise ScenarioError(f"{name}:{node.start_mark.line + 1}: {half}; write the whole character itself")
 
 
 def dotted(path: Path) -> str:

@@ -25,6 +25,11 @@ def first_model(answers: Answers) -> Mapping[str, Any]:
     return next(iter(objects_in(json_at(answers, "/v1/models"), "data")), {})
 
 
+def model_names(answers: Answers) -> list[str]:
+    """The names of the models that `/v1/models` lists, in its order; none where it answers something else."""
+    return [str(one["id"]) for one in objects_in(json_at(answers, "/v1/models"), "data") if "id" in one]
+
+
 def about(answers: Answers, model: str) -> Answers:
     """The same answers with no model but this one in `/v1/models`, where it is listed: an endpoint may serve several."""
     page = json_at(answers, "/v1/models")

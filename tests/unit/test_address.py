@@ -2,7 +2,7 @@
 
 import pytest
 
-from specbench.address import address_fault, check_address, without_login
+from specbench.address import address_fault, check_address, without_secrets
 from specbench.doctor import doctor
 from specbench.errors import ScenarioError
 from specbench.probe import ProbeOrder, probe
@@ -25,6 +25,9 @@ def test_an_address_is_a_host_behind_http(address: str) -> None:
         ("http://", "must start with http:// or https:// and a host"),
         ("http://me:secret@gpu", "must not hold a user name or password"),
         ("http://me@gpu", "must not hold a user name or password"),
+        ("http://gpu/v1?key=sk-1", "must not hold ? or #; name the environment variable of a key instead"),
+        ("http://gpu?x=1", "must not hold ? or #"),
+        ("http://gpu/v1#sk-1", "must not hold ? or #"),
         ("http://gpu:99999", "is no address"),
         ("http://gpu:0", "is no address"),
         ("http://gpu:8000,http://gpu:8001", "is no address"),
@@ -45,15 +48,33 @@ def test_what_cannot_be_asked_says_why(address: str, fault: str) -> None:
         ("http://me:sec/ret@gpu", "http://…@gpu"),
         ("http://me:sec@ret@gpu", "http://…@gpu"),
         ("me:secret@gpu", "…@gpu"),
+        ("http://gpu/v1?key=sk-1#a", "http://gpu/v1?…"),
+        ("http://gpu/#sk-1", "http://gpu/#…"),
+        ("gpu?", "gpu?"),
     ],
 )
-def test_what_may_be_a_password_is_not_shown(address: str, shown: str) -> None:
-    """Whatever stands before an @, also where the address is broken."""
-    assert without_login(address) == shown
+def test_what_may_be_a_secret_is_not_shown(address: str, shown: str) -> None:
+    """Whatever stands before an @ or behind a ? or #, also where the address is broken."""
+    assert without_secrets(address) == shown
 
 
-@pytest.mark.parametrize("address", ["http://me:secret@127.0.0.1:1", "http://me:sec/secret@127.0.0.1", "me:secret@127.0.0.1"])
-def test_probe_and_doctor_refuse_a_login_without_repeating_it(address: str) -> None:
+def test_one_page_may_have_a_query_and_an_endpoint_may_not() -> None:
+    """No path is put at the end of a page; what stands behind a # is never sent."""
+    assert address_fault("http://gpu/metrics?job=a", page=True) is None
+    assert str(address_fault("http://gpu/metrics#a", page=True)).startswith("must not hold #;")
+
+
+@pytest.mark.parametrize(
+    "address",
+    [
+        "http://me:secret@127.0.0.1:1",
+        "http://me:sec/secret@127.0.0.1",
+        "me:secret@127.0.0.1",
+        "http://127.0.0.1:1/v1?key=secret",
+        "http://127.0.0.1:1/#secret",
+    ],
+)
+def test_probe_and_doctor_refuse_a_login_or_a_query_without_repeating_it(address: str) -> None:
     """Before anything is asked."""
     order = ProbeOrder(url=address, model="m", concurrency=1, requests=1, max_tokens=1)
     for ask in (lambda: check_address(address), lambda: doctor(address), lambda: probe(order)):

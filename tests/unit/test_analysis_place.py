@@ -361,6 +361,8 @@ def test_a_lost_citation_is_refused_before_load_and_an_a_a_reads_none(tmp_path: 
         refuse_lost_runs(scenario(place_runs=("gone",)), tmp_path / "new")
     assert f"place: run gone: there is no such run, neither at gone nor at {tmp_path / 'gone'}" in str(lost.value)
     assert "\n" not in str(lost.value)
+    with pytest.raises(ScenarioError, match=r"place: run a{300}: a{300}: cannot be read \(File name too long\); mend it"):
+        refuse_lost_runs(scenario(place_runs=("a" * 300,)), tmp_path / "new")
     refuse_lost_runs(scenario(design="aa", place_runs=("gone",)), tmp_path / "new")
     assert cited_runs(a_manifest(scenario(design="aa", place_runs=("gone",))), tmp_path / "new") == ()
 

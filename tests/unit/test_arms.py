@@ -73,9 +73,13 @@ def test_a_url_works_with_or_without_its_version(url: str) -> None:
     assert base_url(url) == "http://h:8000"
 
 
-def test_arms_share_a_server_when_both_name_one_url() -> None:
+@pytest.mark.parametrize(
+    ("baseline", "speculative"),
+    [("http://h/v1", "http://h"), ("http://localhost:8000", "http://127.0.0.1:8000/v1"), ("http://h:80", "http://H")],
+)
+def test_arms_share_a_server_when_both_name_one_url(baseline: str, speculative: str) -> None:
     """Whatever its spelling; engines that specbench starts never do."""
-    arms = "{baseline: {url: 'http://h/v1'}, speculative: {url: 'http://h'}}"
+    arms = f"{{baseline: {{url: '{baseline}'}}, speculative: {{url: '{speculative}'}}}}"
     bins = "bins: [{name: all, input_tokens: [8, 16], output_tokens: [8, 8]}]"
     text = f"name: s\narms: {arms}\nworkload: {{source: {{corpus: python}}, {bins}}}\n"
 

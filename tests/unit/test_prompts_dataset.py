@@ -71,6 +71,26 @@ def test_broken_json_names_file_and_line(tmp_path: Path) -> None:
     assert int(error.value.exit_code) == 65
 
 
+DEEP = "[" * 5000 + "]" * 5000
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        (f'{{"prompt": "a"}}\n{{"prompt": {DEEP}}}', r"d\.jsonl:2: not JSON: brackets are nested too deeply"),
+        (DEEP, r"d\.jsonl: not a JSON array: brackets are nested too deeply"),
+    ],
+    ids=["line", "array"],
+)
+def test_brackets_by_the_thousand_are_one_line(tmp_path: Path, content: str, message: str) -> None:
+    """Whether the file is lines or one array."""
+    path = tmp_path / "d.jsonl"
+    path.write_text(content)
+
+    with pytest.raises(DataError, match=message):
+        read_dataset(path)
+
+
 @pytest.mark.parametrize("content", ["", "[]", '{"question": "x"}\n'])
 def test_a_file_without_a_usable_row_is_refused(tmp_path: Path, content: str) -> None:
     """The message says what was there and what is needed."""

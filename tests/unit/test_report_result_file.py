@@ -79,6 +79,7 @@ def _changed(**fields: Any) -> bytes:
         (b"", "damaged, not whole JSON"),
         (result_json(capped())[:5000], "damaged, not whole JSON"),
         (b"\xff\xfe", "damaged, not whole JSON"),
+        (_changed(cells=0).replace(b'"cells": 0', b'"cells": ' + b"[" * 5000 + b"]" * 5000), "damaged"),
         (b"[]", "not a result of specbench"),
         (b"{}", "not a result of specbench"),
         (b'{"schema_version": "1"}', "not a result of specbench"),
@@ -111,3 +112,9 @@ def test_a_run_folder_is_read_by_its_name(tmp_path: Path) -> None:
     (tmp_path / "result.json").write_bytes(result_json(capped()))
     found: Result = read_result(tmp_path)
     assert found == read_result(tmp_path / "result.json") == capped()
+
+
+def test_a_name_that_is_too_long_is_one_line() -> None:
+    """As the system says it."""
+    with pytest.raises(DataError, match=r"^a{300}: cannot be read \(File name too long\)$"):
+        read_result(Path("a" * 300))

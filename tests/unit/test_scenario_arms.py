@@ -72,6 +72,10 @@ def test_a_url_from_the_command_line_takes_the_place_of_a_launch_block() -> None
         ("{engine: embedded, launch: {command: [a]}}", "specbench knows how to start the embedded engine"),
         ("{launch: {command: [a], env: {HF_TOKEN: x}}}", "HF_TOKEN looks like a secret"),
         ("{launch: {command: [a], secrets: ['hf_abc-123']}}", "must be the name of an environment variable"),
+        ("{launch: {command: [a, --api-key, sk-1]}}", "arms.baseline.launch.command: --api-key carries a secret, and scenarios"),
+        ("{launch: {command: [sh, -c, 'a --hf-token=hf_1']}}", "launch.command: --hf-token carries a secret"),
+        ("{launch: {program: [env, VLLM_API_KEY=sk-1, vllm, serve], model: m}}", "launch.program: VLLM_API_KEY carries a secret"),
+        ("{engine: vllm, launch: {model: m, arguments: [--password=a]}}", "launch.arguments: --password carries a secret"),
         ("{launch: {command: [a], ready: 'http://h/health'}}", "arms.baseline.launch.ready"),
         ("{launch: {command: []}}", "arms.baseline.launch.command: must not be empty"),
         ("{launch: {command: [a]}, slow_by: 5%}", "slow_by and options are for the embedded engine"),
@@ -134,3 +138,5 @@ def test_simultaneous_needs_two_engines() -> None:
     assert parsed(OWN, URL, "simultaneous").matrix.schedule == "simultaneous"
     with pytest.raises(ScenarioError, match="both arms have one url"):
         parsed(URL, "{url: 'http://10.0.0.1:8000/v1', extra_body: {a: 1}}", "simultaneous")
+    with pytest.raises(ScenarioError, match="both arms have one url, however it is spelled"):
+        parsed("{url: 'http://localhost:8000'}", "{url: 'http://127.0.0.1:8000/v1'}", "simultaneous")

@@ -82,7 +82,15 @@ def test_a_swap_of_launched_engines_exchanges_gpu_and_port() -> None:
     assert (scenario.speculative.launch.gpu, scenario.speculative.launch.command[1]) == ("0", "--draft")
 
 
-@pytest.mark.parametrize(("baseline", "speculative"), [(EMBEDDED, DRAFTING), (GPU1, GPU1), (GPU1, LAUNCHED)])
+@pytest.mark.parametrize(
+    ("baseline", "speculative"),
+    [
+        (EMBEDDED, DRAFTING),
+        (GPU1, GPU1),
+        (GPU1, LAUNCHED),
+        ("{url: 'http://localhost:8000'}", "{url: 'http://127.0.0.1:8000/v1'}"),
+    ],
+)
 def test_arms_without_two_places_cannot_be_swapped(baseline: str, speculative: str) -> None:
     """Nothing would change, or nobody knows how to start what a URL serves."""
     with pytest.raises(ScenarioError, match="--swap: the arms have no two places to exchange"):

@@ -161,10 +161,36 @@ def test_numbers_in_other_spellings_are_numbers() -> None:
             "{url: 'http://h', headers: {X-Api-Key: k}}",
             "s.yaml:5: arms.baseline.headers: X-Api-Key looks like a secret",
         ),
+        ("{engine: embedded}", "{url: 'http://h', headers: {X-Auth: k}}", "X-Auth looks like a secret"),
+        (
+            "{engine: embedded}",
+            "{url: 'http://h/v1?key=sk-1'}",
+            "s.yaml:5: arms.baseline.url: must not hold ? or #; name the environment variable of a key instead (api_key_env)"
+            " (it is 'http://h/v1?…')",
+        ),
+        (
+            "{engine: embedded}",
+            "{url: 'http://h', metrics_url: 'http://h/metrics?a=1&token=sk-1'}",
+            "s.yaml:5: arms.baseline.metrics_url: holds what looks like a secret in its query, and scenarios are stored: use"
+            " options.metrics_api_key_env (it is 'http://h/metrics?…')",
+        ),
+        ("{engine: embedded}", "{url: 'http://h', metrics_url: 'http://h?a=1'}", "must name the page that the query belongs to"),
+        (
+            "{engine: embedded}",
+            "{url: 'http://h', options: {gpu_metrics_url: 'http://h/metrics?key=sk-1'}}",
+            "arms.baseline.options: gpu_metrics_url holds what looks like a secret",
+        ),
         (
             "{engine: embedded}",
             "{url: 'http://h', api_key_env: 'sk-123'}",
-            "s.yaml:5: arms.baseline.api_key_env: must be the name of an environment",
+            "s.yaml:5: arms.baseline.api_key_env: must be the name of an environment variable, never a key itself",
+        ),
+        ("{engine: embedded}", "{url: 'http://h', extra_body: {a: [1e999]}}", "arms.baseline.extra_body: holds a number that is"),
+        ("improve_by: 5%", f"improve_by: {'9' * 400}%", "s.yaml:23: success.improve_by: must be a finite number"),
+        (
+            "  primary: 1\n",
+            "  primary: 1\n  traffic_share: {'1': 1e999}\n",
+            "s.yaml:22: matrix.traffic_share.1: must be a finite number (it is inf)",
         ),
         ("temperature: 0.8", "temperature: hot", "s.yaml:17: workload.sampling[1].temperature: must be a number, not 'hot'"),
         ("name: edit", "name: complete", "s.yaml:14: workload.bins[1].name: the name complete is used twice"),
@@ -198,7 +224,9 @@ def test_a_fault_is_one_line_with_file_line_and_key(old: str, new: str, message:
     """Each kind of fault says where it stands and what to write instead."""
     assert old in CODE
 
-    assert message in problem(CODE.replace(old, new, 1))
+    said = problem(CODE.replace(old, new, 1))
+    assert message in said
+    assert "sk-1" not in said
 
 
 def test_a_setting_that_is_wrong_is_told_as_such() -> None:
@@ -211,11 +239,60 @@ def test_a_setting_that_is_wrong_is_told_as_such() -> None:
 
 
 @pytest.mark.parametrize(
-    "key", ["...", "[]", "workload.bins[²].weight", "workload.bins[-1].weight", f"workload.bins[{'9' * 5000}]"]
+    "key", ["...", "[]", "workload.bins[²].weight", "workload.bins[-1].weight", f"workload.bins[{'9' * 5000}]", "a." * 5000]
 )
 def test_a_key_that_names_no_place_is_refused_whatever_it_is_made_of(key: str) -> None:
     """One line that starts with the setting."""
     assert problem(CODE, (key, "3")).startswith(f"--set {key}: the scenario has no such place")
+
+
+@pytest.mark.parametrize(
+    ("arms", "overrides", "message"),
+    [
+        ("hello", Overrides(baseline_url="http://h"), "s.yaml:2: arms: must be a mapping for --baseline to change it"),
+        ("[1]", Overrides(model="m"), "s.yaml:2: arms.baseline: must be a mapping for --model to change it"),
+        ("{baseline: 5}", Overrides(model="m"), "s.yaml:2: arms.baseline: must be a mapping for --model to change it"),
+    ],
+)
+def test_arms_that_are_no_mapping_are_told_whatever_the_command_line_changes(
+    arms: str, overrides: Overrides, message: str
+) -> None:
+    """Before anything is put into them."""
+    with pytest.raises(ScenarioError) as error:
+        parse_scenario(f"name: s\narms: {arms}\n", "s.yaml", overrides)
+
+    assert str(error.value) == message
+
+
+@pytest.mark.parametrize(
+    "overrides",
+    [
+        Overrides(model="m\udcff"),
+        Overrides(place=("r\udcff",)),
+        Overrides(settings=(("labels.a", '"\\ud800"'),)),
+        Overrides(settings=(("labels.\udcff", "a"),)),
+        Overrides(settings=(("arms.baseline.headers.X-A", '"\\ud800"'),)),
+    ],
+)
+def test_half_a_character_on_the_command_line_is_refused(overrides: Overrides) -> None:
+    """No manifest could hold it; the line can be printed."""
+    with pytest.raises(ScenarioError, match=r"holds '\\ud[8c][0f][0f]', half of a character") as error:
+        parse_scenario(MINIMAL, "s.yaml", overrides)
+
+    assert str(error.value).isascii()
+
+
+def test_half_a_character_in_a_files_name_is_refused() -> None:
+    """The name is stored too."""
+    with pytest.raises(ScenarioError, match=r"the file's name holds '\\udcff', half of a character; rename the file"):
+        parse_scenario(MINIMAL, "s\udcff.yaml", Overrides())
+
+
+def test_a_metrics_page_may_have_a_query() -> None:
+    """A gateway's, or that of a Prometheus that federates."""
+    page = "http://h/federate?match[]=vllm:num_requests_running"
+
+    assert parsed(MINIMAL, ("arms.baseline.metrics_url", f'"{page}"')).baseline.metrics_url == page
 
 
 def test_several_metrics_addresses_stand_in_one_text() -> None:

@@ -68,6 +68,9 @@ def test_a_tab_as_indent_is_named_with_its_line() -> None:
         ("a: [1, 2", "x.yaml:1: not valid YAML"),
         ("? [a]\n: 1", "x.yaml:1: a key must be plain text"),
         ("a: 1\n---\nb: 2", "not valid YAML"),
+        ('labels: {\n  x: "\\ud800"}', "x.yaml:2: holds '\\ud800', half of a character; write the whole character itself"),
+        ('labels: ["\\ud83d\\ude00"]', "x.yaml:1: holds '\\ud83d', half of a character"),
+        ('a: 1\n"\\udfff": 1', "x.yaml:2: holds '\\udfff', half of a character"),
         ("[" * 20_000, "x.yaml:1: brackets or indents are nested too deeply"),
     ],
 )

@@ -3,7 +3,7 @@
 import pytest
 
 from specbench.model.facts import FACTS
-from specbench.telemetry.facts import about, fingerprint, first_model, source_name, token_ids, told, with_sources
+from specbench.telemetry.facts import about, fingerprint, first_model, model_names, source_name, token_ids, told, with_sources
 from tests.support.scrapes import answer
 
 
@@ -84,3 +84,19 @@ def test_a_fingerprint_differs_where_texts_do() -> None:
     """Twelve digits, stable over runs."""
     assert fingerprint("a") == "ca978112ca1b"
     assert fingerprint("a") != fingerprint("b")
+
+
+@pytest.mark.parametrize(
+    ("page", "names"),
+    [
+        ('{"data": [{"id": "a"}, {"name": "b"}, 3, {"id": "c"}]}', ["a", "c"]),
+        ('{"data": 5}', []),
+        ('{"data": null}', []),
+        ("[1]", []),
+        ("<html>", []),
+    ],
+)
+def test_the_names_of_models_are_those_that_are_listed(page: str, names: list[str]) -> None:
+    """Whatever the endpoint answers."""
+    assert model_names({"/v1/models": answer(page)}) == names
+    assert model_names({}) == []
