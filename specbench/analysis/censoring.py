@@ -6,17 +6,18 @@ the blocks; a block that is open by itself, where their mean is not, adds to the
 
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
-from math import exp, log, sqrt
+from math import inf, log, sqrt
 
 import numpy as np
 
 from specbench.analysis.columns import Columns, select_bin
 from specbench.analysis.events import Floats
+from specbench.analysis.harm import finite_exp
 from specbench.analysis.metrics import METRICS
 from specbench.analysis.stats_paired import Estimate, t_quantile
 from specbench.analysis.untimed import Spread, spread_of
 from specbench.model.asked import ARMS
-from specbench.model.judged import BinResult, Comparison, PerArm
+from specbench.model.judged import Alone, BinResult, Comparison, PerArm
 
 TOLERANCE, TOLERANCE_MS = 0.01, 0.1  # what the client may be off by: docs/adr/0021
 UNCERTAIN = ("chunk_gap", "itl")
@@ -73,6 +74,7 @@ def _certain(comparison: Comparison, baseline: Spread | None, speculative: Sprea
         se_log=None,
         df=None,
         p_sign_flip=None,
+        alone=Alone() if found.speculative is not None else comparison.alone,
         reason=f"events that the client read together leave this percentile open ({said})",
     )
 
@@ -114,27 +116,32 @@ def _less_certain(comparison: Comparison, openness: PerArm[dict[int, float]]) ->
     Log ratios that are each off by at most d_i change their standard deviation by at most that of the d_i, hence the standard
     error by at most sqrt(sum d_i^2 ÷ (n (n - 1))). Of the mean they change what `_open` allows.
     """
+    alone = comparison.alone
+    bound = _wider(alone.bound, openness.speculative, alone.blocks, comparison.ci_level)
+    comparison = replace(comparison, alone=replace(alone, bound=bound))
     pairs = openness.baseline.keys() | openness.speculative.keys()
     n, df, ratio = comparison.n_blocks, comparison.df, comparison.ratio
     if not pairs or df is None or n < 2 or ratio is None or comparison.se_log is None or comparison.ci_low is None:
         return comparison
     together = [openness.baseline.get(pair, 0.0) + openness.speculative.get(pair, 0.0) for pair in pairs]
     se = comparison.se_log + _error(together, n)
-    low, high = Estimate(log(ratio), se, df).bounds(comparison.ci_level) or (0.0, 0.0)
-    reach = t_quantile(comparison.ci_level, df)
-    bounds = (
-        None if bound is None else bound * exp(reach * _error(openness.of(arm).values(), n))
-        for arm in ARMS
-        for bound in [comparison.bound.of(arm)]
-    )
+    ends = [finite_exp(end) for end in Estimate(log(ratio), se, df).bounds(comparison.ci_level) or (inf, inf)]
+    bounds = (_wider(comparison.bound.of(arm), openness.of(arm), n, comparison.ci_level) for arm in ARMS)
     return replace(
         comparison,
         se_log=se,
-        ci_low=exp(low),
-        ci_high=exp(high),
+        ci_low=None if None in ends else ends[0],
+        ci_high=None if None in ends else ends[1],
         bound=PerArm(*bounds),
         method=f"{comparison.method}, wider by what merged reads leave open in {len(pairs)} of them",
     )
+
+
+def _wider(bound: float | None, openness: dict[int, float], n: int, confidence: float) -> float | None:
+    """An upper bound from n blocks, higher by what is open in some of them."""
+    if bound is None or not openness or n < 2 or bound <= 0:
+        return bound
+    return finite_exp(log(bound) + t_quantile(confidence, n - 1) * _error(openness.values(), n))
 
 
 def _error(off: Iterable[float], n: int) -> float:

@@ -11,17 +11,19 @@ import numpy as np
 
 from specbench.analysis.acceptance import acceptance_of
 from specbench.analysis.columns import Columns, select_bin
-from specbench.analysis.contrast import Arm, Contrast, by_pairs, by_value, pooled
+from specbench.analysis.contrast import Arm, Contrast, alone, by_pairs, by_value, p_of_failures, pooled
+from specbench.analysis.harm import finite_exp
 from specbench.analysis.metrics import METRICS, Metric
 from specbench.analysis.samples import Samples, unit_quantiles
-from specbench.analysis.stats_paired import sign_flip_p
+from specbench.analysis.stats_paired import Estimate, sign_flip_p
 from specbench.analysis.stats_quantile import design_effect
-from specbench.model.judged import BinResult, Comparison, PerArm
+from specbench.model.judged import Alone, BinResult, Comparison, PerArm
 
 ALPHA = 0.05
 NO_SUCCESS = "no request succeeded"
 NO_SAMPLE = "nothing was measured inside the steady window"
 ONE_PAIR = "a single pair shows no spread to judge by"
+OPEN_END = "so few pairs leave the ratio open beyond every number"
 NO_SPREAD = "every pair shows exactly the same ratio, which no measured time or rate does"
 
 
@@ -82,10 +84,11 @@ def _arms(family: list[Metric], columns: Columns) -> list[Arm]:
 def _comparison(metric: Metric, baseline: Arm, speculative: Arm, alpha: float) -> Comparison:
     contrast = _contrast(metric, baseline, speculative, 1 - alpha)
     absent = PerArm(_absence(baseline), _absence(speculative))
-    alone = absent.baseline is not None or absent.speculative is not None
-    log = None if alone else contrast.log
+    log = contrast.log if absent == PerArm(None, None) else None
     constant = log is not None and log.se == 0.0 and not log.se_above and metric.is_measured
-    interval = None if log is None or constant else log.bounds(1 - alpha)
+    ends = None if constant else _ends(log, 1 - alpha)
+    beyond = _beyond(contrast.value.speculative, absent.speculative)
+    pairs = sorted(baseline.told() & speculative.told())
     return Comparison(
         metric=metric.id,
         unit=metric.unit,
@@ -94,8 +97,8 @@ def _comparison(metric: Metric, baseline: Arm, speculative: Arm, alpha: float) -
         value=PerArm(_finite(contrast.value.baseline, absent.baseline), _finite(contrast.value.speculative, absent.speculative)),
         n=PerArm(_n(metric, baseline), _n(metric, speculative)),
         ratio=None if log is None else exp(log.mean),
-        ci_low=None if interval is None else exp(interval[0]),
-        ci_high=None if interval is None else exp(interval[1]),
+        ci_low=None if ends is None else ends[0],
+        ci_high=None if ends is None else ends[1],
         ci_level=1 - alpha,
         method=contrast.method,
         n_blocks=contrast.n_blocks,
@@ -103,15 +106,27 @@ def _comparison(metric: Metric, baseline: Arm, speculative: Arm, alpha: float) -
         se_log=None if log is None else log.se,
         se_log_above=None if log is None else log.se_above,
         df=None if log is None else log.df,
-        unbounded=PerArm(
-            _beyond(contrast.value.baseline, absent.baseline), _beyond(contrast.value.speculative, absent.speculative)
-        ),
+        unbounded=PerArm(_beyond(contrast.value.baseline, absent.baseline), beyond),
         constant=constant,
         low_n=_low_n(metric, baseline, speculative),
-        reason=_reason(absent, contrast, constant),
+        reason=_reason(absent, contrast, constant) or _open_end(log, ends),
         bound=PerArm(_finite(contrast.bound.baseline, absent.baseline), _finite(contrast.bound.speculative, absent.speculative)),
         p_sign_flip=None if log is None else _flipped(metric, contrast),
+        p_unbounded=p_of_failures(metric, baseline, speculative, pairs) if beyond else None,
+        alone=alone(metric, baseline, speculative, 1 - alpha) if absent.speculative is None else Alone(),
     )
+
+
+def _ends(log: Estimate | None, confidence: float) -> tuple[float, float] | None:
+    """Both ends of the interval as ratios; None where there is none, or an end lies beyond every number."""
+    bounds = None if log is None else log.bounds(confidence)
+    if bounds is None or finite_exp(-bounds[0]) is None or finite_exp(bounds[1]) is None:
+        return None
+    return exp(bounds[0]), exp(bounds[1])
+
+
+def _open_end(log: Estimate | None, ends: tuple[float, float] | None) -> str | None:
+    return OPEN_END if log is not None and log.se is not None and ends is None else None
 
 
 def _contrast(metric: Metric, baseline: Arm, speculative: Arm, confidence: float) -> Contrast:

@@ -10,13 +10,14 @@ from math import exp, inf, isnan, log, nan, sqrt
 import numpy as np
 
 from specbench.analysis.events import Floats, Ints
+from specbench.analysis.harm import finite_exp
 from specbench.analysis.metrics import Metric
 from specbench.analysis.samples import Samples, Totals, quantiles
 from specbench.analysis.stats_paired import Estimate, around, jackknife, mean_with_t, t_quantile
 from specbench.analysis.stats_quantile import design_effect, log_quantile_influence, upper_bound
-from specbench.analysis.stats_rates import share_upper_bound
+from specbench.analysis.stats_rates import rate_difference, share_upper_bound
 from specbench.analysis.stats_shares import Shares, Sorted, log_ratio_ends
-from specbench.model.judged import PerArm
+from specbench.model.judged import Alone, PerArm
 
 NO_PAIR = "no pair has a value in both arms"
 AT_ZERO = "a value of 0 has no ratio"
@@ -68,7 +69,7 @@ def by_pairs(metric: Metric, baseline: Arm, speculative: Arm, confidence: float)
     The value of an arm is the geometric mean of its blocks, so that the ratio of the values is the ratio that is judged.
     """
     pairs = sorted(baseline.told() & speculative.told())
-    sides = [arm.by_unit[arm.units(pairs or sorted(arm.told()))] for arm in (baseline, speculative)]
+    sides = [_by_block(arm, pairs) for arm in (baseline, speculative)]
     value = PerArm(_typical(sides[0]), _typical(sides[1]))
     bound = PerArm(_own_bound(metric, sides[0], confidence), _own_bound(metric, sides[1], confidence))
     method = f"mean of log ratios of {len(pairs)} pairs, t"
@@ -88,7 +89,7 @@ def pooled(metric: Metric, baseline: Arm, speculative: Arm, confidence: float) -
     Where too few requests lie beyond the percentile for their number to tell, the error is the largest of three (`_widest`).
     """
     pairs = sorted(baseline.told() & speculative.told())
-    pools = [_pool(arm, pairs or sorted(arm.told())) for arm in (baseline, speculative)]
+    pools = [_pool(arm, pairs) for arm in (baseline, speculative)]
     p = metric.quantile or 0.0
     value = PerArm(pools[0].quantile(p), pools[1].quantile(p))
     bound = PerArm(pools[0].bound(p, confidence), pools[1].bound(p, confidence))
@@ -142,14 +143,62 @@ def _widest(whole: float, pools: Sequence["_Pool"], p: float, differences: Float
 
 
 def by_value(metric: Metric, baseline: Arm, speculative: Arm, confidence: float) -> Contrast:
-    """Counts and shares over all blocks of an arm: the ratio of the two values, without an interval."""
-    value = PerArm(_whole_value(metric, baseline), _whole_value(metric, speculative))
-    bound = PerArm(_whole_bound(metric, baseline, confidence), _whole_bound(metric, speculative, confidence))
-    n_blocks = len(baseline.told() & speculative.told())
+    """Counts over the pairs told in both arms, shares over all blocks of an arm: the ratio of the values, without an interval."""
+    pairs = sorted(baseline.told() & speculative.told())
+    # A sum grows with its blocks, so both must be of the same pairs; a share does not.
+    of = pairs if metric.method == "count" else ()
+    value = PerArm(_whole_value(metric, baseline, of), _whole_value(metric, speculative, of))
+    bound = PerArm(_whole_bound(metric, baseline, of, confidence), _whole_bound(metric, speculative, of, confidence))
     ratio = _log_ratio(value.baseline, value.speculative)
     if isnan(ratio):
-        return Contrast(value, bound, None, n_blocks, (), "values", AT_ZERO)
-    return Contrast(value, bound, Estimate(ratio, None, None), n_blocks, (), "values", None)
+        return Contrast(value, bound, None, len(pairs), (), "values", AT_ZERO)
+    return Contrast(value, bound, Estimate(ratio, None, None), len(pairs), (), "values", None)
+
+
+def alone(metric: Metric, baseline: Arm, speculative: Arm, confidence: float) -> Alone:
+    """The speculative arm's own figure and bound over all blocks that tell it; nothing of the baseline but its failures."""
+    if not speculative.told():
+        return Alone()
+    if metric.method == "pooled":
+        pool, p = _pool(speculative), metric.quantile or 0.0
+        value, bound = pool.quantile(p), pool.bound(p, confidence)
+    elif metric.method == "pairs":
+        blocks = _by_block(speculative)
+        value, bound = _typical(blocks), _own_bound(metric, blocks, confidence)
+    else:
+        value, bound = _whole_value(metric, speculative), _whole_bound(metric, speculative, (), confidence)
+    return Alone(
+        value=None if value == inf else value,
+        bound=None if bound == inf else bound,
+        blocks=len(speculative.told()),
+        unbounded=value == inf,
+        p_unbounded=p_of_failures(metric, baseline, speculative) if value == inf else None,
+    )
+
+
+def p_of_failures(metric: Metric, baseline: Arm, speculative: Arm, pairs: Sequence[int] = ()) -> float | None:
+    """How probable such a surplus of failed requests in the speculative arm is by chance, bursts counted as the events they are.
+
+    1 where the baseline has no request to compare with. None where the figure is one of blocks, and at most half of them are
+    unbounded: the typical block is not.
+    """
+    unbounded = np.isinf(_by_block(speculative, pairs))
+    if metric.method == "pairs" and 2 * np.count_nonzero(unbounded) <= len(unbounded):
+        return None
+    found = rate_difference(_failures(baseline), _failures(speculative))
+    return 1.0 if found is None else found.p_excess
+
+
+def _failures(arm: Arm) -> tuple[Floats, Floats]:
+    """Failed and all requests of each unit, both (n_units,)."""
+    assert isinstance(arm.data, Samples)
+    failed = [np.count_nonzero(np.isinf(arm.data.of_unit(unit))) for unit in range(len(arm.pairs))]
+    return np.array(failed, dtype=np.float64), arm.data.counts().astype(np.float64)
+
+
+def _by_block(arm: Arm, pairs: Sequence[int] = ()) -> Floats:
+    """The figure of each block of these pairs; of all that tell it where no pair is named."""
+    return arm.by_unit[arm.units(pairs or sorted(arm.told()))]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -170,8 +219,11 @@ class _Pool:
             return Sorted(np.log(self.values), self.pair)
 
     def bound(self, p: float, confidence: float) -> float | None:
-        """Upper bound of the p-quantile by an order statistic, for as many samples as clustering leaves of them."""
-        if not len(self.values):
+        """Upper bound of the p-quantile by an order statistic, for as many samples as clustering leaves of them.
+
+        None for samples of one pair: they may all have come in one moment of the engine.
+        """
+        if not len(self.values) or self.pair.min() == self.pair.max():
             return None
         at_or_below = self.values <= quantiles(self.values, [p])[0]
         below = np.bincount(self.pair, weights=at_or_below).astype(np.float64)
@@ -179,9 +231,10 @@ class _Pool:
         return upper_bound(self.values, p, confidence, effect or 1.0)
 
 
-def _pool(arm: Arm, pairs: Sequence[int]) -> _Pool:
+def _pool(arm: Arm, pairs: Sequence[int] = ()) -> _Pool:
+    """The samples of these pairs; of all that have some where no pair is named."""
     assert isinstance(arm.data, Samples)
-    parts = [arm.data.of_unit(unit) for unit in arm.units(pairs)]
+    parts = [arm.data.of_unit(unit) for unit in arm.units(pairs or sorted(arm.told()))]
     values = np.concatenate([np.zeros(0), *parts])
     place = np.repeat(np.arange(len(parts)), [len(part) for part in parts])
     order = np.argsort(values, kind="stable")
@@ -198,33 +251,38 @@ def _typical(values: Floats) -> float | None:
 
 
 def _own_bound(metric: Metric, values: Floats, confidence: float) -> float | None:
-    """One-sided bound of one arm's own value in the harmful direction; for a gauge of the engine, the worst block there was."""
-    if metric.engine and len(values):
-        return float(values.max() if metric.direction == "lower" else values.min())
+    """One-sided bound of one arm's own value in the harmful direction; for a gauge of the engine, the worst block there was.
+
+    None for fewer than two blocks, which show no spread.
+    """
     if len(values) < 2 or not np.isfinite(values).all():
         return None
+    if metric.engine:
+        return float(values.max() if metric.direction == "lower" else values.min())
     positive = bool((values > 0).all())
     interval = mean_with_t(np.log(values) if positive else values).bounds(2 * confidence - 1)
     if interval is None:
         return None
     end = interval[0] if metric.direction == "higher" else interval[1]
-    return exp(end) if positive else end
+    return finite_exp(end) if positive else end
 
 
-def _whole_value(metric: Metric, arm: Arm) -> float | None:
+def _whole_value(metric: Metric, arm: Arm, pairs: Sequence[int] = ()) -> float | None:
+    """The sum, or the share of sums, over these pairs; over all that tell it where no pair is named."""
     assert isinstance(arm.data, Totals)
-    counted = float(arm.data.denominator.sum())
+    units = arm.units(pairs or sorted(arm.told()))
+    counted = float(arm.data.denominator[units].sum())
     if counted <= 0:
         return None
-    total = float(arm.data.numerator.sum())
+    total = float(arm.data.numerator[units].sum())
     return total / counted if metric.method == "share" else total
 
 
-def _whole_bound(metric: Metric, arm: Arm, confidence: float) -> float | None:
+def _whole_bound(metric: Metric, arm: Arm, pairs: Sequence[int], confidence: float) -> float | None:
     """Upper bound of a share, for as many requests as bursts of failures leave of them; a count is known as it is."""
     assert isinstance(arm.data, Totals)
     if metric.method == "count":
-        return _whole_value(metric, arm)
+        return _whole_value(metric, arm, pairs)
     failed, judged = arm.data.numerator, arm.data.denominator
     effect = max(1.0, design_effect(failed, judged) or 1.0)
     return share_upper_bound(float(failed.sum()) / effect, float(judged.sum()) / effect, 1 - confidence)

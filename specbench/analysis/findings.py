@@ -4,19 +4,19 @@ Pure functions of `Comparison` values, in two passes: every harm test first, the
 findings. Numbers from records are made elsewhere (`compare.py`), and what findings add up to is `verdict.py`'s.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 from specbench.analysis.harm import AT_THE_BOUND, Inference, against_baseline, against_limit, holm, is_ratio, limit_of
 from specbench.analysis.power import detectable_effect, pairs_needed
 from specbench.analysis.reasons import Setting, finding_reason
 from specbench.model.asked import Guardrail
-from specbench.model.judged import Comparison, Finding, FindingState
+from specbench.model.judged import Comparison, Finding, FindingState, PerArm
 
 # A spread of exactly 0 in these is an artefact of measuring, never certainty; counts and lengths are judged by their values.
 TIMING_AND_RATE_UNITS = frozenset({"ms", "s", "tokens/s", "requests/s"})
 COUNT_UNITS = frozenset({"requests", "events"})
-PAIRS_KEPT = 0.8  # of a cell's pairs must have a figure in both arms for a pass
+PAIRS_KEPT = 0.8  # of a cell's pairs must have a figure for a pass: in both arms, or with speculation for an absolute limit
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -35,11 +35,34 @@ class Case:
     notes: tuple[str, ...] = ()
 
     @property
+    def seen(self) -> Comparison:
+        """What the guardrail judges: the comparison, or under an absolute limit the speculative arm's figure over all its blocks.
+
+        The blocks in which only the baseline has no figure may be the bad ones.
+        """
+        if self.guardrail.slo is None:
+            return self.comparison
+        before, alone = self.comparison, self.comparison.alone
+        return replace(
+            before,
+            value=PerArm(before.value.baseline, alone.value),
+            bound=PerArm(before.bound.baseline, alone.bound),
+            n_blocks=alone.blocks,
+            unbounded=PerArm(before.unbounded.baseline, alone.unbounded),
+            p_unbounded=alone.p_unbounded,
+        )
+
+    @property
     def inference(self) -> Inference | None:
         """What is known of the harm that this guardrail guards against."""
         if self.guardrail.slo is not None:
-            return against_limit(self.comparison, self.guardrail.slo, self.comparison.n_blocks or self.setting.pairs)
+            return against_limit(self.seen, self.guardrail.slo, self.comparison.alone.blocks)
         return against_baseline(self.comparison)
+
+    @property
+    def pairs_missing(self) -> bool:
+        """Whether so many pairs lack a figure that the rest may prove harm, but no longer that there is none."""
+        return self.seen.n_blocks < PAIRS_KEPT * self.setting.pairs
 
 
 def judge_cases(cases: Sequence[Case], alpha: float) -> tuple[Finding, ...]:
@@ -69,7 +92,7 @@ def finding(case: Case, p_harm: float | None, p_adjusted: float | None, alpha: f
     On the scale of the ratio itself (of the value itself where the limit is absolute): `bound` is the last one that is allowed
     (0.95 where 5 % less is), `upper` the end of the interval that must stay on its right side.
     """
-    guardrail, comparison, inference = case.guardrail, case.comparison, case.inference
+    guardrail, comparison, inference = case.guardrail, case.seen, case.inference
     limit = limit_of(guardrail, comparison)
     draft = Finding(
         metric=comparison.metric,
@@ -98,22 +121,44 @@ def finding(case: Case, p_harm: float | None, p_adjusted: float | None, alpha: f
     elif _is_count(case):
         judged = _by_value(draft, case)
     elif guardrail.slo is not None:
-        judged = _absolute(draft, comparison, inference, alpha)
+        judged = _absolute(draft, case, inference, alpha)
     else:
         judged = _relative(draft, case, inference, limit, alpha)
-    return replace(judged, reason=finding_reason(judged, comparison, case.setting, case.withheld))
+    return with_reason(judged, case, finding_reason)
+
+
+def with_reason(judged: Finding, case: Case, sentence: Callable[[Finding, Comparison, Setting, str | None], str]) -> Finding:
+    """The finding with its sentence; one that is kept open by what numbers do not show says by what, as one withheld does."""
+    kept_open = _kept_open(judged, case)
+    shown = judged if kept_open is None else replace(judged, notes=(*case.notes, "withheld"))
+    return replace(judged, reason=sentence(shown, case.seen, case.setting, kept_open or case.withheld))
+
+
+def _kept_open(judged: Finding, case: Case) -> str | None:
+    seen, role = case.seen, case.guardrail.role
+    if "unbounded_open" in judged.notes:
+        where = "in single blocks" if seen.p_unbounded is None else "with speculation"
+        than = "as most blocks do not show" if seen.p_unbounded is None else "but not clearly more than without"
+        return f"{where} so many requests failed that it has no upper end, {than}"
+    if "pairs_missing" in judged.notes and (judged.slo is not None or role == "success" or _is_count(case)):
+        arms = "in both arms" if judged.slo is None else "with speculation"
+        return f"only {seen.n_blocks} of {case.setting.pairs} pairs of blocks have a figure {arms}"
+    if judged.upper is None and judged.slo is None and judged.notes[-1:] in (("more_pairs",), ("unresolvable_at_this_margin",)):
+        return f"{seen.n_blocks} pairs of blocks leave the ratio open beyond every number"
+    return None
 
 
 def stopped(case: Case) -> tuple[FindingState, str] | None:
     """The state, with its code, of a case that no test can decide; None where one can."""
-    comparison, relative = case.comparison, case.guardrail.slo is None
-    unbounded = comparison.unbounded
+    comparison, relative = case.seen, case.guardrail.slo is None
+    unbounded, p = comparison.unbounded, comparison.p_unbounded
     if case.withheld is not None:
         return "INCONCLUSIVE", "withheld"
     if comparison.low_n:
         return "INCONCLUSIVE", "low_n"
     if unbounded.speculative and not (relative and unbounded.baseline):
-        return "FAIL", "unbounded"
+        # One burst of failures lies beyond every number too; that more fail than without is a harm only if chance does not do it.
+        return ("FAIL", "unbounded") if p is not None and p < case.setting.alpha else ("INCONCLUSIVE", "unbounded_open")
     if relative and (unbounded.speculative or unbounded.baseline):
         return "INCONCLUSIVE", "unbounded_both" if unbounded.speculative else "unbounded_baseline"
     if comparison.value.speculative is None or (relative and case.guardrail.margin is None):
@@ -137,20 +182,21 @@ def _is_count(case: Case) -> bool:
 
 def _by_value(draft: Finding, case: Case) -> Finding:
     """Counts of events in blocks that both arms ran alike: within the limit or not, with no spread to allow for."""
-    before, after = case.comparison.value.baseline, case.comparison.value.speculative
+    before, after = case.seen.value.baseline, case.seen.value.speculative
     if after is None:
         return draft
     more = max((draft.margin or 0.0) * (before or 0.0), draft.floor)
     allowed = draft.slo if draft.slo is not None else (before or 0.0) + more
     within = after >= allowed if draft.direction == "higher" else after <= allowed
-    return replace(draft, state="PASS" if within else "FAIL", bound=allowed, upper=after, notes=(*draft.notes, "counted"))
+    judged = replace(draft, state="PASS" if within else "FAIL", bound=allowed, upper=after, notes=(*draft.notes, "counted"))
+    return _without_pairs(judged, draft) if within and case.pairs_missing else judged
 
 
 def _relative(draft: Finding, case: Case, inference: Inference | None, limit: float | None, alpha: float) -> Finding:
     """The draft judged against the baseline."""
     if inference is None or limit is None:
         return draft
-    comparison, pairs = case.comparison, case.setting.pairs
+    comparison = case.comparison
     theta, most = inference.theta, inference.most(alpha)
     judged = replace(
         draft,
@@ -160,9 +206,8 @@ def _relative(draft: Finding, case: Case, inference: Inference | None, limit: fl
     )
     # What should stay equal must not have moved past the limit to its other side either.
     within = most < limit and (draft.direction != "equal" or -inference.least(alpha) < limit)
-    if within and comparison.n_blocks < PAIRS_KEPT * pairs:
-        # The pairs without a figure may be the bad ones: what is left can prove harm, but not that there is none.
-        return replace(judged, state="INCONCLUSIVE", notes=(*draft.notes, "pairs_missing"))
+    if within and case.pairs_missing:
+        return _without_pairs(judged, draft)
     if within:
         small = ("small_regression",) if draft.p_harm is not None and draft.p_harm < alpha else ()
         return replace(judged, state="PASS", notes=(*draft.notes, *small))
@@ -178,21 +223,29 @@ def _relative(draft: Finding, case: Case, inference: Inference | None, limit: fl
     return replace(judged, state="INCONCLUSIVE", pairs_needed=needed, notes=(*draft.notes, code))
 
 
-def _absolute(draft: Finding, comparison: Comparison, inference: Inference | None, alpha: float) -> Finding:
+def _absolute(draft: Finding, case: Case, inference: Inference | None, alpha: float) -> Finding:
     """The draft judged against its absolute limit, by the speculative arm alone."""
-    slo, value, bound = draft.slo, comparison.value.speculative, comparison.bound.speculative
+    slo, value, bound = draft.slo, case.seen.value.speculative, case.seen.bound.speculative
     if slo is None or value is None:
         return draft
     sign = -1.0 if draft.direction == "higher" else 1.0
     judged = replace(draft, upper=bound)
-    if bound is not None and sign * (bound - slo) <= 0:
-        return replace(judged, state="PASS")
     p = _deciding_p(draft)
-    if p is not None and p < alpha and sign * (value - slo) > 0:
+    within = bound is not None and sign * (bound - slo) <= 0
+    if not within and p is not None and p < alpha and sign * (value - slo) > 0:
         return replace(judged, state="FAIL", notes=(*draft.notes, "harm"))
+    if case.pairs_missing:
+        return _without_pairs(judged, draft)
+    if within:
+        return replace(judged, state="PASS")
     gap = 0.0 if inference is None else abs(inference.theta)
     needed = None if inference is None else pairs_needed(gap, inference.se, inference.pairs, alpha)
     return replace(judged, state="INCONCLUSIVE", pairs_needed=needed, notes=(*draft.notes, "near_the_limit"))
+
+
+def _without_pairs(judged: Finding, draft: Finding) -> Finding:
+    """Open: the pairs without a figure may be the bad ones."""
+    return replace(judged, state="INCONCLUSIVE", notes=(*draft.notes, "pairs_missing"))
 
 
 def _deciding_p(draft: Finding) -> float | None:

@@ -13,6 +13,7 @@ from specbench.model.asked import Guardrail
 from specbench.model.judged import Comparison
 
 AT_THE_BOUND = 1e-12  # a ratio of exactly 1.10 is at a limit of 1.10, whatever the last bit of its logarithm
+_MOST_LOG = 700.0  # e to a higher power is hardly a number of any machine, and none of any measurement
 _LEAST_LIMIT = 1e-9  # a floor above the baseline itself allows any loss, and the logarithm still needs a positive limit
 
 
@@ -50,13 +51,14 @@ class Inference:
             return 0.0 if self.theta > 0 else 1.0
         return t_tail(self.theta / error, self.df)
 
-    def ratio_at(self, harm: float) -> float:
-        """The ratio that is this much harm."""
-        return math.exp(-harm if self.falls else harm)
+    def ratio_at(self, harm: float) -> float | None:
+        """The ratio that is this much harm; None where it lies beyond every number."""
+        return finite_exp(-harm if self.falls else harm)
 
-    def margin_at(self, harm: float) -> float:
-        """The margin whose limit lies exactly at this harm; at least 0."""
-        return abs(self.ratio_at(harm) - 1) if harm > 0 else 0.0
+    def margin_at(self, harm: float) -> float | None:
+        """The margin whose limit lies exactly at this harm, at least 0; None where it lies beyond every number."""
+        ratio = self.ratio_at(max(harm, 0.0))
+        return None if ratio is None else abs(ratio - 1)
 
 
 def against_baseline(comparison: Comparison) -> Inference | None:
@@ -98,6 +100,11 @@ def limit_of(guardrail: Guardrail, comparison: Comparison) -> float | None:
     share = 0.0 if not comparison.value.baseline else guardrail.floor / comparison.value.baseline
     widest = max(guardrail.margin, share)
     return -math.log(max(1 - widest, _LEAST_LIMIT)) if comparison.direction == "higher" else math.log(1 + widest)
+
+
+def finite_exp(log: float) -> float | None:
+    """e to this power; None, an open end, where it lies beyond every number, as two pairs at a strict level may put it."""
+    return math.exp(log) if log <= _MOST_LOG else None
 
 
 def is_ratio(value: float | None) -> bool:

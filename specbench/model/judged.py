@@ -27,6 +27,20 @@ class PerArm(Generic[T]):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Alone:
+    """The speculative arm's own figure over all of its blocks that tell it, whatever the baseline tells: for absolute limits.
+
+    `value`, `bound`, `unbounded` and `p_unbounded` are what a `Comparison` has of the pairs with a figure in both arms.
+    """
+
+    value: float | None = None
+    bound: float | None = None
+    blocks: int = 0
+    unbounded: bool = False
+    p_unbounded: float | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Comparison:
     """One metric in one cell: both arms' values and their ratio (speculative ÷ baseline) with its interval.
 
@@ -35,7 +49,9 @@ class Comparison:
     is told, as percentiles may lie farther off on one side. `unbounded` marks an arm whose value lies
     beyond every finite number, as failed and timed-out requests count as +∞; `constant` marks pairs without any spread.
     `bound` is each arm's own one-sided confidence bound in the harmful direction (for limits in the metric's unit);
-    `p_sign_flip` the exact one-sided p-value of harm by sign flips of the pairs.
+    `p_sign_flip` the exact one-sided p-value of harm by sign flips of the pairs. `p_unbounded` is how probable as many failed
+    requests as leave the speculative arm unbounded would be if it failed no more often than the baseline; None also where only a
+    minority of its blocks is. `alone` is the speculative arm's own figure over all of its blocks.
     """
 
     metric: str
@@ -60,6 +76,8 @@ class Comparison:
     bound: PerArm[float | None] = PerArm(None, None)
     p_sign_flip: float | None = None
     se_log_above: float | None = None
+    p_unbounded: float | None = None
+    alone: Alone = Alone()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,11 +1,12 @@
 """Literal comparisons, findings and standings for tests of the rules. No test and no assertion lives here."""
 
+from dataclasses import replace
 from typing import Any
 
 from specbench.analysis.reasons import Setting
 from specbench.analysis.standing import Standing
 from specbench.model.asked import Guardrail, Role
-from specbench.model.judged import CellState, Comparison, Direction, Finding, FindingState, IntegrityCheck, PerArm
+from specbench.model.judged import Alone, CellState, Comparison, Direction, Finding, FindingState, IntegrityCheck, PerArm
 
 AT_4 = Setting(cell="c4", place="At 4 streams", pairs=10, alpha=0.05)
 _UNITS = {
@@ -24,7 +25,10 @@ _DIRECTIONS: dict[str, Direction] = {
 
 
 def a_comparison(metric: str = "tpot_p95", ratio: float | None = 1.0, se_log: float | None = 0.02, **fields: Any) -> Comparison:
-    """Ten pairs of one metric with this ratio and this standard error; the baseline is at 20 in the metric's unit."""
+    """Ten pairs of one metric with this ratio and this standard error; the baseline is at 20 in the metric's unit.
+
+    The speculative arm alone has the same figure, and what is unbounded is no chance, unless said otherwise.
+    """
     baseline = fields.pop("baseline", 20.0)
     pairs = fields.pop("pairs", 10)
     known: dict[str, Any] = {
@@ -48,7 +52,15 @@ def a_comparison(metric: str = "tpot_p95", ratio: float | None = 1.0, se_log: fl
         "low_n": False,
         "reason": None,
     }
-    return Comparison(**{**known, **fields})
+    given = Comparison(**{**known, "p_unbounded": 0.001, **fields})
+    alone = Alone(
+        value=given.value.speculative,
+        bound=given.bound.speculative,
+        blocks=given.n_blocks,
+        unbounded=given.unbounded.speculative,
+        p_unbounded=given.p_unbounded,
+    )
+    return replace(given, alone=fields.get("alone", alone))
 
 
 def a_guardrail(metric: str = "tpot_p95", margin: float | None = 0.10, *, role: Role = "guardrail", **fields: Any) -> Guardrail:

@@ -63,6 +63,7 @@ def test_as_many_as_lie_beyond_a_percentile_take_it_away_and_leave_the_lower_one
     assert open_bounds(merged, "chunk_gap_p99") == (10.0, 20.0)
     assert (p99.value, p99.ratio, p99.ci_low, p99.bound.speculative) == (PerArm(10.0, None), None, None, None)
     assert p99.reason == ("events that the client read together leave this percentile open (speculative: 10.00 to 20.00 ms)")
+    assert (p99.alone.value, p99.alone.bound, p99.alone.blocks) == (None, None, 0)
     for metric in ("chunk_gap_p50", "chunk_gap_p95", "itl_p50", "itl_p95"):
         assert _comparison(whole, merged, metric).value == PerArm(10.0, 10.0)
 
@@ -125,6 +126,7 @@ def test_one_open_block_among_many_makes_the_interval_wider() -> None:
     assert wider.ci_high is not None
     assert wider.ci_low < (plain.ci_low or 0) < (plain.ci_high or 0) < wider.ci_high
     assert wider.bound.speculative > plain.bound.speculative
+    assert wider.alone.bound == wider.bound.speculative
     assert wider.method.endswith(", wider by what merged reads leave open in 1 of them")
 
 

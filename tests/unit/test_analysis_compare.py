@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from specbench.analysis.columns import Columns, columns_of
-from specbench.analysis.compare import NO_SPREAD, bin_results, cell_comparisons, compare
+from specbench.analysis.compare import NO_SPREAD, OPEN_END, bin_results, cell_comparisons, compare
 from specbench.analysis.latency import tpot
 from specbench.analysis.metrics import METRICS
 from specbench.analysis.stats_quantile import log_quantile_influence
@@ -265,6 +265,100 @@ def test_the_bound_of_a_gauge_is_its_worst_block() -> None:
     assert compare(METRICS["kv_peak"], arm, arm).bound.speculative == pytest.approx(0.97)
 
 
+def test_a_count_is_of_the_same_pairs_in_both_arms() -> None:
+    """10 blocks of 50 preemptions and 8 of 60: over the 8 pairs 400 and 480, a fifth more, not 500 and 480."""
+    baseline = columns_of([a_block(pair, telemetry=Telemetry(preemptions=50)) for pair in range(10)], [])
+    speculative = columns_of([a_block(pair, telemetry=Telemetry(preemptions=60)) for pair in range(8)], [])
+
+    found = compare(METRICS["preemptions"], baseline, speculative)
+
+    assert (found.value.baseline, found.value.speculative, found.n_blocks) == (400.0, 480.0, 8)
+    assert found.ratio == pytest.approx(1.2)
+    assert (found.bound.speculative, found.alone.value, found.alone.blocks) == (480.0, 480.0, 8)
+
+
+def test_an_arm_alone_is_seen_in_all_of_its_blocks() -> None:
+    """A peak that the baseline tells in two pairs only: the ratio is of those two, the speculative arm's own bound of all ten."""
+    peaks = [0.50, 0.52, *[0.99] * 8]
+    baseline = columns_of([a_block(pair, telemetry=Telemetry(kv_usage_peak=0.5 if pair < 2 else None)) for pair in range(10)], [])
+    speculative = columns_of([a_block(pair, telemetry=Telemetry(kv_usage_peak=peak)) for pair, peak in enumerate(peaks)], [])
+
+    found = compare(METRICS["kv_peak"], baseline, speculative)
+
+    assert (found.n_blocks, found.bound.speculative) == (2, 0.52)
+    assert (found.alone.blocks, found.alone.bound) == (10, 0.99)
+    assert found.alone.value == pytest.approx(exp(np.log(peaks).mean()))
+
+
+def test_a_pooled_percentile_of_an_arm_alone_is_of_all_of_its_requests() -> None:
+    """The baseline has figures in 3 of 10 pairs, where the speculative arm takes 21 ms a token; in the others it takes 80."""
+    baseline = _arm("baseline", [[20.0 + n / 50 for n in range(40)]] * 3 + [[]] * 7)
+    speculative = _arm("speculative", [[(21.0 if pair < 3 else 80.0) + n / 50 for n in range(40)] for pair in range(10)])
+
+    found = compare(METRICS["tpot_p95"], baseline, speculative)
+
+    assert found.n_blocks == 3
+    assert found.value.speculative == pytest.approx(21.75, abs=0.03)
+    assert found.alone.blocks == 10
+    assert found.alone.value == pytest.approx(80.75, abs=0.03)
+    assert (found.alone.bound or 0.0) > 80.0
+
+
+def test_one_block_shows_no_bound() -> None:
+    """200 requests of one pair may all have come in one good moment of the engine, as may one peak of its cache."""
+    gaps = [[10.0 + n / 50 for n in range(200)]]
+    one = columns_of([a_block(0, telemetry=Telemetry(kv_usage_peak=0.5))], [])
+
+    times = compare(METRICS["tpot_p95"], _arm("baseline", gaps), _arm("speculative", gaps))
+    peak = compare(METRICS["kv_peak"], one, one)
+
+    assert (times.bound.speculative, times.alone.bound, times.alone.blocks) == (None, None, 1)
+    assert (peak.bound.speculative, peak.alone.bound, peak.alone.blocks) == (None, None, 1)
+
+
+def test_an_interval_beyond_every_number_is_open() -> None:
+    """Two pairs at half and twice the baseline, at an early look's level: t(1 degree) reaches e to the 2,206 and more."""
+    baseline, speculative = _arm("baseline", [[10, 10], [10, 10]]), _arm("speculative", [[5, 5], [20, 20]])
+
+    found = compare(METRICS["tpot_p50"], baseline, speculative, alpha=0.0001)
+
+    assert found.ratio == pytest.approx(1.0)
+    assert (found.ci_low, found.ci_high, found.reason) == (None, None, OPEN_END)
+    assert found.bound.speculative is None
+    assert found.se_log == pytest.approx(log(2))
+
+
+def _failing(failed: Sequence[int]) -> Columns:
+    """Blocks of twelve requests each, of which so many fail."""
+    return blocks_of(
+        "speculative",
+        [[_request(50.0, 9.0 + n / 100) for n in range(12 - bad)] + [a_record(outcome="http_error")] * bad for bad in failed],
+    )
+
+
+@pytest.mark.parametrize(
+    ("failed", "p50", "p95"),
+    [
+        ([7] + [0] * 9, None, 0.5),  # one burst: one event among ten blocks, and nine have a median
+        ([2] * 10, None, 0.0),  # every block fails a little: no median is lost, the p95 is
+        ([7] * 10, 0.0, 0.0),
+        ([7] * 6 + [0] * 4, 0.0, 0.0),
+    ],
+)
+def test_failures_prove_something_where_chance_does_not_explain_them(
+    failed: list[int], p50: float | None, p95: float | None
+) -> None:
+    """Fisher's exact p on counts shrunk to what bursts leave of them; none of a median that most blocks have."""
+    baseline = blocks_of("baseline", [[_request(50.0, 10.0 + n / 100) for n in range(12)]] * 10)
+
+    found = _by_id(cell_comparisons(baseline, _failing(failed)))
+
+    assert found["ttft_p50"].p_unbounded == (None if p50 is None else pytest.approx(p50, abs=0.02))
+    assert found["ttft_p95"].p_unbounded == (None if p95 is None else pytest.approx(p95, abs=0.02))
+    assert found["ttft_p95"].alone.unbounded
+    assert found["ttft_p95"].alone.p_unbounded == found["ttft_p95"].p_unbounded
+
+
 def test_the_bound_of_a_time_is_one_sided_in_the_harmful_direction() -> None:
     """For a limit in milliseconds the arm's own mean log has an upper bound, for throughput a lower one."""
     arm = _random_arm("speculative", 5)
@@ -340,6 +434,7 @@ def test_no_number_of_a_comparison_is_infinite_or_nan() -> None:
                 numbers = (
                     *(found.value.baseline, found.value.speculative, found.bound.baseline, found.bound.speculative),
                     *(found.ratio, found.ci_low, found.ci_high, found.se_log, found.design_effect, found.p_sign_flip),
+                    *(found.alone.value, found.alone.bound, found.alone.p_unbounded, found.p_unbounded),
                 )
                 assert all(number is None or abs(number) < inf for number in numbers)
                 assert found.reason is not None or found.ci_high is not None or found.se_log is None

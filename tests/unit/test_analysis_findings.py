@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from specbench.analysis.findings import Case, finding, harm_p, judge_cases
 from specbench.analysis.guardrails import DEFAULTS
 from specbench.model.asked import Guardrail
-from specbench.model.judged import Comparison, Finding, FindingState, PerArm
+from specbench.model.judged import Alone, Comparison, Finding, FindingState, PerArm
 from tests.support.judging import AT_4, a_comparison, a_guardrail
 
 BETTER: dict[FindingState, int] = {"PASS": 2, "INCONCLUSIVE": 1, "FAIL": 0}
@@ -131,6 +131,8 @@ def test_an_open_finding_says_what_the_data_support_and_what_it_takes() -> None:
     ("fields", "state", "note"),
     [
         ({"unbounded": PerArm(False, True), "ratio": None}, "FAIL", "unbounded"),
+        ({"unbounded": PerArm(False, True), "ratio": None, "p_unbounded": 0.5}, "INCONCLUSIVE", "unbounded_open"),
+        ({"unbounded": PerArm(False, True), "ratio": None, "p_unbounded": None}, "INCONCLUSIVE", "unbounded_open"),
         ({"unbounded": PerArm(True, True), "ratio": None}, "INCONCLUSIVE", "unbounded_both"),
         ({"unbounded": PerArm(True, False), "ratio": None}, "INCONCLUSIVE", "unbounded_baseline"),
         ({"se_log": 0.0}, "INCONCLUSIVE", "constant"),
@@ -202,6 +204,58 @@ def test_an_absolute_limit_without_a_bound_is_not_passed() -> None:
 
 
 @pytest.mark.parametrize(
+    ("alone", "state", "note"),
+    [
+        (Alone(value=150.0, bound=180.0, blocks=8), "PASS", ()),
+        (Alone(value=150.0, bound=180.0, blocks=7), "INCONCLUSIVE", ("pairs_missing",)),
+        (Alone(value=190.0, bound=220.0, blocks=7), "INCONCLUSIVE", ("pairs_missing",)),
+        (Alone(value=150.0, bound=None, blocks=1), "INCONCLUSIVE", ("pairs_missing",)),
+        (Alone(value=230.0, bound=255.0, blocks=7), "FAIL", ("harm",)),  # what is there is proof enough
+        (Alone(value=230.0, bound=255.0, blocks=10), "FAIL", ("harm",)),
+        (Alone(blocks=10, unbounded=True, p_unbounded=0.5), "INCONCLUSIVE", ("unbounded_open",)),
+        (Alone(blocks=10, unbounded=True, p_unbounded=0.001), "FAIL", ("unbounded",)),
+        (Alone(), "NODATA", ("no_data",)),
+    ],
+)
+def test_an_absolute_limit_asks_for_the_blocks_in_which_only_the_baseline_is_silent(
+    alone: Alone, state: FindingState, note: tuple[str, ...]
+) -> None:
+    """TTFT p95 at most 200 ms. In the pairs with a figure in both arms it is 10 ms, which says nothing of the others."""
+    comparison = a_comparison("ttft_p95", value=PerArm(9.0, 10.0), bound=PerArm(9.5, 10.5), pairs=10, alone=alone)
+
+    found = _judged(comparison, a_guardrail("ttft_p95", None, slo=200.0))
+
+    assert (found.state, found.notes) == (state, note)
+
+
+def test_what_keeps_a_limit_open_is_said() -> None:
+    """Which blocks are missing, and what failed requests do not prove."""
+    rule = a_guardrail("ttft_p95", None, slo=200.0)
+    few = a_comparison("ttft_p95", alone=Alone(value=150.0, bound=180.0, blocks=3))
+    burst = a_comparison("tpot_p95", ratio=None, unbounded=PerArm(False, True), p_unbounded=0.5)
+    one_block = a_comparison("tpot_p50", ratio=None, unbounded=PerArm(False, True), p_unbounded=None)
+
+    assert _judged(few, rule).reason.endswith("cannot be judged: only 3 of 10 pairs of blocks have a figure with speculation.")
+    assert _judged(burst).reason.endswith(
+        "cannot be judged: with speculation so many requests failed that it has no upper end, but not clearly more than without."
+    )
+    assert _judged(one_block).reason.endswith(
+        "cannot be judged: in single blocks so many requests failed that it has no upper end, as most blocks do not show."
+    )
+
+
+def test_a_bound_beyond_every_number_is_left_open() -> None:
+    """Two pairs, log ratios 2 ± 9: the upper end would be e to the 58 at 95 %, and e to the 2,866 at an early look's level."""
+    early = replace(AT_4, pairs=2, alpha=0.001)
+    case = Case(guardrail=a_guardrail(), comparison=a_comparison(ratio=8.0, se_log=9.0, pairs=2), setting=early, in_family=True)
+
+    found = judge_cases([case], 0.001)[0]
+
+    assert (found.state, found.upper, found.supported_margin, found.detectable) == ("INCONCLUSIVE", None, None, None)
+    assert found.reason.endswith("cannot be judged: 2 pairs of blocks leave the ratio open beyond every number.")
+
+
+@pytest.mark.parametrize(
     ("before", "after", "state"),
     [(0.0, 0.0, "PASS"), (10.0, 11.0, "PASS"), (10.0, 12.0, "FAIL"), (0.0, 1.0, "FAIL"), (None, 0.0, "NODATA")],
 )
@@ -210,6 +264,18 @@ def test_counts_are_judged_by_their_values(before: float | None, after: float, s
     comparison = a_comparison("preemptions", ratio=None, se_log=None, value=PerArm(before, after), unit="requests", df=None)
 
     assert _judged(comparison, a_guardrail("preemptions", 0.10)).state == state
+
+
+def test_a_count_of_too_few_pairs_proves_harm_only() -> None:
+    """Preemptions told in 7 of 10 pairs by both arms: no more than before is no pass, and twice as many is harm."""
+
+    def judged(after: float) -> Finding:
+        given = a_comparison("preemptions", ratio=None, se_log=None, value=PerArm(10.0, after), unit="requests", df=None, pairs=7)
+        return _judged(replace(given, df=None), a_guardrail("preemptions", 0.10))
+
+    assert (judged(10.0).state, judged(10.0).notes) == ("INCONCLUSIVE", ("pairs_missing",))
+    assert judged(10.0).reason.endswith("cannot be judged: only 7 of 10 pairs of blocks have a figure in both arms.")
+    assert (judged(20.0).state, judged(20.0).notes) == ("FAIL", ("counted",))
 
 
 def test_the_sign_flip_test_is_heard_where_it_can_speak() -> None:

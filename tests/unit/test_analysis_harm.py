@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from statsmodels.stats.multitest import multipletests
 
-from specbench.analysis.harm import against_baseline, against_limit, holm, limit_of
+from specbench.analysis.harm import against_baseline, against_limit, finite_exp, holm, limit_of
 from specbench.model.judged import PerArm
 from tests.support.judging import a_comparison, a_guardrail
 
@@ -40,8 +40,8 @@ def test_an_absolute_limit_gives_back_the_bound_it_was_made_from() -> None:
     inference = against_limit(comparison, 200.0, 10)
 
     assert inference is not None
-    assert 200.0 * inference.ratio_at(inference.theta) == pytest.approx(150.0)
-    assert 200.0 * inference.ratio_at(inference.most(0.05)) == pytest.approx(180.0)
+    assert inference.ratio_at(inference.theta) == pytest.approx(150.0 / 200.0)
+    assert inference.ratio_at(inference.most(0.05)) == pytest.approx(180.0 / 200.0)
 
 
 @pytest.mark.parametrize(("value", "bound"), [(None, 1.0), (1.0, None), (0.0, 1.0), (1.0, 0.0)])
@@ -51,6 +51,16 @@ def test_no_inference_against_a_limit_without_positive_numbers(value: float | No
 
     assert against_limit(comparison, 200.0, 10) is None
     assert against_limit(a_comparison("ttft_p95", bound=PerArm(None, 25.0)), 200.0, 1) is None
+
+
+def test_a_ratio_beyond_every_number_is_none() -> None:
+    """e to the 700 is a number, e to the 710 is not; toward 0 the end is 0."""
+    inference = against_baseline(a_comparison(ratio=1.0))
+
+    assert (finite_exp(0.0), finite_exp(710.0), finite_exp(math.inf), finite_exp(math.nan)) == (1.0, None, None, None)
+    assert finite_exp(-1e4) == 0.0
+    assert inference is not None
+    assert (inference.ratio_at(1e4), inference.margin_at(1e4), inference.margin_at(-1e4)) == (None, None, 0.0)
 
 
 def test_holm_on_a_textbook_case() -> None:
