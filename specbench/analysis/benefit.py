@@ -6,7 +6,7 @@ Harm is judged in `findings.py`; here the burden of proof lies on speculation.
 import math
 from dataclasses import replace
 
-from specbench.analysis.findings import Case, stopped
+from specbench.analysis.findings import Case, stopped, with_reason
 from specbench.analysis.harm import AT_THE_BOUND, Inference, against_baseline
 from specbench.analysis.power import pairs_needed
 from specbench.analysis.reasons import Setting, benefit_reason
@@ -17,8 +17,8 @@ from specbench.model.judged import Comparison, Finding
 def benefit(success: Success, comparison: Comparison, setting: Setting, withheld: str | None) -> Finding:
     """PASS: the gain is significant and reaches `improve_by`; FAIL: a gain that large is excluded; else INCONCLUSIVE or NODATA.
 
-    γ is the log ratio with gain positive. PASS: its lower bound is above 0 and γ at least the gain asked for. FAIL: its upper
-    bound is below that gain.
+    γ is the log ratio with gain positive. PASS: its lower bound is above 0 and γ at least the gain asked for, and enough of
+    the cell's pairs have a figure in both arms. FAIL: its upper bound is below that gain.
     `upper` holds the end of the interval on which the state rests, `bound` the ratio asked for.
     """
     higher = comparison.direction == "higher"
@@ -55,21 +55,26 @@ def benefit(success: Success, comparison: Comparison, setting: Setting, withheld
         reason="",
     )
     inference = against_baseline(comparison)
-    stop = stopped(Case(guardrail=rule, comparison=comparison, setting=setting, in_family=False, withheld=withheld))
+    case = Case(guardrail=rule, comparison=comparison, setting=setting, in_family=False, withheld=withheld)
+    stop = stopped(case)
     judged = draft
     if stop is not None:
         judged = replace(draft, state=stop[0], notes=(stop[1],))
     elif inference is not None:
-        judged = _decided(draft, inference, -math.log(bound) if not higher else math.log(bound), setting.alpha)
-    return replace(judged, reason=benefit_reason(judged, comparison, setting, withheld))
+        judged = _decided(draft, case, inference, -math.log(bound) if not higher else math.log(bound))
+    return with_reason(judged, case, benefit_reason)
 
 
-def _decided(draft: Finding, inference: Inference, asked: float, alpha: float) -> Finding:
+def _decided(draft: Finding, case: Case, inference: Inference, asked: float) -> Finding:
+    alpha = case.setting.alpha
     gain, most_harm, least_harm = -inference.theta, inference.most(alpha), inference.least(alpha)
     least, most = inference.ratio_at(most_harm), inference.ratio_at(least_harm)
     reached = gain >= asked - AT_THE_BOUND
+    if most_harm < 0 and reached and case.pairs_missing:
+        # The pairs without a figure may be those without a gain.
+        return replace(draft, state="INCONCLUSIVE", upper=least, notes=("pairs_missing",))
     if most_harm < 0 and reached:
-        return replace(draft, state="PASS", upper=least, supported_margin=abs(least - 1))
+        return replace(draft, state="PASS", upper=least, supported_margin=None if least is None else abs(least - 1))
     if -least_harm < asked:
         return replace(draft, state="FAIL", upper=most, notes=("no_benefit",))
     # A point that reaches the gain needs only its significance; one short of it can only be settled by excluding the gain.

@@ -34,7 +34,9 @@ def run_findings(cells: Sequence[MeasuredCell], manifest: Manifest, alpha: float
 
 def benefit_of(cell: MeasuredCell, success: Success, alpha: float) -> Finding:
     """The success metric judged in this cell."""
-    return benefit(success, _comparison(cell, success.metric), _setting(cell, alpha), _withheld(cell, success.metric))
+    comparison = _comparison(cell, success.metric)
+    withheld_for = _partly_told(success.metric, None, comparison, cell.pairs_used) or _withheld(cell, success.metric)
+    return benefit(success, comparison, _setting(cell, alpha), withheld_for)
 
 
 def _cases(cell: MeasuredCell, manifest: Manifest, alpha: float) -> list[Case]:
@@ -52,13 +54,13 @@ def _case(cell: MeasuredCell, guardrail: Guardrail, alpha: float) -> Case:
     if metric == "ttft_p95" and guardrail.slo is None and _few_a_block(comparison):
         comparison, notes = _comparison(cell, "ttft_p50"), (AT_P50,)
     decides = guardrail.required and cell.evidence.required
-    withheld_for = _mixed(guardrail, cell) or _partly_told(guardrail, comparison, cell.pairs_used) or _withheld(cell, metric)
+    partly = _partly_told(metric, guardrail.slo, comparison, cell.pairs_used)
     return Case(
         guardrail=replace(guardrail, required=decides),
         comparison=comparison,
         setting=_setting(cell, alpha),
         in_family=decides and guardrail.role in ("guardrail", "safety"),
-        withheld=withheld_for,
+        withheld=_mixed(guardrail, cell) or partly or _withheld(cell, metric),
         notes=notes,
     )
 
@@ -75,11 +77,11 @@ def _mixed(guardrail: Guardrail, cell: MeasuredCell) -> str | None:
     return "it is asked of single bins, and this cell mixes them; `traffic: separate` gives each its own cells"
 
 
-def _partly_told(guardrail: Guardrail, comparison: Comparison, pairs: int) -> str | None:
+def _partly_told(metric: str, slo: float | None, comparison: Comparison, pairs: int) -> str | None:
     """What an engine told of some blocks only may be the better part of the truth."""
-    metric = METRICS.get(guardrail.metric)
-    told = [comparison.n.speculative] if guardrail.slo is not None else [comparison.n.baseline, comparison.n.speculative]
-    if metric is None or not metric.engine or not 0 < min(told) < pairs:
+    known = METRICS.get(metric)
+    told = [comparison.n.speculative] if slo is not None else [comparison.n.baseline, comparison.n.speculative]
+    if known is None or not known.engine or not 0 < min(told) < pairs:
         return None
     return f"an engine told it of only {min(told)} of {pairs} blocks"
 

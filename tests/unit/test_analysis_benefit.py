@@ -69,6 +69,23 @@ def test_a_gain_is_never_shown_by_what_is_missing(fields: dict[str, Any], state:
     assert _shown(**fields).state == state
 
 
+def test_a_gain_in_too_few_pairs_is_not_shown() -> None:
+    """40 % less in 7 of 10 pairs: the others may be those without a gain. That there is none can be shown by fewer."""
+    few, enough, none = _shown(0.60, pairs=7), _shown(0.60, pairs=8), _shown(1.40, pairs=7)
+
+    assert (few.state, few.notes) == ("INCONCLUSIVE", ("pairs_missing",))
+    assert few.reason.endswith("cannot be judged: only 7 of 10 pairs of blocks have a figure in both arms.")
+    assert enough.state == "PASS"
+    assert none.state == "FAIL"
+
+
+def test_one_burst_of_failures_does_not_exclude_the_gain() -> None:
+    """It is open, as nothing can be said of the percentile; that it fails needs proof."""
+    found = _shown(None, unbounded=PerArm(False, True), p_unbounded=0.5)
+
+    assert (found.state, found.notes) == ("INCONCLUSIVE", ("unbounded_open",))
+
+
 def test_a_withheld_metric_shows_no_gain() -> None:
     """Tokens that were guessed make no gain."""
     assert benefit(FASTER, a_comparison("tpot_p50", 0.5), AT_4, "tokens were guessed").state == "INCONCLUSIVE"

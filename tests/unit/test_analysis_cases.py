@@ -7,9 +7,9 @@ from typing import Any
 import pytest
 
 from specbench.analysis.judge import judge
-from specbench.model.asked import Scenario
+from specbench.model.asked import Scenario, Success
 from specbench.model.judged import Comparison, Finding, Result
-from specbench.model.seen import Telemetry
+from specbench.model.seen import Block, Telemetry
 from specbench.report import result_json
 from tests.support.evidence import Answer, Effect, a_scenario, evidence, literal_run, with_guardrails
 from tests.support.judging import a_guardrail
@@ -178,6 +178,62 @@ def test_t10_the_result_is_strict_json() -> None:
     assert parsed["endpoints"]["baseline"]["model"] == "BaNaNa"
     assert tpot["ratio"] is None
     assert tpot["reason"]
+
+
+def test_one_burst_of_failures_is_no_proof() -> None:
+    """10 pairs of 12 requests, 7 failures in one speculative block: neither the median nor the p95 is called a harm for it."""
+    good = [Answer(e2e_ms=1000.0 + n) for n in range(12)]
+    burst = good[:5] + [Answer(e2e_ms=5, outcome="http_error")] * 7
+
+    result = judge(literal_run(PLAIN, [good] * 10, [burst] + [good] * 9), "0")
+
+    assert [_finding(result, metric).state for metric in ("ttft_p50", "tpot_p95", "e2e_p95")] == ["INCONCLUSIVE"] * 3
+    assert [f.state for f in result.run_findings if f.metric == "error_rate"] == ["INCONCLUSIVE"]
+    assert result.verdict == "HOLD"
+
+
+def test_failures_in_most_blocks_are_proof() -> None:
+    """The same seven of twelve in each block."""
+    good = [Answer(e2e_ms=1000.0 + n) for n in range(12)]
+    bad = good[:5] + [Answer(e2e_ms=5, outcome="http_error")] * 7
+
+    result = judge(literal_run(PLAIN, [good] * 10, [bad] * 10), "0")
+
+    assert [_finding(result, metric).state for metric in ("tpot_p95", "e2e_p95")] == ["FAIL"] * 2
+    assert result.verdict == "ROLLBACK"
+
+
+def test_a_limit_holds_in_the_blocks_of_which_the_baseline_is_silent_too() -> None:
+    """The KV cache filled to at most 95 %: .50 and .52 where the baseline tells it as well, .99 in the eight other blocks."""
+
+    def told(block: Block, _: object) -> Telemetry:
+        peak = 0.50 + 0.02 * block.pair if block.pair < 2 else None
+        return Telemetry(kv_usage_peak=0.99 if block.arm == "speculative" and peak is None else peak)
+
+    result = judge(evidence(Effect(), _only("kv_peak", 0.95), requests=24, telling=told), "0")
+
+    assert (_finding(result, "kv_peak").state, _finding(result, "kv_peak").upper) == ("INCONCLUSIVE", 0.99)
+    assert result.verdict == "HOLD"
+
+
+def test_a_gain_that_an_engine_tells_of_some_blocks_only_is_not_shown() -> None:
+    """Half the wait in the queue, told in 9 of 10 pairs by the speculative engine: the tenth may be the bad one."""
+
+    def telling(silent: tuple[int, ...]) -> Result:
+        def told(block: Block, _: object) -> Telemetry:
+            if block.arm == "speculative" and block.pair in silent:
+                return Telemetry()
+            return Telemetry(queue_time_s_mean=(0.010 if block.arm == "speculative" else 0.020) * (1 + 0.01 * block.pair**1.5))
+
+        asked = replace(PLAIN, success=Success(metric="queue_time", improve_by=0.05))
+        return judge(evidence(Effect(), asked, requests=24, telling=told), "0")
+
+    def gain(result: Result) -> Finding:
+        return next(f for f in result.cells[0].findings if f.role == "success")
+
+    assert gain(telling(())).state != "NODATA"
+    assert (gain(telling((9,))).state, gain(telling((9,))).notes) == ("INCONCLUSIVE", ("withheld",))
+    assert "an engine told it of only 9 of 10 blocks" in gain(telling((9,))).reason
 
 
 def test_c11_an_answer_without_a_token_has_no_ttft() -> None:
