@@ -16,7 +16,7 @@ import httpx
 import msgspec
 
 from specbench.errors import UnreachableError
-from specbench.keys import key_header
+from specbench.keys import key_header, secret
 from specbench.launch import Engine, launched
 from specbench.model.asked import ARMS, Arm, ArmName, Scenario
 from specbench.scenario.servers import share_server
@@ -116,12 +116,14 @@ def base_url(url: str) -> str:
 
 
 def secret_headers(arm: Arm, name: ArmName) -> dict[str, str]:
-    """The headers that an arm's requests carry, its key among them.
+    """The headers that an arm's requests carry, its keys among them; an empty key sends no header.
 
     Raises:
-        ScenarioError: the variable that `api_key_env` names is not set.
+        ScenarioError: a variable that `api_key_env` or `header_env` names is not set.
     """
-    return {**arm.headers, **key_header(arm.api_key_env, f"arms.{name}.api_key_env")}
+    keys = {header: secret(variable, f"arms.{name}.header_env") for header, variable in arm.header_env.items()}
+    bearer = key_header(arm.api_key_env, f"arms.{name}.api_key_env")
+    return {**arm.headers, **{header: key for header, key in keys.items() if key}, **bearer}
 
 
 @contextmanager

@@ -11,9 +11,17 @@ def key_header(variable: str | None, where: str) -> dict[str, str]:
     Raises:
         ScenarioError: the variable is not set; `where` says who names it.
     """
-    if variable is None:
-        return {}
-    key = os.environ.get(variable)
-    if key is None:
+    key = "" if variable is None else secret(variable, where)
+    return {"Authorization": f"Bearer {key}"} if key else {}
+
+
+def secret(variable: str, where: str) -> str:
+    """What the environment variable holds, without white space around it.
+
+    Raises:
+        ScenarioError: the variable is not set; `where` says who names it.
+    """
+    held = os.environ.get(variable)
+    if held is None:
         raise ScenarioError(f"{where}: the environment variable {variable} is not set; export it first")
-    return {"Authorization": f"Bearer {key.strip()}"} if key.strip() else {}
+    return held.strip()

@@ -1,6 +1,6 @@
 """What a scenario asks for, parsed and frozen. No defaults are computed here: `scenario.py` fills every field."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Literal
 
 ArmName = Literal["baseline", "speculative"]
@@ -54,7 +54,10 @@ class Launch:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Arm:
-    """One endpoint under test; `url` is None where specbench starts the engine itself: by `launch`, or the embedded one."""
+    """One endpoint under test; `url` is None where specbench starts the engine itself: by `launch`, or the embedded one.
+
+    `api_key_env` and `header_env` (header to variable) name environment variables; no key itself is in here.
+    """
 
     engine: str
     url: str | None
@@ -68,6 +71,7 @@ class Arm:
     options: dict[str, Any]
     declare: dict[str, str]
     launch: Launch | None = None
+    header_env: dict[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

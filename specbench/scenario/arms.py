@@ -37,6 +37,7 @@ def arm_of(form: ArmForm, name: ArmName, text: Text) -> Arm:
         url=form.url,
         model=form.model or (form.launch.model if form.launch is not None else None),
         api_key_env=form.api_key_env,
+        header_env=dict(form.header_env),
         headers=dict(form.headers),
         extra_body=dict(form.extra_body),
         metrics_url=form.metrics_url,

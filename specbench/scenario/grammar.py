@@ -122,6 +122,7 @@ class ArmForm(Strict):
     url: str | None = None
     model: str | None = None
     api_key_env: Variable | None = None
+    header_env: dict[str, Variable] = {}
     headers: dict[str, str] = {}
     extra_body: AnyFields = {}
     metrics_url: str | None = None
@@ -156,7 +157,17 @@ class ArmForm(Strict):
             if not _HEADER_NAME.fullmatch(header) or not _HEADER_VALUE.fullmatch(content):
                 raise ValueError(f"{header!r} cannot be sent: names and values of headers are plain ASCII text on one line")
             if is_secret_header(header):
-                raise ValueError(f"{header} looks like a secret, and scenarios are stored: use api_key_env")
+                raise ValueError(
+                    f"{header} looks like a secret, and scenarios are stored: use api_key_env, or header_env ({header}: VARIABLE)"
+                )
+        return value
+
+    @field_validator("header_env")
+    @classmethod
+    def _named(cls, value: dict[str, str]) -> dict[str, str]:
+        for header in value:
+            if not _HEADER_NAME.fullmatch(header):
+                raise ValueError(f"{header!r} cannot be sent: names of headers are plain ASCII words")
         return value
 
 

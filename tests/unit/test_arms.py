@@ -96,3 +96,20 @@ def test_a_key_is_read_from_its_variable(monkeypatch: pytest.MonkeyPatch) -> Non
     assert secret_headers(arm, "baseline") == {"x-team": "a"}
     monkeypatch.setenv("THE_KEY", " k ")
     assert secret_headers(arm, "baseline") == {"x-team": "a", "Authorization": "Bearer k"}
+
+
+def test_a_key_may_have_a_header_of_its_own(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As gateways want it: named by its variable too, and no header where that is empty."""
+    arms = "{baseline: {url: 'http://g', header_env: {api-key: GATEWAY_KEY}}, speculative: {url: 'http://h'}}"
+    bins = "bins: [{name: all, input_tokens: [8, 16], output_tokens: [8, 8]}]"
+    text = f"name: s\narms: {arms}\nworkload: {{source: {{corpus: python}}, {bins}}}\n"
+    arm = parse_scenario(text, "s.yaml", Overrides()).baseline
+    with pytest.raises(ScenarioError, match=r"arms.baseline.header_env: the environment variable GATEWAY_KEY is not set"):
+        secret_headers(arm, "baseline")
+    monkeypatch.setenv("GATEWAY_KEY", " k\n")
+    assert secret_headers(arm, "baseline") == {"api-key": "k"}
+    monkeypatch.setenv("GATEWAY_KEY", "")
+    assert secret_headers(arm, "baseline") == {}
+    for wrong in ("{'api key': V}", "{api-key: sk-1}"):
+        with pytest.raises(ScenarioError, match=r"arms\.baseline\.header_env"):
+            parse_scenario(text.replace("{api-key: GATEWAY_KEY}", wrong), "s.yaml", Overrides())
