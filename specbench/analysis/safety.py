@@ -28,7 +28,7 @@ class Excess:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Told:
+class ToldCount:
     """What one arm's engine says of a count over its `blocks`, of which `silent` do not tell; `count` is None where unknown."""
 
     count: int | None
@@ -90,7 +90,7 @@ def _error_slo(guardrail: Guardrail, slo: float, excess: Excess, rates: RateDiff
     return replace(_finding(guardrail, state, None, None, sentence), slo=slo, bound=slo, upper=end)
 
 
-def count_finding(guardrail: Guardrail, told: PerArm[Told]) -> Finding:
+def count_finding(guardrail: Guardrail, told: PerArm[ToldCount]) -> Finding:
     """How often something went wrong in the engines (memory ran out, a restart): no more than in the baseline, or than `slo`.
 
     Not known of an arm: NODATA. No block of either arm tells: NODATA, and not required, as no engine is obliged to tell; one that
@@ -112,7 +112,7 @@ def count_finding(guardrail: Guardrail, told: PerArm[Told]) -> Finding:
     return _finding(guardrail, state, None, None, reason, required=asked)
 
 
-def _silence(told: PerArm[Told], words: str, over: str) -> str:
+def _silence(told: PerArm[ToldCount], words: str, over: str) -> str:
     """Why a count is not known, which at least one arm does not tell whole."""
     before, after = told.baseline, told.speculative
     so = "so the arms cannot be compared in it"
@@ -128,7 +128,7 @@ def _silence(told: PerArm[Told], words: str, over: str) -> str:
     return f"The {name} {gap} {words}, {so}."
 
 
-def told_by(cells: Sequence[PerArm[tuple[Block, ...]]], metric: str) -> PerArm[Told]:
+def told_by(cells: Sequence[PerArm[tuple[Block, ...]]], metric: str) -> PerArm[ToldCount]:
     """How often each arm's engine says that memory ran out ('oom') or that it started anew ('restarts'), over all blocks.
 
     No count for an arm of which a single block does not tell: what happened in it may be the one thing that mattered. Where the
@@ -143,10 +143,10 @@ def told_by(cells: Sequence[PerArm[tuple[Block, ...]]], metric: str) -> PerArm[T
     return whole
 
 
-def _told(counts: Sequence[int | None]) -> Told:
+def _told(counts: Sequence[int | None]) -> ToldCount:
     told = [count for count in counts if count is not None]
     whole = bool(told) and len(told) == len(counts)
-    return Told(count=sum(told) if whole else None, silent=len(counts) - len(told), blocks=len(counts))
+    return ToldCount(count=sum(told) if whole else None, silent=len(counts) - len(told), blocks=len(counts))
 
 
 def _counts(cells: Sequence[PerArm[tuple[Block, ...]]], arm: ArmName, metric: str) -> list[int | None]:

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from specbench.analysis.safety import Told, count_finding, error_finding, excess_of, told_by
+from specbench.analysis.safety import ToldCount, count_finding, error_finding, excess_of, told_by
 from specbench.analysis.samples import Totals
 from specbench.model.asked import ArmName
 from specbench.model.judged import Finding, FindingState, PerArm
@@ -92,9 +92,9 @@ def test_an_absolute_limit_on_failures(failed: Sequence[float], state: FindingSt
     assert "(allowed: 1 %)" in found.reason
 
 
-def _ten(silent: int = 0, count: int | None = None) -> Told:
+def _ten(silent: int = 0, count: int | None = None) -> ToldCount:
     """What an arm's engine says over ten blocks, of which so many are silent."""
-    return Told(count=count, silent=silent, blocks=10)
+    return ToldCount(count=count, silent=silent, blocks=10)
 
 
 def test_an_absolute_limit_on_restarts() -> None:
@@ -134,7 +134,7 @@ def test_more_failures_never_improve_the_finding(baseline: list[int], rate: int,
         (PerArm(_ten(10), _ten(10)), "NODATA", False),
     ],
 )
-def test_counts_of_the_engines(told: PerArm[Told], state: FindingState, required: bool) -> None:
+def test_counts_of_the_engines(told: PerArm[ToldCount], state: FindingState, required: bool) -> None:
     """None more than the baseline; not known of an arm is no pass; told in no block of either arm is not asked for."""
     found = count_finding(OOM, told)
 
@@ -179,7 +179,7 @@ def test_memory_that_ran_out_in_one_arm_is_told_with_its_count() -> None:
         ),
     ],
 )
-def test_silence_is_told_as_it_was(told: PerArm[Told], reason: str) -> None:
+def test_silence_is_told_as_it_was(told: PerArm[ToldCount], reason: str) -> None:
     """An engine that missed a block is not said to tell nothing."""
     assert count_finding(OOM, told).reason == reason
 
