@@ -6,7 +6,7 @@ Harm is judged in `findings.py`; here the burden of proof lies on speculation.
 import math
 from dataclasses import replace
 
-from specbench.analysis.findings import Case, stopped, with_reason
+from specbench.analysis.findings import Case, stopped
 from specbench.analysis.harm import AT_THE_BOUND, Inference, against_baseline
 from specbench.analysis.power import pairs_needed
 from specbench.analysis.reasons import Setting, benefit_reason
@@ -62,7 +62,7 @@ def benefit(success: Success, comparison: Comparison, setting: Setting, withheld
         judged = replace(draft, state=stop[0], notes=(stop[1],))
     elif inference is not None:
         judged = _decided(draft, case, inference, -math.log(bound) if not higher else math.log(bound))
-    return with_reason(judged, case, benefit_reason)
+    return replace(judged, reason=benefit_reason(judged, comparison, setting, withheld))
 
 
 def _decided(draft: Finding, case: Case, inference: Inference, asked: float) -> Finding:

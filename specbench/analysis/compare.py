@@ -11,7 +11,8 @@ import numpy as np
 
 from specbench.analysis.acceptance import acceptance_of
 from specbench.analysis.columns import Columns, select_bin
-from specbench.analysis.contrast import Arm, Contrast, alone, by_pairs, by_value, p_of_failures, pooled
+from specbench.analysis.contrast import Contrast, alone, by_pairs, by_value, p_of_failures, pooled
+from specbench.analysis.figures import Arm
 from specbench.analysis.harm import finite_exp
 from specbench.analysis.metrics import METRICS, Metric
 from specbench.analysis.samples import Samples, unit_quantiles

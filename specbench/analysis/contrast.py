@@ -5,18 +5,18 @@ Which metric takes which way is a column of `metrics.py`; a `Comparison` is made
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from math import exp, inf, isnan, log, nan, sqrt
+from math import inf, isnan, log, nan, sqrt
 
 import numpy as np
 
-from specbench.analysis.events import Floats, Ints
-from specbench.analysis.harm import finite_exp
+from specbench.analysis.events import Floats
+from specbench.analysis.figures import Arm, Pool, by_block, own_bound, pool_of, typical, whole_bound, whole_value
 from specbench.analysis.metrics import Metric
-from specbench.analysis.samples import Samples, Totals, quantiles
+from specbench.analysis.samples import Samples
 from specbench.analysis.stats_paired import Estimate, around, jackknife, mean_with_t, t_quantile
-from specbench.analysis.stats_quantile import design_effect, log_quantile_influence, upper_bound
-from specbench.analysis.stats_rates import rate_difference, share_upper_bound
-from specbench.analysis.stats_shares import Shares, Sorted, log_ratio_ends
+from specbench.analysis.stats_quantile import log_quantile_influence
+from specbench.analysis.stats_rates import rate_difference
+from specbench.analysis.stats_shares import Shares, log_ratio_ends
 from specbench.model.judged import Alone, PerArm
 
 NO_PAIR = "no pair has a value in both arms"
@@ -24,26 +24,6 @@ AT_ZERO = "a value of 0 has no ratio"
 BEYOND = "so many requests failed that this percentile lies beyond every measured time"
 BEYOND_IN_A_BLOCK = "in a block so many requests failed that this percentile lies beyond every measured time"
 ON_THE_EDGE = "so many requests failed that this percentile may lie beyond every measured time"
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Arm:
-    """One arm on one metric: what was measured, and the statistic of each unit (NaN where there is none).
-
-    `by_unit` (n_units,), `pairs` (n_units,) the pair number of each unit.
-    """
-
-    data: Samples | Totals
-    by_unit: Floats
-    pairs: tuple[int, ...]
-
-    def told(self) -> set[int]:
-        """The pairs in which this arm has a value."""
-        return {pair for pair, value in zip(self.pairs, self.by_unit, strict=True) if not np.isnan(value)}
-
-    def units(self, pairs: Sequence[int]) -> list[int]:
-        """The units of these pairs, in their order."""
-        return [self.pairs.index(pair) for pair in pairs]
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,9 +49,9 @@ def by_pairs(metric: Metric, baseline: Arm, speculative: Arm, confidence: float)
     The value of an arm is the geometric mean of its blocks, so that the ratio of the values is the ratio that is judged.
     """
     pairs = sorted(baseline.told() & speculative.told())
-    sides = [_by_block(arm, pairs) for arm in (baseline, speculative)]
-    value = PerArm(_typical(sides[0]), _typical(sides[1]))
-    bound = PerArm(_own_bound(metric, sides[0], confidence), _own_bound(metric, sides[1], confidence))
+    sides = [by_block(arm, pairs or None) for arm in (baseline, speculative)]  # with no pair in common each shows its own
+    value = PerArm(typical(sides[0]), typical(sides[1]))
+    bound = PerArm(own_bound(metric, sides[0], confidence), own_bound(metric, sides[1], confidence))
     method = f"mean of log ratios of {len(pairs)} pairs, t"
     if not pairs:
         return Contrast(value, bound, None, 0, (), method, NO_PAIR)
@@ -89,7 +69,7 @@ def pooled(metric: Metric, baseline: Arm, speculative: Arm, confidence: float) -
     Where too few requests lie beyond the percentile for their number to tell, the error is the largest of three (`_widest`).
     """
     pairs = sorted(baseline.told() & speculative.told())
-    pools = [_pool(arm, pairs) for arm in (baseline, speculative)]
+    pools = [pool_of(arm, pairs or None) for arm in (baseline, speculative)]
     p = metric.quantile or 0.0
     value = PerArm(pools[0].quantile(p), pools[1].quantile(p))
     bound = PerArm(pools[0].bound(p, confidence), pools[1].bound(p, confidence))
@@ -117,7 +97,7 @@ def pooled(metric: Metric, baseline: Arm, speculative: Arm, confidence: float) -
 _SHARES_LEVEL = 0.95
 
 
-def _shares_agree(whole: float, pools: Sequence["_Pool"], p: float, pairs: int) -> Estimate | None:
+def _shares_agree(whole: float, pools: Sequence[Pool], p: float, pairs: int) -> Estimate | None:
     """The pooled log ratio with an error to each side, from the ratios at which the shares beyond the percentile agree."""
     if pairs < 2:
         return None
@@ -126,7 +106,7 @@ def _shares_agree(whole: float, pools: Sequence["_Pool"], p: float, pairs: int) 
     return None if ends is None else Estimate(whole, (whole - ends[0]) / reach, pairs - 1, (ends[1] - whole) / reach)
 
 
-def _widest(whole: float, pools: Sequence["_Pool"], p: float, differences: Floats) -> Estimate:
+def _widest(whole: float, pools: Sequence[Pool], p: float, differences: Floats) -> Estimate:
     """The pooled log ratio with the largest of three standard errors: leaving out one pair at a time, linearised, between pairs.
 
     Each of the three alone errs too often somewhere. None where failed requests leave it open.
@@ -146,10 +126,12 @@ def by_value(metric: Metric, baseline: Arm, speculative: Arm, confidence: float)
     """Counts over the pairs told in both arms, shares over all blocks of an arm: the ratio of the values, without an interval."""
     pairs = sorted(baseline.told() & speculative.told())
     # A sum grows with its blocks, so both must be of the same pairs; a share does not.
-    of = pairs if metric.method == "count" else ()
-    value = PerArm(_whole_value(metric, baseline, of), _whole_value(metric, speculative, of))
-    bound = PerArm(_whole_bound(metric, baseline, of, confidence), _whole_bound(metric, speculative, of, confidence))
+    of = pairs or None if metric.method == "count" else None
+    value = PerArm(whole_value(metric, baseline, of), whole_value(metric, speculative, of))
+    bound = PerArm(whole_bound(metric, baseline, of, confidence), whole_bound(metric, speculative, of, confidence))
     ratio = _log_ratio(value.baseline, value.speculative)
+    if not pairs:
+        return Contrast(value, bound, None, 0, (), "values", NO_PAIR)
     if isnan(ratio):
         return Contrast(value, bound, None, len(pairs), (), "values", AT_ZERO)
     return Contrast(value, bound, Estimate(ratio, None, None), len(pairs), (), "values", None)
@@ -160,13 +142,13 @@ def alone(metric: Metric, baseline: Arm, speculative: Arm, confidence: float) ->
     if not speculative.told():
         return Alone()
     if metric.method == "pooled":
-        pool, p = _pool(speculative), metric.quantile or 0.0
+        pool, p = pool_of(speculative), metric.quantile or 0.0
         value, bound = pool.quantile(p), pool.bound(p, confidence)
     elif metric.method == "pairs":
-        blocks = _by_block(speculative)
-        value, bound = _typical(blocks), _own_bound(metric, blocks, confidence)
+        blocks = by_block(speculative)
+        value, bound = typical(blocks), own_bound(metric, blocks, confidence)
     else:
-        value, bound = _whole_value(metric, speculative), _whole_bound(metric, speculative, (), confidence)
+        value, bound = whole_value(metric, speculative), whole_bound(metric, speculative, None, confidence)
     return Alone(
         value=None if value == inf else value,
         bound=None if bound == inf else bound,
@@ -176,13 +158,13 @@ def alone(metric: Metric, baseline: Arm, speculative: Arm, confidence: float) ->
     )
 
 
-def p_of_failures(metric: Metric, baseline: Arm, speculative: Arm, pairs: Sequence[int] = ()) -> float | None:
+def p_of_failures(metric: Metric, baseline: Arm, speculative: Arm, pairs: Sequence[int] | None = None) -> float | None:
     """How probable such a surplus of failed requests in the speculative arm is by chance, bursts counted as the events they are.
 
     1 where the baseline has no request to compare with. None where the figure is one of blocks, and at most half of them are
     unbounded: the typical block is not.
     """
-    unbounded = np.isinf(_by_block(speculative, pairs))
+    unbounded = np.isinf(by_block(speculative, pairs))
     if metric.method == "pairs" and 2 * np.count_nonzero(unbounded) <= len(unbounded):
         return None
     found = rate_difference(_failures(baseline), _failures(speculative))
@@ -194,98 +176,6 @@ def _failures(arm: Arm) -> tuple[Floats, Floats]:
     assert isinstance(arm.data, Samples)
     failed = [np.count_nonzero(np.isinf(arm.data.of_unit(unit))) for unit in range(len(arm.pairs))]
     return np.array(failed, dtype=np.float64), arm.data.counts().astype(np.float64)
-
-
-def _by_block(arm: Arm, pairs: Sequence[int] = ()) -> Floats:
-    """The figure of each block of these pairs; of all that tell it where no pair is named."""
-    return arm.by_unit[arm.units(pairs or sorted(arm.told()))]
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class _Pool:
-    """All samples of some pairs in one arm, ascending, and the place of each one's pair among them: both (n,)."""
-
-    values: Floats
-    pair: Ints
-
-    def quantile(self, p: float, without: int | None = None) -> float | None:
-        """The p-quantile, with one pair left out if asked; None where nothing is left."""
-        kept = self.values if without is None else self.values[self.pair != without]
-        return float(quantiles(kept, [p])[0]) if len(kept) else None
-
-    def logs(self) -> Sorted:
-        """The samples as logs; a time of 0 is below, a failed request beyond every other."""
-        with np.errstate(divide="ignore"):
-            return Sorted(np.log(self.values), self.pair)
-
-    def bound(self, p: float, confidence: float) -> float | None:
-        """Upper bound of the p-quantile by an order statistic, for as many samples as clustering leaves of them.
-
-        None for samples of one pair: they may all have come in one moment of the engine.
-        """
-        if not len(self.values) or self.pair.min() == self.pair.max():
-            return None
-        at_or_below = self.values <= quantiles(self.values, [p])[0]
-        below = np.bincount(self.pair, weights=at_or_below).astype(np.float64)
-        effect = design_effect(below, np.bincount(self.pair).astype(np.float64))
-        return upper_bound(self.values, p, confidence, effect or 1.0)
-
-
-def _pool(arm: Arm, pairs: Sequence[int] = ()) -> _Pool:
-    """The samples of these pairs; of all that have some where no pair is named."""
-    assert isinstance(arm.data, Samples)
-    parts = [arm.data.of_unit(unit) for unit in arm.units(pairs or sorted(arm.told()))]
-    values = np.concatenate([np.zeros(0), *parts])
-    place = np.repeat(np.arange(len(parts)), [len(part) for part in parts])
-    order = np.argsort(values, kind="stable")
-    return _Pool(values[order], place[order])
-
-
-def _typical(values: Floats) -> float | None:
-    """The geometric mean; the plain mean where a value is 0; None of nothing."""
-    if not len(values):
-        return None
-    if (values > 0).all():
-        return float(values[0]) if (values == values[0]).all() else exp(float(np.log(values).mean()))
-    return float(values.mean())
-
-
-def _own_bound(metric: Metric, values: Floats, confidence: float) -> float | None:
-    """One-sided bound of one arm's own value in the harmful direction; for a gauge of the engine, the worst block there was.
-
-    None for fewer than two blocks, which show no spread.
-    """
-    if len(values) < 2 or not np.isfinite(values).all():
-        return None
-    if metric.engine:
-        return float(values.max() if metric.direction == "lower" else values.min())
-    positive = bool((values > 0).all())
-    interval = mean_with_t(np.log(values) if positive else values).bounds(2 * confidence - 1)
-    if interval is None:
-        return None
-    end = interval[0] if metric.direction == "higher" else interval[1]
-    return finite_exp(end) if positive else end
-
-
-def _whole_value(metric: Metric, arm: Arm, pairs: Sequence[int] = ()) -> float | None:
-    """The sum, or the share of sums, over these pairs; over all that tell it where no pair is named."""
-    assert isinstance(arm.data, Totals)
-    units = arm.units(pairs or sorted(arm.told()))
-    counted = float(arm.data.denominator[units].sum())
-    if counted <= 0:
-        return None
-    total = float(arm.data.numerator[units].sum())
-    return total / counted if metric.method == "share" else total
-
-
-def _whole_bound(metric: Metric, arm: Arm, pairs: Sequence[int], confidence: float) -> float | None:
-    """Upper bound of a share, for as many requests as bursts of failures leave of them; a count is known as it is."""
-    assert isinstance(arm.data, Totals)
-    if metric.method == "count":
-        return _whole_value(metric, arm, pairs)
-    failed, judged = arm.data.numerator, arm.data.denominator
-    effect = max(1.0, design_effect(failed, judged) or 1.0)
-    return share_upper_bound(float(failed.sum()) / effect, float(judged.sum()) / effect, 1 - confidence)
 
 
 def _log_ratio(baseline: float | None, speculative: float | None) -> float:

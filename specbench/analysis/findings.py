@@ -4,7 +4,7 @@ Pure functions of `Comparison` values, in two passes: every harm test first, the
 findings. Numbers from records are made elsewhere (`compare.py`), and what findings add up to is `verdict.py`'s.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from specbench.analysis.harm import AT_THE_BOUND, Inference, against_baseline, against_limit, holm, is_ratio, limit_of
@@ -124,28 +124,7 @@ def finding(case: Case, p_harm: float | None, p_adjusted: float | None, alpha: f
         judged = _absolute(draft, case, inference, alpha)
     else:
         judged = _relative(draft, case, inference, limit, alpha)
-    return with_reason(judged, case, finding_reason)
-
-
-def with_reason(judged: Finding, case: Case, sentence: Callable[[Finding, Comparison, Setting, str | None], str]) -> Finding:
-    """The finding with its sentence; one that is kept open by what numbers do not show says by what, as one withheld does."""
-    kept_open = _kept_open(judged, case)
-    shown = judged if kept_open is None else replace(judged, notes=(*case.notes, "withheld"))
-    return replace(judged, reason=sentence(shown, case.seen, case.setting, kept_open or case.withheld))
-
-
-def _kept_open(judged: Finding, case: Case) -> str | None:
-    seen, role = case.seen, case.guardrail.role
-    if "unbounded_open" in judged.notes:
-        where = "in single blocks" if seen.p_unbounded is None else "with speculation"
-        than = "as most blocks do not show" if seen.p_unbounded is None else "but not clearly more than without"
-        return f"{where} so many requests failed that it has no upper end, {than}"
-    if "pairs_missing" in judged.notes and (judged.slo is not None or role == "success" or _is_count(case)):
-        arms = "in both arms" if judged.slo is None else "with speculation"
-        return f"only {seen.n_blocks} of {case.setting.pairs} pairs of blocks have a figure {arms}"
-    if judged.upper is None and judged.slo is None and judged.notes[-1:] in (("more_pairs",), ("unresolvable_at_this_margin",)):
-        return f"{seen.n_blocks} pairs of blocks leave the ratio open beyond every number"
-    return None
+    return replace(judged, reason=finding_reason(judged, case.seen, case.setting, case.withheld))
 
 
 def stopped(case: Case) -> tuple[FindingState, str] | None:
@@ -183,13 +162,13 @@ def _is_count(case: Case) -> bool:
 def _by_value(draft: Finding, case: Case) -> Finding:
     """Counts of events in blocks that both arms ran alike: within the limit or not, with no spread to allow for."""
     before, after = case.seen.value.baseline, case.seen.value.speculative
-    if after is None:
+    if after is None or (draft.slo is None and not case.seen.n_blocks):
         return draft
     more = max((draft.margin or 0.0) * (before or 0.0), draft.floor)
     allowed = draft.slo if draft.slo is not None else (before or 0.0) + more
     within = after >= allowed if draft.direction == "higher" else after <= allowed
     judged = replace(draft, state="PASS" if within else "FAIL", bound=allowed, upper=after, notes=(*draft.notes, "counted"))
-    return _without_pairs(judged, draft) if within and case.pairs_missing else judged
+    return _without_pairs(judged) if within and case.pairs_missing else judged
 
 
 def _relative(draft: Finding, case: Case, inference: Inference | None, limit: float | None, alpha: float) -> Finding:
@@ -207,7 +186,7 @@ def _relative(draft: Finding, case: Case, inference: Inference | None, limit: fl
     # What should stay equal must not have moved past the limit to its other side either.
     within = most < limit and (draft.direction != "equal" or -inference.least(alpha) < limit)
     if within and case.pairs_missing:
-        return _without_pairs(judged, draft)
+        return _without_pairs(judged)
     if within:
         small = ("small_regression",) if draft.p_harm is not None and draft.p_harm < alpha else ()
         return replace(judged, state="PASS", notes=(*draft.notes, *small))
@@ -235,7 +214,7 @@ def _absolute(draft: Finding, case: Case, inference: Inference | None, alpha: fl
     if not within and p is not None and p < alpha and sign * (value - slo) > 0:
         return replace(judged, state="FAIL", notes=(*draft.notes, "harm"))
     if case.pairs_missing:
-        return _without_pairs(judged, draft)
+        return _without_pairs(judged)
     if within:
         return replace(judged, state="PASS")
     gap = 0.0 if inference is None else abs(inference.theta)
@@ -243,9 +222,9 @@ def _absolute(draft: Finding, case: Case, inference: Inference | None, alpha: fl
     return replace(judged, state="INCONCLUSIVE", pairs_needed=needed, notes=(*draft.notes, "near_the_limit"))
 
 
-def _without_pairs(judged: Finding, draft: Finding) -> Finding:
+def _without_pairs(judged: Finding) -> Finding:
     """Open: the pairs without a figure may be the bad ones."""
-    return replace(judged, state="INCONCLUSIVE", notes=(*draft.notes, "pairs_missing"))
+    return replace(judged, state="INCONCLUSIVE", notes=(*judged.notes, "pairs_missing"))
 
 
 def _deciding_p(draft: Finding) -> float | None:

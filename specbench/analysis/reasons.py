@@ -30,7 +30,7 @@ def finding_reason(finding: Finding, comparison: Comparison, setting: Setting, w
     if undecidable is not None:
         return undecidable
     if "counted" in finding.notes:
-        return _counted(subject, finding, comparison)
+        return _counted(subject, finding, comparison, setting)
     return (_absolute if finding.slo is not None else _relative)(subject, finding, comparison, setting)
 
 
@@ -51,12 +51,14 @@ def benefit_reason(finding: Finding, comparison: Comparison, setting: Setting, w
     if finding.state == "FAIL":
         least = "higher" if rises else "lower"
         return f"{seen}; the true figure is no {least} than {end} with {confidence}, so no such gain is there."
+    if "pairs_missing" in finding.notes:
+        return f"{seen}, but {_few_pairs(comparison, setting)}, so the gain is not shown."
     needs = (
         f"even {BUDGET_PAIRS} pairs of blocks would not settle it"
         if finding.pairs_needed is None
         else f"about {finding.pairs_needed} pairs of blocks in all instead of {setting.pairs} would settle it"
     )
-    return f"{seen}, but the true figure may still be {end} ({confidence}), so the gain is not shown; {needs}."
+    return f"{seen}, but {_still(finding, end, setting)}, so the gain is not shown; {needs}."
 
 
 def _undecidable(subject: str, finding: Finding, comparison: Comparison, withheld: str | None) -> str | None:
@@ -67,6 +69,7 @@ def _undecidable(subject: str, finding: Finding, comparison: Comparison, withhel
         "one_pair": f"{subject} cannot be judged: {_no_spread(comparison)}.",
         "no_data": f"{subject} has no figure to judge: {_lacking(finding, comparison)}.",
         "constant": f"{subject} did not vary at all between blocks, as no real timing does, so nothing is concluded from it.",
+        "unbounded_open": f"{subject} cannot be judged: {_open_failures(comparison)}.",
         "unbounded_both": f"{subject} has no upper end in either arm, as too many requests failed in both, so nothing compares.",
         "unbounded_baseline": f"{subject} has nothing to be compared with: too many of the baseline's requests failed.",
         "unbounded": _unbounded(subject, finding),
@@ -83,12 +86,22 @@ def _relative(subject: str, finding: Finding, comparison: Comparison, setting: S
         small = ", so a small loss is real but within the limit" if "small_regression" in finding.notes else ""
         return f"{seen}; the true figure lies {'above' if falls else 'below'} {end} with {sure(setting.alpha)}{small}."
     if "pairs_missing" in finding.notes:
-        return f"{seen}, but only {comparison.n_blocks} of {setting.pairs} pairs of blocks have a figure in both arms."
+        return f"{seen}, but {_few_pairs(comparison, setting)}."
     p = finding.p_harm if finding.p_harm_adjusted is None else finding.p_harm_adjusted
     if finding.state == "FAIL" and p is not None:
         counted = "it" if finding.p_harm_adjusted is None else "any check"
         return f"{seen}; if speculation changed nothing, {counted} would look this bad in {chance(p)}."
-    return f"{seen}, but the true figure may still be {end} ({sure(setting.alpha)}); {_needs(finding, setting)}."
+    return f"{seen}, but {_still(finding, end, setting)}; {_needs(finding, setting)}."
+
+
+def _still(finding: Finding, end: str, setting: Setting) -> str:
+    """What an open finding does not exclude."""
+    may = "anything" if finding.upper is None else end
+    return f"the true figure may still be {may} ({sure(setting.alpha)})"
+
+
+def _few_pairs(comparison: Comparison, setting: Setting, who: str = "in both arms") -> str:
+    return f"only {comparison.n_blocks} of {setting.pairs} pairs of blocks have a figure {who}"
 
 
 def _beside(finding: Finding, comparison: Comparison) -> float | None:
@@ -120,6 +133,8 @@ def _absolute(subject: str, finding: Finding, comparison: Comparison, setting: S
     allowed = f"(allowed: {'at least' if higher else 'at most'} {number(finding.slo)}{unit})"
     if finding.state == "FAIL":
         return f"{seen} {allowed}; that it meets the limit in truth can be ruled out with {sure(setting.alpha)}."
+    if "pairs_missing" in finding.notes:
+        return f"{seen} {allowed}, but {_few_pairs(comparison, setting, 'with speculation')}."
     if finding.upper is None:
         return f"{seen} {allowed}, but {_counts(comparison)} values are too few to be sure of it."
     bound = f"{number(finding.upper)}{unit}"
@@ -133,10 +148,20 @@ def _absolute(subject: str, finding: Finding, comparison: Comparison, setting: S
     return f"{seen} {allowed}, but the true figure may still be {bound} ({sure(setting.alpha)}); {more}."
 
 
-def _counted(subject: str, finding: Finding, comparison: Comparison) -> str:
+def _counted(subject: str, finding: Finding, comparison: Comparison, setting: Setting) -> str:
     before, after = comparison.value.baseline, comparison.value.speculative
     without = "" if before is None else f" and {number(before)} without"
-    return f"{subject} is {number(after)} with speculation{without} (allowed: at most {number(finding.bound)}), by count."
+    but = "by count"
+    if "pairs_missing" in finding.notes:
+        but = f"but {_few_pairs(comparison, setting, 'in both arms' if finding.slo is None else 'with speculation')}"
+    return f"{subject} is {number(after)} with speculation{without} (allowed: at most {number(finding.bound)}), {but}."
+
+
+def _open_failures(comparison: Comparison) -> str:
+    """Why failed requests beyond the percentile are no harm yet."""
+    if comparison.p_unbounded is None:
+        return "in single blocks so many requests failed that it has no upper end, as most blocks do not show"
+    return "with speculation so many requests failed that it has no upper end, but not clearly more than without"
 
 
 def _unbounded(subject: str, finding: Finding) -> str:

@@ -5,8 +5,9 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 
-from specbench.analysis.contrast import Arm, Contrast, by_pairs, pooled
+from specbench.analysis.contrast import Contrast, by_pairs, pooled
 from specbench.analysis.events import Floats
+from specbench.analysis.figures import Arm
 from specbench.analysis.metrics import METRICS
 from specbench.analysis.samples import Samples, unit_quantiles
 

@@ -235,7 +235,7 @@ def test_what_keeps_a_limit_open_is_said() -> None:
     burst = a_comparison("tpot_p95", ratio=None, unbounded=PerArm(False, True), p_unbounded=0.5)
     one_block = a_comparison("tpot_p50", ratio=None, unbounded=PerArm(False, True), p_unbounded=None)
 
-    assert _judged(few, rule).reason.endswith("cannot be judged: only 3 of 10 pairs of blocks have a figure with speculation.")
+    assert _judged(few, rule).reason.endswith("but only 3 of 10 pairs of blocks have a figure with speculation.")
     assert _judged(burst).reason.endswith(
         "cannot be judged: with speculation so many requests failed that it has no upper end, but not clearly more than without."
     )
@@ -252,7 +252,9 @@ def test_a_bound_beyond_every_number_is_left_open() -> None:
     found = judge_cases([case], 0.001)[0]
 
     assert (found.state, found.upper, found.supported_margin, found.detectable) == ("INCONCLUSIVE", None, None, None)
-    assert found.reason.endswith("cannot be judged: 2 pairs of blocks leave the ratio open beyond every number.")
+    assert found.reason.endswith(
+        "but the true figure may still be anything (99.9 % confidence); even 100 pairs of blocks would not settle it."
+    )
 
 
 @pytest.mark.parametrize(
@@ -273,8 +275,8 @@ def test_a_count_of_too_few_pairs_proves_harm_only() -> None:
         given = a_comparison("preemptions", ratio=None, se_log=None, value=PerArm(10.0, after), unit="requests", df=None, pairs=7)
         return _judged(replace(given, df=None), a_guardrail("preemptions", 0.10))
 
-    assert (judged(10.0).state, judged(10.0).notes) == ("INCONCLUSIVE", ("pairs_missing",))
-    assert judged(10.0).reason.endswith("cannot be judged: only 7 of 10 pairs of blocks have a figure in both arms.")
+    assert (judged(10.0).state, judged(10.0).notes) == ("INCONCLUSIVE", ("counted", "pairs_missing"))
+    assert judged(10.0).reason.endswith("(allowed: at most 11.0), but only 7 of 10 pairs of blocks have a figure in both arms.")
     assert (judged(20.0).state, judged(20.0).notes) == ("FAIL", ("counted",))
 
 
