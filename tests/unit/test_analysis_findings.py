@@ -276,7 +276,7 @@ def test_a_count_of_too_few_pairs_proves_harm_only() -> None:
         return _judged(replace(given, df=None), a_guardrail("preemptions", 0.10))
 
     assert (judged(10.0).state, judged(10.0).notes) == ("INCONCLUSIVE", ("counted", "pairs_missing"))
-    assert judged(10.0).reason.endswith("(allowed: at most 11.0), but only 7 of 10 pairs of blocks have a figure in both arms.")
+    assert judged(10.0).reason.endswith("(allowed: at most 11), but only 7 of 10 pairs of blocks have a figure in both arms.")
     assert (judged(20.0).state, judged(20.0).notes) == ("FAIL", ("counted",))
 
 
