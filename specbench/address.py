@@ -1,10 +1,12 @@
 """Whether an address can be asked, and what is wrong with it where it cannot. What may be a secret is never repeated."""
 
 import re
+from ipaddress import ip_address
 from urllib.parse import urlsplit
 
 from specbench.errors import ScenarioError
 
+PORTS = {"http": 80, "https": 443}
 EXAMPLE = "http://127.0.0.1:8000"
 _LOGIN = re.compile(r"^((?:[^/?#@]*//)?).*@", re.DOTALL)
 _BEHIND_THE_PATH = re.compile(r"([?#]).+", re.DOTALL)
@@ -29,6 +31,14 @@ def address_fault(address: str, page: bool = False) -> str | None:
     except ValueError:  # no number, or none of a port
         readable = False
     return None if readable else "is no address: after http:// comes a host, and perhaps : and a port from 1 to 65535"
+
+
+def is_loopback(host: str) -> bool:
+    """Whether `host` is this machine, by name or address."""
+    try:
+        return ip_address(host).is_loopback
+    except ValueError:
+        return host == "localhost" or host.endswith(".localhost")
 
 
 def without_secrets(address: str) -> str:

@@ -81,7 +81,7 @@ def ready_arm(arm: Arm, name: ArmName, log: Path) -> Iterator[Ready]:
         yield Ready(arm, base_url(arm.url), secret_headers(arm, name))
     else:
         with _embedded(arm, name) as (url, model):
-            yield Ready(replace(arm, model=arm.model or model), url, dict(arm.headers))
+            yield Ready(replace(arm, model=arm.model or model), url, secret_headers(arm, name))
 
 
 @contextmanager

@@ -3,6 +3,7 @@
 What was measured is on disk as soon as it was seen, so any end of this script leaves a folder that `analyze` reads.
 """
 
+import os
 import platform
 import signal
 from collections.abc import Iterator
@@ -14,10 +15,11 @@ from types import FrameType
 
 from specbench import __version__
 from specbench.analyze import analyze
-from specbench.arms import Ready, Visit, visits
+from specbench.arms import Ready, Visit, secret_headers, visits
 from specbench.citations import cited_runs, refuse_lost_runs
 from specbench.errors import DataError, Interrupted, RefusedError
 from specbench.fair import fairness_notes, proxy_notes, refuse_unfair
+from specbench.launch import environment_of
 from specbench.load.client import LoadChild
 from specbench.load.limits import check_open_files
 from specbench.load.orders import IN_FLIGHT_LIMIT
@@ -89,8 +91,11 @@ def _refuse_what_cannot_end(scenario: Scenario) -> None:
     """Nothing, unless something known beforehand would end the run half-way: too few open files, or a key that is not set."""
     for cell in cells_of(scenario):
         check_open_files(cell.concurrency or IN_FLIGHT_LIMIT)
-    for arm in (scenario.baseline, scenario.speculative):
+    for name, arm in zip(ARMS, (scenario.baseline, scenario.speculative), strict=True):
         metrics_key(arm)
+        secret_headers(arm, name)
+        if arm.launch is not None:
+            environment_of(arm.launch, os.environ, name)
 
 
 def _measure(scenario: Scenario, folder: Path, watcher: Watcher, looking: Looking | None) -> None:

@@ -7,6 +7,7 @@ together is `place.py`'s, once the later one has been measured.
 from collections.abc import Sequence
 from urllib.parse import urlsplit
 
+from specbench.address import PORTS
 from specbench.analysis.likeness import asked_less, asked_otherwise, difference, unlike_treatment
 from specbench.analysis.words import place_of, subject_of
 from specbench.model.asked import ARMS
@@ -15,7 +16,6 @@ from specbench.model.judged import CellResult, Finding, Result
 from specbench.model.seen import Endpoint, Manifest
 
 HERE = "this machine"
-_PORTS = {"http": 80, "https": 443}
 
 Places = tuple[str, str]
 
@@ -142,4 +142,4 @@ def _place(url: str | None) -> str:
     if url is None:
         return HERE
     parts = urlsplit(url)
-    return f"{(parts.hostname or '').lower()}:{parts.port or _PORTS.get(parts.scheme, 80)}"
+    return f"{(parts.hostname or '').lower()}:{parts.port or PORTS.get(parts.scheme, 80)}"

@@ -126,6 +126,7 @@ def whole_bound(metric: Metric, arm: Arm, pairs: Sequence[int] | None, confidenc
     assert isinstance(arm.data, Totals)
     if metric.method == "count":
         return whole_value(metric, arm, pairs)
-    failed, judged = arm.data.numerator, arm.data.denominator
+    units = arm.units(pairs)
+    failed, judged = arm.data.numerator[units], arm.data.denominator[units]
     effect = max(1.0, design_effect(failed, judged) or 1.0)
     return share_upper_bound(float(failed.sum()) / effect, float(judged.sum()) / effect, 1 - confidence)

@@ -26,7 +26,8 @@ def run_notes(evidence: Evidence, cells: Sequence[MeasuredCell]) -> tuple[str, .
     if evidence.manifest.scenario.workload.corpus is not None:
         found.append(DEMONSTRATION)
     if evidence.partial:
-        found.append("The run ended early: every number is of the part that was measured.")
+        why = "The run ended early" if evidence.finished is None else "An engine died in the run"
+        found.append(f"{why}: every number is of the part that was measured.")
     if evidence.blocks:
         found.extend(f"Found while reading the run: {problem}" for problem in evidence.problems)
     found.extend(_too_long(evidence))

@@ -100,14 +100,15 @@ def count_finding(guardrail: Guardrail, told: PerArm[ToldCount]) -> Finding:
     before, after = told.baseline.count, told.speculative.count
     over = _over(guardrail)
     state: FindingState
-    if before is None or after is None:
+    allowed = before if guardrail.slo is None else guardrail.slo
+    if allowed is None or after is None or (told.speculative.silent and after <= allowed):
         state, reason = "NODATA", _silence(told, words, over)
     else:
-        allowed = before if guardrail.slo is None else guardrail.slo
         state = "FAIL" if after > allowed else "PASS"
         limit = "no more than without" if guardrail.slo is None else f"at most {number(guardrail.slo)}"
         least = "at least " if told.speculative.silent else ""
-        reason = f"{over} {words} was {least}{after} with speculation and {before} without (allowed: {limit})."
+        without = "" if before is None else f" and {before} without"
+        reason = f"{over} {words} was {least}{after} with speculation{without} (allowed: {limit})."
     asked = guardrail.required and (told.baseline.ever or told.speculative.ever)
     return _finding(guardrail, state, None, None, reason, required=asked)
 

@@ -10,9 +10,11 @@ from pathlib import Path
 
 from specbench.analyze import analyze
 from specbench.calibrate.verdicts import Outcome, summary_of
+from specbench.errors import DataError
+from specbench.model.asked import Scenario
 from specbench.run import run
 from specbench.scenario.parse import Overrides, parse_scenario
-from specbench.store import FINISHED
+from specbench.store import FINISHED, read_manifest
 
 # Four pairs of blocks of 3 s, as the smoke profile, so that twenty of each effect take no more than half an hour.
 _SCENARIO = """
@@ -54,14 +56,22 @@ class Silent:
 def over_sockets(name: str, baseline: str, speculative: str, levels: str, index: int, facts: Path) -> Outcome:
     """The verdict of one real run of two embedded engines, with the campaign's number for a seed.
 
-    The run's folder is `facts`; one that is whole already is judged and not run again.
+    The run's folder is `facts`; one that holds a whole run of this very scenario is judged, whatever version measured it: who
+    wants it measured anew deletes it.
     """
-    if (facts / FINISHED).exists():
-        return summary_of(analyze(facts))
-    shutil.rmtree(facts, ignore_errors=True)
     text = _SCENARIO.format(name=name, seed=index, baseline=baseline, speculative=speculative, levels=levels)
     scenario = parse_scenario(text, f"sockets-{name}", Overrides(profile="smoke"))
+    if _is_whole(facts, scenario):
+        return summary_of(analyze(facts))
+    shutil.rmtree(facts, ignore_errors=True)
     return summary_of(run(scenario, facts, Silent()))
+
+
+def _is_whole(facts: Path, scenario: Scenario) -> bool:
+    try:
+        return (facts / FINISHED).exists() and read_manifest(facts).scenario == scenario
+    except DataError:
+        return False
 
 
 RUNS = {

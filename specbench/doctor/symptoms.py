@@ -3,13 +3,13 @@
 from collections.abc import Callable, Iterator, Sequence
 from statistics import median
 
+from specbench.address import is_loopback
 from specbench.doctor.bursts import FEWEST_EVENTS, burst_symptom
 from specbench.doctor.counting import tokens_per_event, usage_missing
 from specbench.doctor.diagnosis import Symptom
 from specbench.doctor.failures import failure_symptoms
 from specbench.doctor.heard import Heard
 from specbench.model.seen import StreamRule
-from specbench.stream.proxy import is_loopback
 from specbench.stream.sse import events_of
 from specbench.units import ms, ns_of_ms
 

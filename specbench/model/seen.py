@@ -286,5 +286,5 @@ class Evidence:
 
     @property
     def partial(self) -> bool:
-        """Whether the run ended before its plan did: it was cut off, or an engine died and later blocks were left out."""
+        """Whether the run ended before its plan did: it was cut off, or an engine died, after which no block is run."""
         return self.finished is None or any(block.died is not None for block in self.blocks)

@@ -8,13 +8,23 @@ from math import isfinite
 from typing import Annotated, Any, Literal
 from urllib.parse import urlsplit
 
-from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, ValidationInfo, field_validator
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    ValidationInfo,
+    field_validator,
+    model_validator,
+)
 
 from specbench.address import address_fault
-from specbench.scenario.secrets import has_secret_query, is_secret_header, is_secret_variable, secret_word
+from specbench.scenario.secrets import has_secret_query, is_secret_name, secret_word
 
 ENGINES = ("embedded", "vllm", "sglang", "llamacpp", "tgi", "trtllm", "lmdeploy", "openai")
 _HEADER_NAME = re.compile(r"[A-Za-z0-9!#$%&'*+.^_`|~-]+")
+_OUR_HEADERS = ("host", "content-length", "content-type", "transfer-encoding")
 _HEADER_VALUE = re.compile(r"[\t\x20-\x7e]*")
 
 
@@ -100,7 +110,7 @@ class LaunchForm(Strict):
     @classmethod
     def _no_secret(cls, value: dict[str, str]) -> dict[str, str]:
         for variable in value:
-            if is_secret_variable(variable):
+            if is_secret_name(variable):
                 raise ValueError(f"{variable} looks like a secret, and scenarios are stored: export it and name it in secrets")
         return value
 
@@ -156,7 +166,7 @@ class ArmForm(Strict):
         for header, content in value.items():
             if not _HEADER_NAME.fullmatch(header) or not _HEADER_VALUE.fullmatch(content):
                 raise ValueError(f"{header!r} cannot be sent: names and values of headers are plain ASCII text on one line")
-            if is_secret_header(header):
+            if is_secret_name(header):
                 raise ValueError(
                     f"{header} looks like a secret, and scenarios are stored: use api_key_env, or header_env ({header}: VARIABLE)"
                 )
@@ -168,7 +178,18 @@ class ArmForm(Strict):
         for header in value:
             if not _HEADER_NAME.fullmatch(header):
                 raise ValueError(f"{header!r} cannot be sent: names of headers are plain ASCII words")
+            if header.lower() in _OUR_HEADERS:
+                raise ValueError(f"{header} is set by the client itself")
         return value
+
+    @model_validator(mode="after")
+    def _one_header_once(self) -> "ArmForm":
+        bearer = () if self.api_key_env is None else ("Authorization",)
+        names = [name.lower() for name in (*self.headers, *self.header_env, *bearer)]
+        twice = next((name for name in names if names.count(name) > 1), None)
+        if twice is not None:
+            raise ValueError(f"the header {twice} is named twice, by headers, header_env or api_key_env")
+        return self
 
 
 class ArmsForm(Strict):

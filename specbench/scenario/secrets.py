@@ -1,53 +1,65 @@
-"""What looks like a secret in a scenario, by its name: scenarios are stored with their runs and shared. Pure."""
+"""What looks like a secret in a scenario, by its name: scenarios are stored with their runs and shared. Pure.
+
+Names tell, so that a secret under an innocent name is not found, and what only resembles one has a way around (`header_env`,
+`launch.secrets`).
+"""
 
 import re
 from collections.abc import Sequence
 from itertools import pairwise
 from urllib.parse import parse_qsl, urlsplit
 
-_WORD = r"auth(?!ors?\b)|key|token(?!s|i[sz])|cookie|secret|passw|passphrase|credential|signature"
-_HEADER = re.compile(_WORD, re.IGNORECASE)
-_QUERY_KEY = re.compile(rf"{_WORD}|^(pass|pwd|sig)$", re.IGNORECASE)
-_VARIABLE = re.compile(r"(TOKEN|KEY|SECRET|PASSWORD)S?$", re.IGNORECASE)
+# The last word of a name tells what it holds: Subscription-Key holds a key, Keyspace and Token-Count do not.
+_SECRET = re.compile(
+    r"(?<![a-z0-9])(auth|authorization|authentication|key|tokens?|jwt|bearer|cookie|pass|pwd|passw(or)?d|passphrase|sig|signature"
+    r"|assertion|secrets?|credentials?|hft)$|api-?keys?$|(?<![a-z])(secret|password|credential)s?(?![a-z])"
+)
+_NO_SECRET = re.compile(
+    r"(^|-)(routing|cache|partition|idempotency|sort|group|hash)-key$"
+    r"|(^|-)(bos|eos|pad|stop|start|begin|end|mask|unk|sep|image|special|think|draft|per|max|min|num|new|total|batched)-tokens?$"
+    r"|^(no|enable|disable|require|use|allow|with|skip)-"
+)
+_KEY_FILE = re.compile(r"(^|-)(tls|ssl|ssh|private|client|server|cert)-key$")
 
-# Only the end of a flag's name counts: --api-key holds a key, --api-key-file and --api-key-env say where it is.
-_FLAG_END = re.compile(r"(key|api-?keys|token|secrets?|passw(or)?d|passphrase|credentials?|auth|bearer)$|^(hft|pass|pwd)$")
-_FLAG_OF_THE_VOCABULARY = re.compile(r"(^|-)(bos|eos|pad|stop|end|mask|unk|sep|image|special|per)-token$")
 _FLAG = re.compile(r"--?([A-Za-z][A-Za-z0-9._-]*)(?:=(.*))?")
-_ASSIGNED = re.compile(r"(?:--?[A-Za-z][A-Za-z0-9-]*=)?([A-Z][A-Z0-9_]*)=(.*)")  # for a shell, env or docker run -e
-_NO_SECRET = re.compile(r"|[-$/~.].*|true|false|yes|no|on|off|none|auto", re.IGNORECASE)  # a flag, variable, path or choice
+_ASSIGNED = re.compile(r"(?:--?[A-Za-z][A-Za-z0-9-]*=)?([A-Za-z][A-Za-z0-9_]*)=(.*)")  # for a shell, env or docker run -e
+_SAID_ELSEWHERE = re.compile(r"[-$`].*|[0-9.]*|true|false|yes|no|on|off|none|auto|empty", re.IGNORECASE)
+_PATH = re.compile(r"[./~].*")
 _QUOTES = "\"';"
+_IN_THE_OPEN = (
+    ("Bearer", re.compile(r"\bbearer\s+[^\s$`\"']", re.IGNORECASE)),
+    ("the address", re.compile(r"://[^/\s:@]*:[^/\s@$]+@")),
+    ("JSON", re.compile(r"\"\w*(api_?key|secret|password|(hf|auth|access)_token)\"\s*:\s*\"[^\"$]", re.IGNORECASE)),
+)
 
 
-def is_secret_header(name: str) -> bool:
-    """Whether a header of this name holds a secret; counts of tokens and names of authors are none."""
-    return _HEADER.search(name) is not None
-
-
-def is_secret_variable(name: str) -> bool:
-    """Whether an environment variable of this name holds a secret."""
-    return _VARIABLE.search(name) is not None
+def is_secret_name(name: str) -> bool:
+    """Whether a header, a query's key or an environment variable of this name holds a secret."""
+    spelled = re.sub(r"[_.]", "-", name.lower())
+    return _SECRET.search(spelled) is not None and _NO_SECRET.search(spelled) is None
 
 
 def has_secret_query(address: str) -> bool:
     """Whether the query of the address holds a secret."""
-    keys = [key for key, _ in parse_qsl(urlsplit(address).query.replace(";", "&"), keep_blank_values=True)]
-    return any(_QUERY_KEY.search(key) for key in keys)
+    return any(is_secret_name(key) for key, _ in parse_qsl(urlsplit(address).query.replace(";", "&"), keep_blank_values=True))
 
 
 def secret_word(words: Sequence[str]) -> str | None:
-    """The flag or variable by which a command carries a secret, without the secret; None where it carries none."""
-    parts = [part.strip(_QUOTES) for part in " ".join(words).split()]  # a command for a shell is one word
+    """What carries a secret in a command (a flag, a variable, or where it stands), never the secret; None where nothing does."""
+    command = " ".join(words)
+    parts = [part.strip(_QUOTES) for part in command.split()]  # a command for a shell is one word
     for part, following in pairwise((*parts, "")):
         flag, assigned = _FLAG.fullmatch(part), _ASSIGNED.fullmatch(part)
-        if flag and _is_secret(flag[1], following if flag[2] is None else flag[2]):
+        if flag and _holds(flag[1], following if flag[2] is None else flag[2]):
             return part.partition("=")[0]
-        if assigned and _is_secret(assigned[1], assigned[2]):
+        if assigned and _holds(assigned[1], assigned[2]):
             return assigned[1]
-    return None
+    return next((where for where, said in _IN_THE_OPEN if said.search(command)), None)
 
 
-def _is_secret(name: str, value: str) -> bool:
-    spelled = re.sub(r"[_.]", "-", name.lower())
-    named = _FLAG_END.search(spelled) is not None and _FLAG_OF_THE_VOCABULARY.search(spelled) is None
-    return named and _NO_SECRET.fullmatch(value.strip(_QUOTES)) is None
+def _holds(name: str, value: str) -> bool:
+    """Whether this flag or variable holds a secret, and holds it here: no switch, number, variable or file of keys."""
+    value = value.strip(_QUOTES)
+    if not is_secret_name(name) or _SAID_ELSEWHERE.fullmatch(value):
+        return False
+    return not (_KEY_FILE.search(re.sub(r"[_.]", "-", name.lower())) and _PATH.match(value))

@@ -4,8 +4,8 @@ from collections.abc import Sequence
 from ipaddress import ip_address
 from urllib.parse import urlsplit
 
+from specbench.address import PORTS
 from specbench.model.asked import Arm
-from specbench.stream.proxy import PORTS, is_loopback
 
 Server = tuple[str, str, int, str]
 """Scheme, host, port and path."""
@@ -26,10 +26,9 @@ def server_of(url: str) -> Server:
 
 def _host(name: str) -> str:
     bare = name.rstrip(".")
-    if is_loopback(bare):
-        return "localhost"
     try:
         address = ip_address(bare)
     except ValueError:
-        return bare
-    return "localhost" if address.is_unspecified else address.compressed  # asked for 0.0.0.0, the kernel asks this machine
+        return bare  # *.localhost is this machine too, though often several servers behind one port
+    # Asked for 0.0.0.0 the kernel asks this machine; 127.0.0.2 may be another server on it.
+    return "localhost" if address.is_unspecified or str(address) in ("127.0.0.1", "::1") else address.compressed

@@ -1,12 +1,17 @@
 """How one request ended, in the words of `Outcome`, with a reason in a sentence. Pure."""
 
 import re
+from collections.abc import Iterable, Iterator
 from typing import Any
+
+import msgspec
 
 from specbench.model.seen import Capture, Outcome
 from specbench.stream.answer import Answer
 
 EXCERPT = 200
+LONGEST_MESSAGE = 1000  # an engine's own words; what follows is what it was sent
+_SAYING = frozenset({"code", "detail", "error", "error_type", "errors", "message", "msg", "reason", "type"})
 TOO_LONG_CODES = ("400", "413", "422")
 _TOO_LONG = re.compile(r"context[ _](length|size|window)|exceed_context|(prompt|input) is too long", re.IGNORECASE)
 
@@ -36,7 +41,7 @@ def outcome_of_status(status: int, body: bytes, location: str | None = None) -> 
     if 300 <= status < 400 and location is not None:
         return "http_error", f"HTTP {status}: redirects are not followed under load; use {excerpt(location)}"
     text = body.decode("utf-8", "replace")
-    return ("prompt_too_long" if _too_long(status, text) else "http_error"), f"HTTP {status}: {excerpt(text)}"
+    return ("prompt_too_long" if _too_long(status, _said_by(text)) else "http_error"), f"HTTP {status}: {excerpt(text)}"
 
 
 def outcome_of_document(told: Any) -> tuple[Outcome, str]:
@@ -57,18 +62,37 @@ def excerpt(text: str) -> str:
 def _told_error(error: Any) -> tuple[Outcome, str]:
     """An error object of any engine: `code` or `http_status_code`, `message`, or a bare text."""
     if not isinstance(error, dict):
-        return "in_band_error", excerpt(_words(error))
+        return ("prompt_too_long" if _too_long(None, _said(error)) else "in_band_error"), excerpt(_words(error))
     code = error.get("code", error.get("http_status_code"))
     message = _words(error.get("message") or error)
-    too_long = _too_long(code, message, _words(error.get("type")), _words(code))
+    too_long = _too_long(code, _said(error))
     reason = excerpt(message) if code is None else f"{excerpt(_words(code))}: {excerpt(message)}"
     return ("prompt_too_long" if too_long else "in_band_error"), reason
 
 
-def _too_long(code: Any, *texts: str) -> bool:
+def _too_long(code: Any, texts: Iterable[str]) -> bool:
     """Whether one of these texts says that the prompt does not fit, and a code that is a number, also as text, allows it."""
     is_word = code is None or (isinstance(code, str) and not code.isdecimal())
-    return (is_word or _words(code) in TOO_LONG_CODES) and any(_TOO_LONG.search(text) for text in texts)
+    return (is_word or _words(code) in TOO_LONG_CODES) and any(_TOO_LONG.search(text[:LONGEST_MESSAGE]) for text in texts)
+
+
+def _said_by(body: str) -> Iterable[str]:
+    """What the body of a refusal says; of a text that is no JSON the beginning, as it may go on to repeat the prompt."""
+    try:
+        return _said(msgspec.json.decode(body))
+    except (msgspec.DecodeError, RecursionError):
+        return (excerpt(body),)
+
+
+def _said(error: Any, depth: int = 8) -> Iterator[str]:
+    """The words of an error's own fields, a few levels deep: not those of a prompt that it repeats (`input`, as FastAPI does)."""
+    if isinstance(error, str):
+        yield error
+    inner = (
+        error if isinstance(error, list) else [error[name] for name in _SAYING & error.keys()] if isinstance(error, dict) else ()
+    )
+    for one in inner if depth else ():
+        yield from _said(one, depth - 1)
 
 
 def _words(told: Any) -> str:

@@ -7,12 +7,12 @@ reached directly, whatever it says: NO_PROXY=localhost alone would not cover 127
 import base64
 import socket
 from dataclasses import dataclass, field
-from ipaddress import ip_address
 from urllib.parse import unquote, urlsplit
 from urllib.request import getproxies, proxy_bypass
 
+from specbench.address import PORTS, is_loopback
+
 LARGEST_HEAD = 65536
-PORTS = {"http": 80, "https": 443}
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,14 +27,6 @@ class Proxy:
     def name(self) -> str:
         """Host and port."""
         return f"{self.host}:{self.port}"
-
-
-def is_loopback(host: str) -> bool:
-    """Whether `host` is this machine, by name or address."""
-    try:
-        return ip_address(host).is_loopback
-    except ValueError:
-        return host == "localhost" or host.endswith(".localhost")
 
 
 def proxy_of(url: str) -> Proxy | None:

@@ -2,7 +2,7 @@
 
 token_ids           the ids in the event are its tokens; where one output was split into several events and the ids came with the
                     last (LMDeploy), its tokens count for the first, provided that all ids together are the server's total;
-                    ids that are fewer than that give way to running usage that adds up to it
+                    ids that do not add up to it give way to running usage that does
 running_usage       the rise of `usage.completion_tokens` since the event before
 engine_counts       the rise of the engine's own count (llama.cpp's `tokens_predicted` and `timings.predicted_n`, log
                     probabilities); or, where an event is one token by the engine's rule, the engine's total confirms it

@@ -12,7 +12,8 @@ from urllib.parse import urlsplit
 
 import httpx
 
-from specbench.stream.proxy import is_loopback, proxy_of
+from specbench.address import is_loopback
+from specbench.stream.proxy import proxy_of
 from specbench.telemetry.pages import Answer, Failure
 
 LARGEST_BODY = 32 * 1024 * 1024
@@ -78,9 +79,10 @@ def _failure(error: Exception) -> Failure:
         return "certificate"
     if any(isinstance(one, ssl.SSLError) for one in chain):
         return "tls"
-    if isinstance(error, httpx.RemoteProtocolError) or any(isinstance(one, ConnectionResetError) for one in chain):
-        return "hung_up"
-    return "not_reached" if isinstance(error, httpx.ConnectError | httpx.ConnectTimeout) else "unreadable"
+    if isinstance(error, httpx.ConnectError | httpx.ConnectTimeout):
+        return "not_reached"
+    broken_off = isinstance(error, httpx.RemoteProtocolError) or any(isinstance(one, ConnectionResetError) for one in chain)
+    return "hung_up" if broken_off else "unreadable"
 
 
 def origin(url: str) -> tuple[str, str | None, int | None]:

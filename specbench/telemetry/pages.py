@@ -20,7 +20,7 @@ REMEDIES: dict[Failure, str] = {
     "certificate": "if the certificate is your own, name its file in SSL_CERT_FILE",
     "tls": "does it speak https at all, or is it http://?",
     "hung_up": "is it an HTTP endpoint, and not one of https:// or of another service?",
-    "not_reached": "is it up, and is this its address?",
+    "not_reached": "is it up, and is this its address, http or https?",
     "unreadable": "is it up, and is this its address?",
 }
 """What to try, by how a GET failed."""

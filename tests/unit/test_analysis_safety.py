@@ -142,6 +142,16 @@ def test_counts_of_the_engines(told: PerArm[ToldCount], state: FindingState, req
     assert found.reason.endswith(".")
 
 
+def test_an_absolute_limit_needs_no_baseline_but_every_block_for_a_pass() -> None:
+    """Three times where none is allowed is harm, whatever the baseline tells; three of which one block is silent may be more."""
+    none, five = replace(OOM, slo=0.0), replace(OOM, slo=5.0)
+
+    assert count_finding(none, PerArm(_ten(10), _ten(count=3))).state == "FAIL"
+    assert count_finding(none, PerArm(_ten(10), _ten(1, count=3))).state == "FAIL"
+    assert count_finding(five, PerArm(_ten(10), _ten(count=3))).state == "PASS"
+    assert count_finding(five, PerArm(_ten(count=0), _ten(1, count=3))).state == "NODATA"
+
+
 def test_memory_that_ran_out_in_one_arm_is_told_with_its_count() -> None:
     """Where the other arm tells nothing it is no harm proven, and no silence either: the check stays required."""
     found = count_finding(OOM, PerArm(_ten(10), _ten(count=2)))

@@ -110,6 +110,9 @@ def test_a_key_may_have_a_header_of_its_own(monkeypatch: pytest.MonkeyPatch) -> 
     assert secret_headers(arm, "baseline") == {"api-key": "k"}
     monkeypatch.setenv("GATEWAY_KEY", "")
     assert secret_headers(arm, "baseline") == {}
-    for wrong in ("{'api key': V}", "{api-key: sk-1}"):
+    for wrong in ("{'api key': V}", "{api-key: sk-1}", "{Host: V}"):
         with pytest.raises(ScenarioError, match=r"arms\.baseline\.header_env"):
             parse_scenario(text.replace("{api-key: GATEWAY_KEY}", wrong), "s.yaml", Overrides())
+    for twice in ("{authorization: V}, api_key_env: K", "{X-Team: V}, headers: {x-team: a}"):
+        with pytest.raises(ScenarioError, match=r"arms\.baseline: the header (authorization|x-team) is named twice"):
+            parse_scenario(text.replace("{api-key: GATEWAY_KEY}", twice), "s.yaml", Overrides())

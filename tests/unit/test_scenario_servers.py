@@ -10,7 +10,6 @@ from specbench.scenario.servers import server_of
     [
         ("http://localhost:8000", "http://127.0.0.1:8000/v1"),
         ("http://127.0.0.1:8000", "http://[::1]:8000/v1/"),
-        ("http://127.0.0.1:8000", "http://127.3.2.1:8000"),
         ("http://127.0.0.1:8000", "http://0.0.0.0:8000"),
         ("http://h:80", "http://H"),
         ("https://h:443/v1", "HTTPS://h./"),
@@ -29,3 +28,12 @@ def test_two_spellings_of_one_server(one: str, other: str) -> None:
 def test_two_servers(other: str) -> None:
     """Another scheme, host, port or path."""
     assert server_of("http://h:8000") != server_of(other)
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [("http://base.localhost", "http://spec.localhost"), ("http://127.0.0.1:8000", "http://127.0.0.2:8000")],
+)
+def test_this_machine_may_hold_two_servers(one: str, other: str) -> None:
+    """Virtual hosts behind one port, and two of its own addresses."""
+    assert server_of(one) != server_of(other)

@@ -5,7 +5,8 @@ from collections.abc import Iterator
 
 import pytest
 
-from specbench.stream.proxy import Proxy, is_loopback, proxy_of, tunnel
+from specbench.address import is_loopback
+from specbench.stream.proxy import Proxy, proxy_of, tunnel
 
 
 @pytest.fixture(autouse=True)

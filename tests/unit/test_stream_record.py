@@ -286,6 +286,20 @@ def test_a_long_refusal_is_read_to_its_end() -> None:
     assert (record.outcome, "maximum context" in (record.reason or "")) == ("prompt_too_long", False)
 
 
+@pytest.mark.parametrize(
+    "body",
+    [
+        {"detail": [{"msg": "extra", "loc": ["body", "logprobs"], "input": {"prompt": "x" * 400 + " context window"}}]},
+        {"error": {"message": "extra field. " + "y" * 1000 + "context length", "code": 422}},
+    ],
+)
+def test_a_prompt_that_a_refusal_repeats_is_no_word_of_the_engine(body: dict[str, object]) -> None:
+    """As FastAPI repeats its input: what the prompt says of contexts makes no failure a long prompt."""
+    record = a_record((10, json.dumps(body).encode()), status=422, headers={"content-type": "application/json"})
+
+    assert record.outcome == "http_error"
+
+
 def test_failures_without_an_answer_are_records_too() -> None:
     """A connection that never was: no times, no tokens, and why."""
     record = a_record(status=None, headers={}, problem="connect_failed", problem_text="refused")
