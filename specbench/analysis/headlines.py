@@ -11,6 +11,13 @@ from specbench.model.judged import EnableRange, Finding, IntegrityCheck, Reason,
 
 MIN_LAUNCHES = 4
 NAMED_PLACES = 3
+# The gravest first: a headline says one thing.
+_BREAKS = {
+    "error_rate": "requests fail with it that do not fail without it",
+    "oom": "engines run out of memory with it more often than without",
+    "restarts": "engines restart with it more often than without",
+    "output_length": "answers are not as long with it as they are without it",
+}
 
 
 def refused(refusals: Sequence[str]) -> tuple[Reason, ...]:
@@ -20,9 +27,9 @@ def refused(refusals: Sequence[str]) -> tuple[Reason, ...]:
 
 def unsafe(findings: Sequence[Finding], dead: Sequence[Standing]) -> tuple[Reason, ...]:
     """Rule 1: speculation breaks the service."""
-    headline = _reason("unsafe", "Turn speculation off: requests fail with it that do not fail without it.")
-    if findings and not dead and all(finding.metric == "output_length" for finding in findings):
-        headline = _reason("unsafe", "Turn speculation off: answers are not as long with it as they are without it.")
+    metrics = {"error_rate"} if dead else {finding.metric for finding in findings}
+    first = next((metric for metric in _BREAKS if metric in metrics), None)
+    headline = _reason("unsafe", f"Turn speculation off: {'it breaks the service' if first is None else _BREAKS[first]}.")
     gone = [
         Reason(
             code="dead_arm",

@@ -5,6 +5,7 @@ What its verdict should have been is `targets.py`'s.
 """
 
 import shutil
+from dataclasses import asdict, dataclass
 from functools import partial
 from pathlib import Path
 
@@ -16,7 +17,9 @@ from specbench.run import run
 from specbench.scenario.parse import Overrides, parse_scenario
 from specbench.store import FINISHED, read_manifest
 
-# Four pairs of blocks of 3 s, as the smoke profile, so that twenty of each effect take no more than half an hour.
+# Blocks of 3 s and four pairs of them, as the smoke profile has it, so that twenty of each effect take no more than half an hour.
+# A cap needs proof at the lowest load as well, where four pairs of twelve requests leave a p95 open in one run of twelve.
+PAIRS, PAIRS_OF_A_CAP = 4, 6
 _SCENARIO = """
 name: sockets-{name}
 seed: {seed}
@@ -31,7 +34,7 @@ workload:
     - {{name: sampled, temperature: 0.8}}
 matrix:
   concurrency: {levels}
-  pairs: 4
+  pairs: {pairs}
   block: {{min_requests: 12, min_s: 3}}
 """
 _PLAIN = "{engine: embedded}"
@@ -53,13 +56,31 @@ class Silent:
         """Nothing."""
 
 
-def over_sockets(name: str, baseline: str, speculative: str, levels: str, index: int, facts: Path) -> Outcome:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Effect:
+    """What is known beforehand of a run: its arms, and the loads and pairs in which the effect is looked for."""
+
+    baseline: str
+    speculative: str
+    levels: str = "[4]"
+    pairs: int = PAIRS
+
+
+EFFECTS = {
+    "aa": Effect(baseline=_PLAIN, speculative=_PLAIN),
+    "slower": Effect(baseline=_PLAIN, speculative=_SLOWER_20),
+    "faster": Effect(baseline=_SLOWER_33, speculative=_PLAIN),
+    "capped": Effect(baseline=_PLAIN, speculative=_DRAFTING, levels="[1, 32]", pairs=PAIRS_OF_A_CAP),
+}
+
+
+def over_sockets(name: str, index: int, facts: Path) -> Outcome:
     """The verdict of one real run of two embedded engines, with the campaign's number for a seed.
 
     The run's folder is `facts`; one that holds a whole run of this very scenario is judged, whatever version measured it: who
     wants it measured anew deletes it.
     """
-    text = _SCENARIO.format(name=name, seed=index, baseline=baseline, speculative=speculative, levels=levels)
+    text = _SCENARIO.format(name=name, seed=index, **asdict(EFFECTS[name]))
     scenario = parse_scenario(text, f"sockets-{name}", Overrides(profile="smoke"))
     if _is_whole(facts, scenario):
         return summary_of(analyze(facts))
@@ -74,9 +95,4 @@ def _is_whole(facts: Path, scenario: Scenario) -> bool:
         return False
 
 
-RUNS = {
-    "aa": partial(over_sockets, "aa", _PLAIN, _PLAIN, "[4]"),
-    "slower": partial(over_sockets, "slower", _PLAIN, _SLOWER_20, "[4]"),
-    "faster": partial(over_sockets, "faster", _SLOWER_33, _PLAIN, "[4]"),
-    "capped": partial(over_sockets, "capped", _PLAIN, _DRAFTING, "[1, 32]"),
-}
+RUNS = {name: partial(over_sockets, name) for name in EFFECTS}

@@ -9,6 +9,8 @@ from specbench.calibrate.campaigns import CAMPAIGNS
 from specbench.calibrate.contrasts import COVERED
 from specbench.calibrate.rows import Row
 from specbench.calibrate.simulators import PREFILL_SPAN, TTFT_SD
+from specbench.calibrate.sockets import PAIRS as REAL_PAIRS
+from specbench.calibrate.sockets import PAIRS_OF_A_CAP
 from specbench.calibrate.targets import (
     COVERAGE_SCENES,
     DECIDE_COVERAGE,
@@ -48,7 +50,7 @@ have 2,000 single steps with a correlation of .95. There the number after a name
 (one token a step, and 1.2 times longer steps with alpha .65), and a long run stands for the truth; in all others one arm is 10 %
 slower in everything, and 3 % of the steps of `stalls` last 2.5 times as long.
 """
-_READING = """
+_READING = f"""
 ## How to read it
 
 - Coverage above 97 % misses its target on the safe side: the interval is wider than it needs to be. The interval of a pooled
@@ -58,8 +60,9 @@ _READING = """
   500 and 1,000 steps say how coverage changes with the length of a block; `specbench plan` warns below 500.
 - T9 is out of reach of 10 pairs: they know their own spread within a quarter, the need goes with its square, and it also goes
   with the distance of the pilot's own point from the margin. `pairs_needed` is an order of magnitude, not a promise.
-- Runs over sockets are short (4 pairs of blocks of 3 s) and share their machine with both engines. On two cores a late generator
-  makes some INVALID, and where 4 pairs leave a p95 open at the lowest load, no range is left to cap: the harm above it decides.
+- Runs over sockets are short and share their machine with both engines. On two cores a late generator makes some INVALID. Where a
+  p95 stays open at the lowest load, no range is left to cap and the harm above it decides: of 40 runs with {REAL_PAIRS} pairs three ended so
+  in ROLLBACK, therefore those that ask for a cap have {PAIRS_OF_A_CAP}.
 - Simulated worlds are not your machine. `specbench calibrate` with the URLs of two equal endpoints measures the noise of yours.
 """
 
@@ -74,7 +77,9 @@ def table_of(found: Outcomes) -> str:
         "The embedded engine's scheduler and roofline on a simulated clock: one cell, blocks of 200 steps": engine_rows(
             found, "engine"
         ),
-        "Over real sockets, embedded engines, 4 pairs of 3 s": engine_rows(found, "sockets"),
+        f"Over real sockets, embedded engines, {REAL_PAIRS} pairs of 3 s, {PAIRS_OF_A_CAP} for a cap": engine_rows(
+            found, "sockets"
+        ),
     }
     covered = coverage_rows(found)
     return (

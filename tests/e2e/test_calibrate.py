@@ -44,7 +44,7 @@ def test_the_noise_floor_of_two_engines_feeds_the_plan(tmp_path: Path) -> None:
 @pytest.mark.beside
 def test_a_campaigns_run_over_sockets_is_judged_again_from_its_facts(tmp_path: Path) -> None:
     """That an A/A over sockets is no verdict for or against is held, on a quiet machine, by the scenario `aa`."""
-    asked = ("aa", "{engine: embedded}", "{engine: embedded}", "[4]", 0, tmp_path / "sockets-aa-0000")
+    asked = ("aa", 0, tmp_path / "sockets-aa-0000")
     outcome = over_sockets(*asked)
     requests = (tmp_path / "sockets-aa-0000" / "requests.jsonl").stat()
 
