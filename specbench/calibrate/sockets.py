@@ -18,7 +18,7 @@ from specbench.scenario.parse import Overrides, parse_scenario
 from specbench.store import FINISHED, read_manifest
 
 # Blocks of 3 s and four pairs of them, as the smoke profile has it, so that twenty of each effect take no more than half an hour.
-# A cap needs proof at the lowest load as well, where four pairs of twelve requests leave a p95 open in one run of twelve.
+# A cap needs proof at the lowest load as well, where four pairs of twelve requests leave a p95 open in one run of twenty.
 PAIRS, PAIRS_OF_A_CAP = 4, 6
 _SCENARIO = """
 name: sockets-{name}
