@@ -120,10 +120,14 @@ def _block(machine: Machine, close_ms: float, sizes: Ints, factors: Floats, kept
     n_streams = sizes.shape[1]
     lookahead = machine.speculation.num_speculative_tokens if machine.speculation else 0
     batch = Batch(pool=BlockPool(KV_BLOCKS, False), limits=StepLimits(2048, 256, lookahead))
-    streams = [_begin(batch, place, 0, 0.0, sizes, lookahead > 0) for place in range(n_streams)]
+    streams = [_begin(place, 0, 0.0, sizes, lookahead > 0) for place in range(n_streams)]
+    on_the_way = list(streams)
     ended: list[tuple[int, _Stream]] = []
     now = 0.0
     for step in range(len(factors)):
+        if len(on_the_way) == n_streams:  # an idle engine begins its next step when a request comes
+            now = max(now, min(stream.sent_ms for stream in on_the_way))
+        on_the_way = _arrive(batch, on_the_way, now)
         owner = {id(stream.sequence): place for place, stream in enumerate(streams)}
         shares = [share for share in schedule(batch) if id(share.sequence) in owner]
         parts, gains = [], []
@@ -138,13 +142,20 @@ def _block(machine: Machine, close_ms: float, sizes: Ints, factors: Floats, kept
         for place, stream in enumerate(streams):
             if stream.wanted == 0:
                 ended.append((place + n_streams * stream.turn, stream))
-                streams[place] = _begin(batch, place, stream.turn + 1, now + PAUSE_MS, sizes, lookahead > 0)
+                streams[place] = _begin(place, stream.turn + 1, now + PAUSE_MS, sizes, lookahead > 0)
+                on_the_way.append(streams[place])
         if all(stream.sent_ms >= close_ms for stream in streams):
             return [(index, stream) for index, stream in ended if stream.sent_ms < close_ms]
     raise InternalError(f"calibrate: {len(factors)} simulated steps did not last until the end of the block")
 
 
-def _begin(batch: Batch, stream: int, turn: int, sent_ms: float, sizes: Ints, speculate: bool) -> _Stream:
+def _arrive(batch: Batch, on_the_way: list[_Stream], now_ms: float) -> list[_Stream]:
+    """Those requests that are still on the way; the others wait for the step that begins now."""
+    batch.waiting.extend(stream.sequence for stream in on_the_way if stream.sent_ms <= now_ms)
+    return [stream for stream in on_the_way if stream.sent_ms > now_ms]
+
+
+def _begin(stream: int, turn: int, sent_ms: float, sizes: Ints, speculate: bool) -> _Stream:
     prompt, answer = (int(size) for size in sizes[turn % PROMPTS, stream])
     request = Generation("chat", (0,) * prompt, Limits(answer), _ANY, None, speculate, None, True, False, False, False)
     sequence = Sequence(
@@ -155,7 +166,6 @@ def _begin(batch: Batch, stream: int, turn: int, sent_ms: float, sizes: Ints, sp
         rng=Random(0),
         speculate=speculate,
     )
-    batch.waiting.append(sequence)
     return _Stream(sequence, turn, sent_ms, answer, [])
 
 

@@ -71,3 +71,18 @@ def test_the_window_lasts_200_plain_steps() -> None:
 
     assert plain.close_ns.tolist() == drafting.close_ns.tolist()
     assert (plain.close_ns - plain.open_ns) / NS_PER_S == pytest.approx(200 * step)
+
+
+def test_a_request_that_comes_during_a_step_waits_for_its_end() -> None:
+    """Beside three others its first token is none of the step that was under way when it was sent."""
+    streams = engine_streams(PLAIN, 4, ("waits", 0), "baseline")
+    first_ns, last_event = streams.time_ns[streams.first_event[:-1]], streams.first_event[1:]
+    waited = []
+    for block in np.unique(streams.block):
+        of_block = np.flatnonzero(streams.block == block)
+        ends_ns = np.unique(np.concatenate([streams.time_ns[streams.first_event[i] : last_event[i]] for i in of_block]))
+        later = of_block[streams.sent_ns[of_block] > ends_ns[0]]
+        waited += [np.count_nonzero((ends_ns > streams.sent_ns[i]) & (ends_ns < first_ns[i])) for i in later]
+
+    assert len(waited) > 100
+    assert np.mean(np.array(waited) >= 1) > 0.95
