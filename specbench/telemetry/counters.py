@@ -3,17 +3,19 @@
 No engine's names and no sockets: the file of an engine asks here by name.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import chain
 from typing import Any, Generic, TypeVar
 from urllib.parse import urlsplit
 
 from specbench.telemetry.continuity import Continuity, continuity_of
-from specbench.telemetry.exposition import Labels
+from specbench.telemetry.exposition import Exposition, Labels
 from specbench.telemetry.pages import Page, Scrape
 
 T = TypeVar("T")
-Keep = Callable[[Mapping[str, str]], bool]
+# Which label sets of a page's family count, chosen among all of them.
+Keep = Callable[[Collection[Labels]], Collection[Labels]]
 NOT_ASKED = "not_asked: this engine has no metrics page, or none was named"
 
 
@@ -27,22 +29,27 @@ class Told(Generic[T]):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Span:
-    """The scrapes around and within one block. Counters are read from its ends, gauges from all of it."""
+    """The scrapes around and within one block. Counters are read from its ends, gauges from all of it.
+
+    `paths` are those of the engine's own pages, the main one first; none where all pages are of one kind.
+    """
 
     before: Scrape
     during: tuple[Scrape, ...]
     after: Scrape
     continuity: Continuity
+    paths: tuple[str, ...] = ()
 
 
-def span_of(before: Scrape, during: Sequence[Scrape], after: Scrape) -> Span:
+def span_of(before: Scrape, during: Sequence[Scrape], after: Scrape, paths: tuple[str, ...] = ()) -> Span:
     """The span of these scrapes, with whether the same processes answered them all."""
-    return Span(before=before, during=tuple(during), after=after, continuity=continuity_of([before, *during, after]))
+    continuity = continuity_of([before, *during, after])
+    return Span(before=before, during=tuple(during), after=after, continuity=continuity, paths=paths)
 
 
-def every_series(labels: Mapping[str, str]) -> bool:
-    """True: sum over all label sets."""
-    return True
+def every_series(family: Collection[Labels]) -> Collection[Labels]:
+    """The whole family: sum over all label sets."""
+    return family
 
 
 def rise(span: Span, stem: str, keep: Keep = every_series) -> Told[float]:
@@ -55,7 +62,7 @@ def rise(span: Span, stem: str, keep: Keep = every_series) -> Told[float]:
         return Told(None, span.continuity.broken)
     if any(_not_finite(page, stem, keep) for end in (span.before, span.after) for page in end.pages):
         return Told(None, f"not_a_number: {stem} was NaN or infinite")
-    start, end = _reading(span.before, stem, keep), _reading(span.after, stem, keep)
+    start, end = (_reading(scrape, span.paths, stem, keep) for scrape in (span.before, span.after))
     if end.value is None:
         return Told(None, end.reason)
     unread = [page.absent for page in span.before.pages if page.absent and any(url == page.url for url, _ in end.value)]
@@ -126,20 +133,20 @@ def records(span: Span) -> list[Mapping[str, Any]]:
 def _of_moments(
     span: Span, scrapes: Sequence[Scrape], stem: str, keep: Keep, combine: Callable[[list[list[float]]], float]
 ) -> Told[float]:
-    readings = [_reading(scrape, stem, keep) for scrape in scrapes]
+    readings = [_reading(scrape, span.paths, stem, keep) for scrape in scrapes]
     rows = [list(reading.value.values()) for reading in readings if reading.value is not None]
     return Told(combine(rows)) if rows else Told(None, readings[0].reason)
 
 
-def _reading(scrape: Scrape, stem: str, keep: Keep) -> Told[dict[tuple[str, Labels], float]]:
+def _reading(scrape: Scrape, paths: tuple[str, ...], stem: str, keep: Keep) -> Told[dict[tuple[str, Labels], float]]:
     """The values of a family at one moment by URL and labels; None where a part of them is missing.
 
-    A page that did not answer matters where another of its path has the family: then it is a replica, and the rest
+    A page that did not answer matters where another of its kind has the family: then it is a replica, and the rest
     would pass for the sum.
     """
     found = {(page.url, labels): value for page in scrape.pages for labels, value in _series(page, stem, keep)}
-    silent = {urlsplit(page.url).path: page.absent for page in scrape.pages if page.absent}
-    gap = next((silent[path] for url, _ in found if (path := urlsplit(url).path) in silent), None)
+    silent = {_kind(page.url, paths): page.absent for page in scrape.pages if page.absent}
+    gap = next((silent[kind] for url, _ in found if (kind := _kind(url, paths)) in silent), None)
     if found and gap is None:
         return Told(found)
     if gap is None and any(page.samples is not None for page in scrape.pages):
@@ -147,15 +154,31 @@ def _reading(scrape: Scrape, stem: str, keep: Keep) -> Told[dict[tuple[str, Labe
     return Told(None, gap or next(iter(silent.values()), NOT_ASKED))
 
 
+def _kind(url: str, paths: tuple[str, ...]) -> str:
+    """The longest of the engine's paths that the address ends with, whatever comes before it; else its main page's.
+
+    A page under a name of its own (a gateway's) may hold anything, so it is taken for the main one.
+    """
+    address = urlsplit(url).path.rstrip("/")
+    return max((path for path in paths if address.endswith(path)), key=len, default=next(iter(paths), ""))
+
+
 def _series(page: Page, stem: str, keep: Keep = every_series) -> list[tuple[Labels, float]]:
     if page.samples is None:
         return []
-    return [(labels, value) for (name, labels), value in page.samples.values.items() if name == stem and keep(dict(labels))]
-
-
-def _label_is(label: str, value: str | None) -> Keep:
-    return lambda labels: labels.get(label) == value
+    values = page.samples.values
+    return [(labels, values[stem, labels]) for labels in _kept(page.samples, stem, keep) if (stem, labels) in values]
 
 
 def _not_finite(page: Page, stem: str, keep: Keep) -> bool:
-    return page.samples is not None and any(name == stem and keep(dict(labels)) for name, labels in page.samples.not_finite)
+    samples = page.samples
+    return samples is not None and any((stem, labels) in samples.not_finite for labels in _kept(samples, stem, keep))
+
+
+def _kept(samples: Exposition, stem: str, keep: Keep) -> Collection[Labels]:
+    """The label sets that count, chosen with those in mind whose sample is no number: they must not be replaced in silence."""
+    return keep([labels for name, labels in chain(samples.values, samples.not_finite) if name == stem])
+
+
+def _label_is(label: str, value: str | None) -> Keep:
+    return lambda family: [labels for labels in family if dict(labels).get(label) == value]

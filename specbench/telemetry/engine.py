@@ -56,8 +56,12 @@ def telemetry_of(before: Scrape, during: Sequence[Scrape], after: Scrape, engine
     Returns:
         Every quantity as a value, or None with its reason in `absent`.
     """
-    span = span_of(before, during, after)
-    told = engine.read(span) | (gpu_quantities(before, during, after) if before.gpu_pages else {})
+    span = span_of(before, during, after, engine.metrics_paths)
+    told = dict(engine.read(span))
+    if before.gpu_pages:
+        exporter = gpu_quantities(before, during, after)
+        # An exporter that is silent must not take away what the engine itself tells.
+        told |= {name: one for name, one in exporter.items() if one.value is not None or told.get(name, one).value is None}
     silent = next((page.absent for page in after.pages if page.absent), NOT_ASKED)
     told["restarts"] = Told(span.continuity.restarts, span.continuity.broken or silent)
     absent = dict.fromkeys(_QUANTITIES - told.keys(), f"not_told: {engine.label} does not tell it")

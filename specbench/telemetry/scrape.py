@@ -44,7 +44,7 @@ class _Raw:
 
 
 def metrics_source(arm: Arm, url: str, headers: Mapping[str, str], engine: Engine) -> MetricsSource:
-    """Where to scrape: beside the API at `url`, or at the arm's `metrics_url` (several replicas separated by commas).
+    """Where to scrape: beside the API at `url` (without `/v1`), or at the arm's `metrics_url`, replicas separated by commas.
 
     The arm's headers, its key among them, go to the API's own origin only. A key of the metrics' own, in the variable that
     `options.metrics_api_key_env` names, goes to every metrics URL. `options.gpu_metrics_url` names a DCGM exporter and
@@ -54,7 +54,9 @@ def metrics_source(arm: Arm, url: str, headers: Mapping[str, str], engine: Engin
         ScenarioError: the variable that `options.metrics_api_key_env` names is not set.
     """
     own = metrics_key(arm)
-    urls = [page for replica in _listed(arm.metrics_url or url) for page in _pages_of(replica, engine.metrics_paths)]
+    paths = engine.metrics_paths
+    replicas = _listed(arm.metrics_url)
+    urls = [page for one in replicas for page in _pages_of(one, paths)] if replicas else [url + path for path in paths]
     gpus = arm.options.get("gpus")
     return MetricsSource(
         urls=tuple((page, {**(headers if origin(page) == origin(url) else {}), **own}) for page in urls),
@@ -131,7 +133,7 @@ def _parsed(raw: _Raw, gpus: frozenset[str]) -> Scrape:
 
 
 def _busy(scrape: Scrape, engine: Engine) -> bool:
-    told = engine.read(span_of(scrape, [scrape], scrape))
+    told = engine.read(span_of(scrape, [scrape], scrape, engine.metrics_paths))
     return any(told[name].value for name in ("running_mean", "waiting_mean") if name in told)
 
 
@@ -145,15 +147,15 @@ def _with_all_records(tries: Sequence[Scrape]) -> Scrape:
 
 
 def _pages_of(replica: str, paths: Sequence[str]) -> list[str]:
-    """The metrics pages of one replica, given its address or the address of one of its pages.
+    """The metrics pages of one replica, given its address, that of its API (`/v1`) or that of one of its pages.
 
-    A path that is not the engine's own (a gateway's) is taken as it stands.
+    Any other path (a gateway's) is taken as it stands.
     """
     base = replica.rstrip("/")
-    known = next((path for path in sorted(paths, key=len, reverse=True) if base.endswith(path)), None)
-    if known is None and urlsplit(base).path not in ("", "/v1"):
+    known = next((path for path in (*sorted(paths, key=len, reverse=True), "/v1") if base.endswith(path)), "")
+    if not known and urlsplit(base).path:
         return [base]
-    base = base.removesuffix(known or "/v1").rstrip("/")
+    base = base.removesuffix(known).rstrip("/")
     return [base + path for path in paths]
 
 

@@ -4,18 +4,20 @@ Only SGLang's own names and habits live here. Its acceptance gauges are refused 
 iterations, go stale when load stops, and their formula changed twice. Its answers carry the counts instead.
 """
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import Any
 
 from specbench.model.asked import Route
 from specbench.model.seen import Acceptance, StreamRule
 from specbench.telemetry.counters import Span, Told, gauge_mean, gauge_peak, observed_mean, rise, whole
 from specbench.telemetry.engine import Engine, Quantities
+from specbench.telemetry.exposition import Labels
 from specbench.telemetry.facts import first_model, json_at, metrics_at, source_name, told
 from specbench.telemetry.fields import count_in, counts_in, flag_in, object_in, word_in
 from specbench.telemetry.pages import Answers
 from specbench.telemetry.speculation import of_histogram
 
+_RANKS = ("pp_rank", "tp_rank", "moe_ep_rank")
 _DRAFTING = frozenset({"eagle_draft", "eagle_draft_extend", "frozen_kv_draft"})
 _ALGORITHM = ("speculative_algorithm", "speculative_num_steps", "speculative_eagle_topk", "speculative_num_draft_tokens")
 
@@ -28,26 +30,39 @@ def read(span: Span) -> Quantities:
         "prompt_tokens": whole(rise(span, "sglang:prompt_tokens")),
         "prefix_queries": whole(rise(span, "sglang:prompt_tokens")),
         "prefix_hits": whole(rise(span, "sglang:cached_tokens")),
-        "preemptions": whole(rise(span, "sglang:num_retracted_requests", _first_rank)),
-        "queue_time_s_mean": observed_mean(span, "sglang:queue_time_seconds", _first_rank),
+        "preemptions": whole(rise(span, "sglang:num_retracted_requests", _once)),
+        "queue_time_s_mean": observed_mean(span, "sglang:queue_time_seconds", _once),
         "server_ttft_s_mean": observed_mean(span, "sglang:time_to_first_token_seconds"),
         "server_itl_s_mean": observed_mean(span, "sglang:inter_token_latency_seconds"),
-        "kv_usage_peak": gauge_peak(span, "sglang:token_usage", _first_rank),
-        "running_mean": gauge_mean(span, "sglang:num_running_reqs", _first_rank),
+        "kv_usage_peak": gauge_peak(span, "sglang:token_usage", _once),
+        "running_mean": gauge_mean(span, "sglang:num_running_reqs", _once),
         "waiting_mean": _waiting(span),
         "draft_s": _gpu_seconds(span, _DRAFTING),
         "verify_s": _gpu_seconds(span, frozenset({"target_verify"})),
     }
 
 
-def _first_rank(labels: Mapping[str, str]) -> bool:
-    """Whether a series is not the same work told again by another tensor, pipeline or expert rank."""
-    return all(labels.get(rank, "0") == "0" for rank in ("tp_rank", "pp_rank", "moe_ep_rank"))
+def _once(family: Collection[Labels]) -> Collection[Labels]:
+    """The series of a family without the same work told again by another tensor, pipeline or expert rank.
+
+    Of series that differ in these ranks alone it is the lowest: under DP attention `tp_rank` counts through all data-parallel
+    ranks, so that each of those has a lowest one of its own.
+    """
+    first: dict[Labels, Labels] = {}
+    for labels in sorted(family, key=_ranks):
+        first.setdefault(tuple(pair for pair in labels if pair[0] not in _RANKS), labels)
+    return list(first.values())
+
+
+def _ranks(labels: Labels) -> list[tuple[int, str]]:
+    """The ranks, to be compared as numbers; one that is not there is 0."""
+    named = dict(labels)
+    return [(len(rank), rank) for rank in (named.get(name, "0") for name in _RANKS)]
 
 
 def _rounds(span: Span) -> Quantities:
     """The one speculative counter there is (0.5.13); a baseline's answers have no rounds and its steps are not counted."""
-    rounds = whole(rise(span, "sglang:spec_verify_calls", _first_rank))
+    rounds = whole(rise(span, "sglang:spec_verify_calls", _once))
     if rounds.value is None:
         return {"acceptance": Told(None, rounds.reason), "decode_steps": Told(None, rounds.reason)}
     missing: Told[int] = Told(None, "not_told: SGLang's metrics count verification rounds only; its answers carry the rest")
@@ -62,8 +77,8 @@ def _rounds(span: Span) -> Quantities:
 
 
 def _waiting(span: Span) -> Told[float]:
-    queued = gauge_mean(span, "sglang:num_queue_reqs", _first_rank)
-    grammar = gauge_mean(span, "sglang:num_grammar_queue_reqs", _first_rank)
+    queued = gauge_mean(span, "sglang:num_queue_reqs", _once)
+    grammar = gauge_mean(span, "sglang:num_grammar_queue_reqs", _once)
     return queued if queued.value is None or grammar.value is None else Told(queued.value + grammar.value)
 
 
@@ -72,7 +87,7 @@ def _gpu_seconds(span: Span, categories: frozenset[str]) -> Told[float]:
     return rise(
         span,
         "sglang:forward_execution_seconds",
-        lambda labels: labels.get("category") in categories and _first_rank(labels),
+        lambda family: _once([labels for labels in family if dict(labels).get("category") in categories]),
     )
 
 

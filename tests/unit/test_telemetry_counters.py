@@ -95,13 +95,40 @@ def test_a_silent_replica_makes_the_sum_unknown() -> None:
     assert gauge_mean(span_of(before, [during], after), "g") == Told(None, "unreachable: refused")
 
 
+@pytest.mark.parametrize(
+    ("first", "second", "paths"),
+    [
+        ("http://gw/r1/metrics", "http://gw/r2/metrics", ("/metrics",)),
+        ("http://gw/r1/metrics?job=a", "http://gw/r2/metrics/?job=b", ("/metrics",)),
+        ("http://gw/worker-1", "http://gw/worker-2", ("/metrics", "/slots")),
+        ("http://gw/r1/prometheus/metrics", "http://gw/r2/prometheus/metrics", ("/metrics", "/prometheus/metrics")),
+    ],
+)
+def test_replicas_that_differ_by_path_are_replicas(first: str, second: str, paths: tuple[str, ...]) -> None:
+    """The second one is silent at the end, so that the first one's 300 are no sum."""
+    before = scrape_of(answer("x_total 1000\n", first), answer("x_total 1600\n", second))
+    after = scrape_of(answer("x_total 1300\n", first), answer("", second, status=None), second=1)
+
+    assert rise(span_of(before, [], after, paths), "x") == Told(None, "unreachable: refused")
+
+
+def test_an_engine_s_two_pages_are_two_kinds_though_one_path_ends_as_the_other() -> None:
+    """TensorRT-LLM's list of iterations is silent; its counters stand."""
+    listed, counters = "http://t/r1/metrics", "http://t/r1/prometheus/metrics"
+    before = scrape_of(answer("", listed, status=404), answer("x_total 1\n", counters))
+    after = scrape_of(answer("", listed, status=404), answer("x_total 5\n", counters), second=1)
+
+    assert rise(span_of(before, [], after, ("/metrics", "/prometheus/metrics")), "x") == Told(4.0)
+
+
 def test_a_silent_page_of_another_kind_does_not_matter() -> None:
     """llama.cpp without --slots still has its counters."""
     before = scrape_of(answer("x_total 1\n", A), answer("", "http://a/slots", status=501))
     after = scrape_of(answer("x_total 5\n", A), answer("", "http://a/slots", status=501), second=1)
+    block = span_of(before, [], after, ("/metrics", "/slots"))
 
-    assert rise(span_of(before, [], after), "x") == Told(4.0)
-    assert rise(span_of(before, [], after), "y") == Told(None, "not_exposed: no series y")
+    assert rise(block, "x") == Told(4.0)
+    assert rise(block, "y") == Told(None, "not_exposed: no series y")
 
 
 def test_without_any_url_nothing_was_asked() -> None:

@@ -27,6 +27,42 @@ def test_sglang_counts_rounds_once_per_rank_and_seconds_of_drafting() -> None:
     assert telemetry.absent["acceptance.accepted"].startswith("not_told")
 
 
+def sglang_ranks(rounds: int, ranks: list[tuple[int, str]], running: int = 0, usage: float = 0.0) -> str:
+    """A page on which each rank tells as many rounds, running requests and share of its cache, times its place."""
+    return "".join(
+        f"sglang:spec_verify_calls_total{{{labels}}} {rounds * place}\n"
+        f"sglang:num_running_reqs{{{labels}}} {running * place}\n"
+        f"sglang:token_usage{{{labels}}} {usage * place}\n"
+        for place, labels in ranks
+    )
+
+
+def test_sglang_s_data_parallel_ranks_are_summed_and_their_tensor_ranks_count_once() -> None:
+    """Under DP attention tp_rank counts on from one dp_rank to the next: 10 + 20 rounds of two groups of two, whatever order."""
+    ranks = [(place, f'dp_rank="{place - 1}",pp_rank="0",tp_rank="{tp}"') for place, tp in ((1, 9), (1, 8), (2, 11), (2, 10))]
+    telemetry = told("sglang", sglang_ranks(0, ranks), sglang_ranks(10, ranks), sglang_ranks(5, ranks, running=3, usage=0.25))
+
+    assert telemetry.acceptance == Acceptance(rounds=30, drafted=None, accepted=None, per_position=None)
+    assert (telemetry.running_mean, telemetry.kv_usage_peak) == (9.0, 0.5)
+
+
+@pytest.mark.parametrize("dp_rank", ["", 'dp_rank="0",'])
+def test_sglang_s_tensor_ranks_alone_are_no_sum(dp_rank: str) -> None:
+    """Two ranks and two stages tell the same 10 rounds."""
+    ranks = [(1, f'{dp_rank}pp_rank="{pp}",tp_rank="{tp}"') for pp in (0, 1) for tp in (0, 1)]
+    telemetry = told("sglang", sglang_ranks(0, ranks), sglang_ranks(10, ranks), sglang_ranks(5, ranks, running=3))
+
+    assert (telemetry.decode_steps, telemetry.running_mean) == (10, 3.0)
+
+
+def test_another_sglang_rank_does_not_step_in_for_one_that_tells_no_number() -> None:
+    """NaN at the lowest rank is a reason, not the next rank's figure."""
+    page = 'sglang:spec_verify_calls_total{tp_rank="0"} %s\nsglang:spec_verify_calls_total{tp_rank="1"} %s\n'
+
+    assert told("sglang", page % (1, 1), page % (9, "NaN")).decode_steps == 8
+    assert told("sglang", page % (1, 1), page % ("NaN", 9)).absent["decode_steps"].startswith("not_a_number")
+
+
 def test_an_sglang_without_a_round_has_no_step_count() -> None:
     """A baseline's counter at 0 is no count of 0 decode steps."""
     text = "sglang:spec_verify_calls_total 0\nsglang:generation_tokens_total %d\n"

@@ -1,12 +1,14 @@
 """GPU pages give bytes, watts and joules of this arm's GPUs alone."""
 
+from dataclasses import replace
+
 import pytest
 
 from specbench.model.seen import Telemetry
 from specbench.telemetry import ENGINES, telemetry_of
 from specbench.telemetry.gpu import GpuReading, gpu_page_of, reading_of
 from specbench.telemetry.pages import Page, Scrape
-from tests.support.scrapes import answer, recorded
+from tests.support.scrapes import answer, recorded, scrape_of
 
 
 def page(name: str, *gpus: str, status: int = 200) -> Page:
@@ -23,7 +25,7 @@ def block(*gpus: str, status: int = 200) -> Telemetry:
 
 def test_units_are_turned_into_si() -> None:
     """MiB, W and mJ of the exporter."""
-    assert reading_of([page("dcgm.txt", "0")]) == GpuReading(memory_bytes=40_000 * 1024**2, power_w=412.5, energy_j=5000.0)
+    assert reading_of([page("dcgm.txt", "0")]) == GpuReading(memory_bytes=40_000 * 1024**2, power_w=412.5)
 
 
 @pytest.mark.parametrize("gpu", ["1", "GPU-bbbb"])
@@ -55,6 +57,67 @@ def test_an_energy_counter_that_fell_is_a_reset() -> None:
     before, after = (Scrape(at_ns=i, wall_s=i, pages=(), gpu_pages=(one,)) for i, one in enumerate(pages))
 
     assert telemetry_of(before, [], after, ENGINES["openai"]).absent["energy_j"].startswith("counter_reset")
+
+
+def two_nodes(*moments: tuple[float | None, float | None]) -> Telemetry:
+    """One GPU on each of two nodes: MiB, W and J at once, by moment; None where its exporter does not answer."""
+    scrapes = []
+    for second, figures in enumerate(moments):
+        pages = []
+        for node, figure in enumerate(figures):
+            lines = (("DCGM_FI_DEV_FB_USED", 1), ("DCGM_FI_DEV_POWER_USAGE", 1), ("DCGM_FI_DEV_TOTAL_ENERGY_CONSUMPTION", 1000))
+            text = "".join(f'{name}{{gpu="0"}} {(figure or 0) * unit}\n' for name, unit in lines)
+            pages.append(gpu_page_of(answer(text, f"http://node-{node}:9400/metrics", 200 if figure else None), frozenset()))
+        scrapes.append(Scrape(at_ns=second, wall_s=second, pages=(), gpu_pages=tuple(pages)))
+    return telemetry_of(scrapes[0], scrapes[1:-1], scrapes[-1], ENGINES["openai"])
+
+
+def test_two_exporters_are_summed() -> None:
+    """Each GPU's energy is its own difference: 30 J and 10 J."""
+    telemetry = two_nodes((100, 5000), (110, 5004), (130, 5010))
+
+    assert (telemetry.memory_bytes_peak, telemetry.power_w_mean, telemetry.energy_j) == (5140 * 1024**2, 5114.0, 40.0)
+
+
+@pytest.mark.parametrize("moments", [((100, None), (130, 5010)), ((100, 5000), (130, None))])
+def test_an_exporter_that_missed_an_end_leaves_no_energy(moments: tuple[tuple[float | None, float | None], ...]) -> None:
+    """Neither a GPU's whole life nor a fall by it, which would look like a reset."""
+    telemetry = two_nodes(*moments)
+
+    assert telemetry.energy_j is None
+    assert telemetry.absent["energy_j"] == "unreachable: refused"
+
+
+def test_moments_that_one_exporter_missed_do_not_count() -> None:
+    """One GPU's figures are not those of two; where every moment is so, there is none."""
+    some, never = two_nodes((1, 1), (500, None), (20, 30), (1, 1)), two_nodes((1, None), (500, None), (1, None))
+
+    assert (some.memory_bytes_peak, some.power_w_mean) == (50 * 1024**2, 50.0)
+    assert (never.memory_bytes_peak, never.power_w_mean) == (None, None)
+    assert {never.absent["memory_bytes_peak"], never.absent["power_w_mean"]} == {"unreachable: refused"}
+
+
+@pytest.mark.parametrize("names", [("dcgm.txt", "one"), ("one", "dcgm-later.txt")])
+def test_a_gpu_that_one_end_does_not_list_leaves_no_energy(names: tuple[str, str]) -> None:
+    """The exporter answers without it: its counter did not start in the block."""
+    pages = [page("dcgm.txt", "0") if name == "one" else page(name) for name in names]
+    before, after = (Scrape(at_ns=i, wall_s=i, pages=(), gpu_pages=(one,)) for i, one in enumerate(pages))
+
+    assert telemetry_of(before, [], after, ENGINES["openai"]).absent["energy_j"] == (
+        "not_exposed: a GPU told its energy at one end of the block only"
+    )
+
+
+def test_a_silent_exporter_does_not_take_away_what_the_engine_tells() -> None:
+    """TensorRT-LLM's own figure stands; an exporter that answers comes before it."""
+    text = "trtllm_gpu_memory_usage_bytes 2000000\n"
+
+    def memory(exporter: Page) -> int | None:
+        scrapes = [replace(scrape_of(text, second=second), gpu_pages=(exporter,)) for second in (0, 1)]
+        return telemetry_of(scrapes[0], [], scrapes[1], ENGINES["trtllm"]).memory_bytes_peak
+
+    assert memory(page("dcgm.txt", status=404)) == 2_000_000
+    assert memory(page("dcgm.txt", "0")) == 40_000 * 1024**2
 
 
 def test_without_an_exporter_the_engine_s_own_word_stands() -> None:

@@ -100,6 +100,18 @@ def test_kv_use_is_that_of_the_fullest_busy_slot() -> None:
     assert (idle.kv_usage_peak, idle.absent["kv_usage_peak"]) == (None, "not_sampled: no slot was busy at any scrape")
 
 
+def test_without_slots_its_counters_stand_and_without_a_replica_they_do_not() -> None:
+    """A page that is switched off is no replica; one that is gone is."""
+
+    def block(silent: str) -> Telemetry:
+        page = answer(recorded("llamacpp-base-metrics.txt"), "http://gw/r1/metrics", headers=HEADER)
+        ends = [scrape_of(page, answer("", silent, status=501), second=second) for second in (0, 1)]
+        return telemetry_of(ends[0], [], ends[1], LLAMACPP)
+
+    assert block("http://gw/r1/slots").generated_tokens == 0
+    assert block("http://gw/r2/metrics").absent["generated_tokens"].startswith("http_501")
+
+
 def test_one_event_is_one_token_and_bursts_are_steps() -> None:
     """The threshold lies between what one batch and what two steps showed in the recordings."""
     rule = LLAMACPP.stream

@@ -29,6 +29,7 @@ def arm(metrics_url: str | None = None, **options: Any) -> Arm:
         ("vllm", None, ["http://gpu:8000/metrics"]),
         ("vllm", "http://gpu:9000", ["http://gpu:9000/metrics"]),
         ("vllm", "http://gpu:9000/v1/", ["http://gpu:9000/metrics"]),
+        ("vllm", "http://gateway/team-a/v1", ["http://gateway/team-a/metrics"]),
         ("vllm", "http://a:1/metrics, http://b:2/metrics", ["http://a:1/metrics", "http://b:2/metrics"]),
         ("vllm", "http://gateway/worker-3/prom", ["http://gateway/worker-3/prom"]),
         ("vllm", "http://gateway/worker-3/metrics", ["http://gateway/worker-3/metrics"]),
@@ -40,6 +41,13 @@ def arm(metrics_url: str | None = None, **options: Any) -> Arm:
 def test_where_the_pages_are(engine: str, metrics_url: str | None, urls: list[str]) -> None:
     """Beside the API, at a base of their own, at several replicas, or at a path that a gateway made up."""
     assert [url for url, _ in metrics_source(arm(metrics_url), API, {}, ENGINES[engine]).urls] == urls
+
+
+def test_behind_an_api_with_a_prefix_the_pages_have_it_too() -> None:
+    """The prefix is no page of metrics."""
+    source = metrics_source(arm(), "http://gateway/team-a", {}, ENGINES["llamacpp"])
+
+    assert [url for url, _ in source.urls] == ["http://gateway/team-a/metrics", "http://gateway/team-a/slots"]
 
 
 def test_the_key_stays_at_its_own_origin() -> None:
