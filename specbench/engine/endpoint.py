@@ -188,6 +188,8 @@ def decoded(body: bytes) -> dict[str, Any]:
         value = msgspec.json.decode(body)
     except msgspec.DecodeError as error:
         raise RequestError(f"the body is not valid JSON: {error}") from None
+    except RecursionError:
+        raise RequestError("the body is nested too deeply") from None
     if not isinstance(value, dict):
         raise RequestError("the body must be a JSON object")
     return value

@@ -69,6 +69,13 @@ def options_of(mapping: Mapping[str, Any]) -> EngineOptions:
             f"kv_capacity_tokens: {options.kv_capacity_tokens} cannot hold one request of max_model_len {options.max_model_len}; "
             f"give at least {smallest}, or a smaller max_model_len"
         )
+    # Drafts are not trimmed to what is left of a step, so that a single request must fit with all of its own.
+    least = 1 + lookahead_of(options.speculative)
+    if options.max_num_batched_tokens < least:
+        raise ScenarioError(
+            f"max_num_batched_tokens: {options.max_num_batched_tokens} cannot hold one token and its {least - 1} drafted ones; "
+            f"give at least {least}, or draft fewer"
+        )
     return options
 
 
@@ -103,6 +110,13 @@ def speculation_of(value: object) -> Speculation:
 def tree_nodes(widths: tuple[int, ...]) -> int:
     """Tokens in the tree of all paths with that many candidates at each depth: w1 + w1 w2 + w1 w2 w3 + ..."""
     return sum(math.prod(widths[: depth + 1]) for depth in range(len(widths)))
+
+
+def lookahead_of(speculation: Speculation | None) -> int:
+    """Tokens that one request's drafts may take in a step: a tree has more of them than it is deep."""
+    if speculation is None:
+        return 0
+    return tree_nodes(speculation.tree) if speculation.tree else speculation.num_speculative_tokens
 
 
 def _check_tree(widths: tuple[int, ...], depth: int) -> None:

@@ -3,9 +3,10 @@
 No engine state here. What would change the answer and is not built is refused, never ignored.
 """
 
+import reprlib
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any, Literal, TypeGuard
 
 from specbench.engine.answers import Limits
 from specbench.engine.distribution import Shaping
@@ -25,12 +26,34 @@ NOT_BUILT: Mapping[str, tuple[object, ...]] = {
     "repetition_penalty": (None, 1, 1.0),
     "min_tokens": (None, 0),
     "stop_token_ids": (None, []),
+    "include_stop_str_in_output": (None, False),
+    "skip_special_tokens": (None, True),
+    "bad_words": (None, []),
+    # An empty list allows nothing, which is not the same as no list.
+    "allowed_token_ids": (None,),
+    "logits_processors": (None, []),
+    "use_beam_search": (None, False),
+    "thinking_token_budget": (None,),
     "tools": (None, []),
+    "tool_choice": (None, "none", "auto"),
+    "functions": (None, []),
+    "function_call": (None, "none", "auto"),
     "response_format": (None, {"type": "text"}),
+    "structured_outputs": (None, {}),
+    "guided_json": (None,),
+    "guided_regex": (None, ""),
+    "guided_choice": (None, []),
+    "guided_grammar": (None, ""),
     "echo": (None, False),
     "suffix": (None, ""),
+    "prompt_embeds": (None,),
     "prompt_logprobs": (None,),
+    "return_tokens_as_token_ids": (None, False),
+    # -1 cuts a prompt to the context's length; one that is longer is refused here, so that nothing is cut silently.
+    "truncate_prompt_tokens": (None, -1),
 }
+# Parts of a message that are text; one without a type is told by its text.
+TEXT_PARTS = (None, "text", "input_text", "output_text")
 
 
 class RequestError(Exception):
@@ -79,11 +102,11 @@ def generation_of(body: Mapping[str, Any], route: Route, terms: Terms) -> Genera
     _check_model(body, terms)
     for name, harmless in NOT_BUILT.items():
         if body.get(name) not in harmless:
-            raise RequestError(f"{name}={body[name]!r} is not supported by this engine", name)
+            raise RequestError(f"{name}={_shown(body[name])} is not supported by this engine", name)
     prompt = prompt_of(body, terms.vocabulary)
     usage = body.get("stream_options") or {}
     if not isinstance(usage, dict):
-        raise RequestError(f"stream_options must be an object, got {usage!r}", "stream_options")
+        raise RequestError(f"stream_options must be an object, got {_shown(usage)}", "stream_options")
     include_usage = _flag(usage, "include_usage", False)
     return Generation(
         route=route,
@@ -115,24 +138,45 @@ def prompt_of(body: Mapping[str, Any], vocabulary: Vocabulary) -> tuple[int, ...
         prompt = prompt[0]
     if isinstance(prompt, str):
         return tuple(encode(vocabulary, prompt))
-    if isinstance(prompt, list) and prompt and all(type(token) is int and 0 <= token < len(vocabulary) for token in prompt):
+    if prompt and _are_tokens(prompt, vocabulary):
         return tuple(prompt)
     raise RequestError("prompt must be one text or one list of token ids of this vocabulary", "prompt")
+
+
+def tokens_of(body: Mapping[str, Any], vocabulary: Vocabulary) -> tuple[int, ...]:
+    """The tokens that are to be told as text; there may be none of them."""
+    tokens = body.get("tokens")
+    if not _are_tokens(tokens, vocabulary):
+        raise RequestError("tokens must be a list of token ids of this vocabulary", "tokens")
+    return tuple(tokens)
+
+
+def _are_tokens(value: object, vocabulary: Vocabulary) -> TypeGuard[list[int]]:
+    return isinstance(value, list) and all(type(token) is int and 0 <= token < len(vocabulary) for token in value)
 
 
 def _content(message: Mapping[str, Any]) -> str:
     content = message.get("content")
     if isinstance(content, list):
-        content = "".join(part["text"] for part in content if isinstance(part, dict) and isinstance(part.get("text"), str))
+        content = "".join(_text(part) for part in content)
     if not isinstance(content, str):
         raise RequestError("a message's content must be text", "messages")
     return content
 
 
+def _text(part: object) -> str:
+    if isinstance(part, str):
+        return part
+    if not isinstance(part, dict) or part.get("type") not in TEXT_PARTS or not isinstance(part.get("text"), str):
+        raise RequestError(f"a message may have parts of text only, got {_shown(part)}", "messages")
+    return str(part["text"])
+
+
 def _check_model(body: Mapping[str, Any], terms: Terms) -> None:
     model = body.get("model", terms.model)
     if model != terms.model:
-        raise RequestError(f"The model `{model}` does not exist. Valid aliases: {terms.model}.", "model", 404, "NotFoundError")
+        shown = model if isinstance(model, str) else _shown(model)
+        raise RequestError(f"The model `{shown}` does not exist. Valid aliases: {terms.model}.", "model", 404, "NotFoundError")
 
 
 def _max_tokens(body: Mapping[str, Any], route: Route, prompt: int, terms: Terms) -> int:
@@ -191,7 +235,7 @@ def _flag(body: Mapping[str, Any], name: str, default: bool) -> bool:
     if value is None:
         return default
     if not isinstance(value, bool):
-        raise RequestError(f"{name} must be true or false, got {value!r}", name)
+        raise RequestError(f"{name} must be true or false, got {_shown(value)}", name)
     return value
 
 
@@ -200,8 +244,11 @@ def _number(body: Mapping[str, Any], name: str, default: float) -> float:
     if value is None:
         return default
     if isinstance(value, bool) or not isinstance(value, int | float):
-        raise RequestError(f"{name} must be a number, got {value!r}", name)
-    return float(value)
+        raise RequestError(f"{name} must be a number, got {_shown(value)}", name)
+    try:
+        return float(value)
+    except OverflowError:
+        raise RequestError(f"{name} has too many digits, got {_shown(value)}", name) from None
 
 
 def _whole(body: Mapping[str, Any], name: str, default: int | None) -> int | None:
@@ -209,5 +256,10 @@ def _whole(body: Mapping[str, Any], name: str, default: int | None) -> int | Non
     if value is None:
         return default
     if isinstance(value, bool) or not isinstance(value, int):
-        raise RequestError(f"{name} must be a whole number, got {value!r}", name)
+        raise RequestError(f"{name} must be a whole number, got {_shown(value)}", name)
     return value
+
+
+def _shown(value: object) -> str:
+    # A client may send anything: megabytes, or lists nested deeper than `repr` goes.
+    return reprlib.repr(value)

@@ -9,6 +9,7 @@ import gc
 import hashlib
 import json
 import os
+import re
 import socket
 import sys
 import time
@@ -30,7 +31,7 @@ from specbench.engine.exposition import CONTENT_TYPE, Exposition
 from specbench.engine.options import EngineOptions, Speculation
 from specbench.engine.pacing import PreciseSelector
 from specbench.engine.parent import parent_gone
-from specbench.engine.requests import RequestError, Route, Terms, prompt_of
+from specbench.engine.requests import RequestError, Route, Terms, prompt_of, tokens_of
 from specbench.engine.setup import engine_of, recipe_of
 from specbench.engine.steptime import Machine
 from specbench.engine.tokens import decode
@@ -42,6 +43,7 @@ KEEP_ALIVE_S = 300
 SHUTDOWN_S = 1
 PRIORITY = -10
 LAST_REQUESTS = 100
+MOST_DIGITS = 9
 
 
 def serve(options: EngineOptions) -> None:
@@ -86,17 +88,16 @@ def app_of(endpoint: Endpoint, options: EngineOptions) -> Starlette:
         return _json({"count": len(tokens), "max_model_len": options.max_model_len, "tokens": tokens, "token_strs": None})
 
     async def detokenize(request: Request) -> Response:
-        return _json(
-            {"prompt": decode(vocabulary, prompt_of({"prompt": decoded(await request.body()).get("tokens")}, vocabulary))}
-        )
+        return _json({"prompt": decode(vocabulary, tokens_of(decoded(await request.body()), vocabulary))})
 
     async def truth(_: Request) -> Response:
         return _json(endpoint.truth.totals(endpoint.engine.batch.preemptions))
 
     async def truth_requests(request: Request) -> Response:
         last = request.query_params.get("last", str(LAST_REQUESTS))
-        if not last.isdigit():
-            raise RequestError("last must be a whole number", "last")
+        # Digits of other scripts and superscripts count as digits for Python, too.
+        if not re.fullmatch(f"[0-9]{{1,{MOST_DIGITS}}}", last):
+            raise RequestError(f"last must be a whole number of at most {MOST_DIGITS} digits", "last")
         return _json(endpoint.truth.last(int(last)))
 
     async def metrics(_: Request) -> Response:

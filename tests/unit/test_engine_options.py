@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from specbench.engine.options import EngineOptions, Speculation, options_of, speculation_of, tree_nodes
+from specbench.engine.options import EngineOptions, Speculation, lookahead_of, options_of, speculation_of, tree_nodes
 from specbench.errors import ScenarioError
 
 
@@ -80,6 +80,29 @@ def test_what_is_wrong_is_named(mapping: dict[str, Any], key: str) -> None:
 
     assert str(caught.value).startswith(f"{key}:")
     assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("speculative", "drafts"),
+    [
+        (None, 0),
+        ({"method": "ngram", "num_speculative_tokens": 8}, 8),
+        ({"method": "heads", "num_speculative_tokens": 3, "tree": [4, 3, 3]}, 52),
+    ],
+    ids=str,
+)
+def test_what_one_request_may_draft(speculative: dict[str, Any] | None, drafts: int) -> None:
+    """A chain has as many tokens as it is deep; a tree has 4 + 4 * 3 + 4 * 3 * 3."""
+    assert lookahead_of(options_of({"speculative": speculative}).speculative) == drafts
+
+
+def test_a_step_holds_a_request_with_its_drafts() -> None:
+    """One token and the 52 of the tree fit in a budget of 53; one of 52 would be exceeded by every step."""
+    tree = {"method": "heads", "num_speculative_tokens": 3, "tree": [4, 3, 3]}
+
+    assert options_of({"speculative": tree, "max_num_batched_tokens": 53}).max_num_batched_tokens == 53
+    with pytest.raises(ScenarioError, match=r"^max_num_batched_tokens: 52 cannot hold one token and its 52 drafted ones;"):
+        options_of({"speculative": tree, "max_num_batched_tokens": 52})
 
 
 def test_a_tree_is_of_best_guesses() -> None:

@@ -6,7 +6,7 @@ import pytest
 
 from specbench.engine.answers import Limits
 from specbench.engine.distribution import Shaping
-from specbench.engine.requests import NOT_BUILT, RequestError, Route, Terms, generation_of, prompt_of
+from specbench.engine.requests import NOT_BUILT, RequestError, Route, Terms, generation_of, prompt_of, tokens_of
 from specbench.engine.tokens import decode, encode
 from tests.support.engines import small_models
 
@@ -71,10 +71,61 @@ def test_a_chat_is_its_texts() -> None:
     assert decode(VOCABULARY, prompt_of({"messages": messages}, VOCABULARY)) == "one\n\ntwo"
 
 
+@pytest.mark.parametrize(
+    "parts",
+    [
+        ["one two"],
+        [{"text": "one two"}],
+        [{"type": "text", "text": "one ", "cache_control": {"type": "ephemeral"}}, {"type": "text", "text": "two"}],
+        [{"type": "input_text", "text": "one "}, {"type": "output_text", "text": "two"}],
+    ],
+    ids=str,
+)
+def test_parts_of_text_are_joined(parts: list[Any]) -> None:
+    """However clients spell a part of text, none of it is lost."""
+    assert decode(VOCABULARY, prompt_of({"messages": [{"role": "user", "content": parts}]}, VOCABULARY)) == "one two"
+
+
+@pytest.mark.parametrize(
+    "part",
+    [
+        {"type": "image_url", "image_url": {"url": "https://example.org/a.png"}},
+        {"type": "input_audio", "input_audio": {"data": "", "format": "wav"}},
+        {"type": "image_url", "text": "a picture"},
+        {"type": "text"},
+        {"type": "text", "text": None},
+        {"type": ["text"], "text": "a"},
+        None,
+        3,
+    ],
+    ids=str,
+)
+def test_a_part_that_is_no_text_is_refused(part: object) -> None:
+    """An image that the answer would not see is an error, not a gap in the prompt."""
+    error = refusal("chat", messages=[{"role": "user", "content": [{"type": "text", "text": "What is this?"}, part]}])
+
+    assert (error.status, error.param) == (400, "messages")
+
+
 @pytest.mark.parametrize("prompt", ["ab", ["ab"], [97, 98], [[97, 98]]], ids=str)
 def test_a_prompt_is_a_text_or_tokens(prompt: object) -> None:
     """Alone or as a list of one."""
     assert prompt_of({"prompt": prompt}, VOCABULARY) == tuple(b"ab")
+
+
+@pytest.mark.parametrize("tokens", [[], [97, 98]], ids=str)
+def test_tokens_to_be_told_may_be_none(tokens: list[int]) -> None:
+    """An empty text has no tokens, and no tokens are an empty text."""
+    assert tokens_of({"tokens": tokens}, VOCABULARY) == tuple(tokens)
+
+
+@pytest.mark.parametrize("body", [{}, {"tokens": "ab"}, {"tokens": [-1]}, {"tokens": [99999]}, {"tokens": [[97]]}], ids=str)
+def test_what_are_no_tokens_is_named(body: dict[str, Any]) -> None:
+    """Only ids of the vocabulary can be told as text."""
+    with pytest.raises(RequestError) as caught:
+        tokens_of(body, VOCABULARY)
+
+    assert (caught.value.status, caught.value.param) == (400, "tokens")
 
 
 @pytest.mark.parametrize(
@@ -86,6 +137,9 @@ def test_a_prompt_is_a_text_or_tokens(prompt: object) -> None:
         ({"max_tokens": 64}, "max_tokens"),
         ({"temperature": -1}, "temperature"),
         ({"temperature": "hot"}, "temperature"),
+        ({"temperature": 10**400}, "temperature"),
+        ({"temperature": -(10**400)}, "temperature"),
+        ({"top_p": 10**400}, "top_p"),
         ({"top_p": 0}, "top_p"),
         ({"top_p": 1.5}, "top_p"),
         ({"top_k": -2}, "top_k"),
@@ -95,6 +149,7 @@ def test_a_prompt_is_a_text_or_tokens(prompt: object) -> None:
         ({"prompt": ""}, "prompt"),
         ({"prompt": None}, "prompt"),
         ({"prompt": ["a", "b"]}, "prompt"),
+        ({"prompt": []}, "prompt"),
         ({"prompt": [99999]}, "prompt"),
         ({"prompt": [1.5]}, "prompt"),
         ({"messages": []}, "messages"),
@@ -102,7 +157,7 @@ def test_a_prompt_is_a_text_or_tokens(prompt: object) -> None:
         ({"stream_options": "yes"}, "stream_options"),
         ({"stream": "yes"}, "stream"),
     ],
-    ids=str,
+    ids=lambda value: str(value)[:40],
 )
 def test_what_is_wrong_is_named(body: dict[str, Any], param: str) -> None:
     """Status 400, and the parameter at fault."""
@@ -117,6 +172,85 @@ def test_what_is_not_built_is_refused(name: str) -> None:
     body: dict[str, Any] = {name: 2}
 
     assert refusal(**body).param == name
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        {"include_stop_str_in_output": True},
+        {"skip_special_tokens": False},
+        {"bad_words": ["return"]},
+        {"allowed_token_ids": [97]},
+        {"allowed_token_ids": []},
+        {"use_beam_search": True},
+        {"thinking_token_budget": 100},
+        {"tool_choice": "required"},
+        {"tool_choice": {"type": "function", "function": {"name": "f"}}},
+        {"functions": [{"name": "f"}]},
+        {"function_call": {"name": "f"}},
+        {"structured_outputs": {"regex": "[0-9]+"}},
+        {"guided_json": {"type": "object"}},
+        {"guided_json": {}},
+        {"guided_regex": "[0-9]+"},
+        {"guided_choice": ["yes", "no"]},
+        {"guided_grammar": "root ::= [0-9]"},
+        {"prompt_embeds": "AAAA"},
+        {"truncate_prompt_tokens": 10},
+        {"return_tokens_as_token_ids": True},
+    ],
+    ids=str,
+)
+def test_a_setting_that_changes_the_answer_is_refused(body: dict[str, Any]) -> None:
+    """As its clients would spell it: status 400, and its name."""
+    error = refusal(**body)
+
+    assert (error.status, error.param) == (400, next(iter(body)))
+
+
+@pytest.mark.parametrize(
+    ("route", "body"),
+    [
+        (
+            "completions",
+            {"repetition_penalty": 1.0, "max_tokens": 5, "logprobs": None, "stream_options": {"include_usage": True}},
+        ),
+        (
+            "completions",
+            {"prompt": [PROMPT], "n": 1, "top_p": 1, "frequency_penalty": 0, "presence_penalty": 0, "logit_bias": {}},
+        ),
+        ("completions", {"best_of": 1, "use_beam_search": False, "min_p": 0.0, "echo": False, "suffix": None, "user": "me"}),
+        ("completions", {"guided_regex": "", "guided_grammar": "", "guided_choice": [], "guided_json": None, "bad_words": []}),
+        (
+            "completions",
+            {"include_stop_str_in_output": False, "skip_special_tokens": True, "spaces_between_special_tokens": True},
+        ),
+        (
+            "completions",
+            {"truncate_prompt_tokens": -1, "allowed_token_ids": None, "prompt_embeds": None, "add_special_tokens": True},
+        ),
+        ("chat", {"tools": None, "tool_choice": "none", "parallel_tool_calls": True, "response_format": {"type": "text"}}),
+        ("chat", {"tools": [], "tool_choice": "auto", "functions": [], "function_call": "none", "structured_outputs": None}),
+        ("chat", {"reasoning_effort": None, "thinking_token_budget": None, "chat_template_kwargs": {"enable_thinking": False}}),
+        ("chat", {"max_completion_tokens": 5, "store": False, "metadata": {}, "service_tier": "auto", "priority": 0}),
+    ],
+    ids=str,
+)
+def test_what_clients_send_by_default_passes(route: Route, body: dict[str, Any]) -> None:
+    """Values that change nothing, as benchmark clients, libraries and gateways write them."""
+    chat = {"messages": [{"role": "user", "content": PROMPT}]} if route == "chat" else {}
+
+    assert len(asked(route, **chat, **body).prompt) == PROMPT_TOKENS
+
+
+def test_a_refusal_does_not_repeat_what_has_no_end() -> None:
+    """Megabytes, or lists nested as deep as JSON is read, are told in a few words."""
+    nested: list[Any] = []
+    for _ in range(5000):
+        nested = [nested]
+
+    assert len(refusal(prompt_embeds="A" * 1_000_000).message) < 100
+    assert refusal(n=nested).param == "n"
+    assert refusal(model=nested).param == "model"
 
 
 def test_another_model_is_not_found() -> None:

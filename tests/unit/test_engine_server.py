@@ -119,6 +119,8 @@ def test_tokens_are_told(plain: Served) -> None:
     assert told["count"] == len(told["tokens"]) == usage["prompt_tokens"]
     assert told["max_model_len"] == 8192
     assert plain.client.post("/detokenize", json={"tokens": told["tokens"]}).json() == {"prompt": text}
+    assert plain.client.post("/tokenize", json={"prompt": ""}).json()["tokens"] == []
+    assert plain.client.post("/detokenize", json={"tokens": []}).json() == {"prompt": ""}
 
 
 def test_streamed_and_whole_answers_agree(speculative: Served) -> None:
@@ -195,7 +197,9 @@ def test_names_are_vllms(speculative: Served, plain: Served) -> None:
         ("/v1/completions", {"prompt": "a", "n": 2}, 400, "n"),
         ("/v1/completions", {"prompt": [97] * 9000}, 400, "input_tokens"),
         ("/v1/chat/completions", {"messages": "hello"}, 400, "messages"),
+        ("/v1/completions", {"prompt": "a", "temperature": 10**400}, 400, "temperature"),
         ("/tokenize", {}, 400, "prompt"),
+        ("/detokenize", {}, 400, "tokens"),
     ],
 )
 def test_bad_requests_are_refused(plain: Served, route: str, body: dict[str, Any], status: int, param: str) -> None:
@@ -206,12 +210,24 @@ def test_bad_requests_are_refused(plain: Served, route: str, body: dict[str, Any
     assert response.json()["error"]["param"] == param
 
 
-@pytest.mark.parametrize("body", [b"{", b"[]", b"\xff"])
+NESTED = b'{"x": ' + b"[" * 100_000 + b"]" * 100_000 + b"}"
+
+
+@pytest.mark.parametrize("body", [b"{", b"[]", b"\xff", NESTED], ids=["open", "list", "no UTF-8", "nested"])
 def test_what_is_no_json_is_refused(plain: Served, body: bytes) -> None:
     """A body that is no JSON object is the client's error, on every route."""
     for route in ("/v1/completions", "/tokenize"):
         response = plain.client.post(route, content=body, headers={"content-type": "application/json"})
         assert (response.status_code, response.json()["error"]["type"]) == (400, "BadRequestError")
+
+
+@pytest.mark.parametrize("last", ["²", "٣", "-1", "", "1.5", "9" * 5000], ids=lambda last: last[:5])
+def test_a_number_of_requests_is_digits(plain: Served, last: str) -> None:
+    """Anything else after `last=` is the client's error."""
+    response = plain.client.get("/truth/requests", params={"last": last})
+
+    assert (response.status_code, response.json()["error"]["param"]) == (400, "last")
+    assert plain.client.get("/truth/requests", params={"last": "999999999"}).status_code == 200
 
 
 def test_a_client_that_leaves_stops_its_request(plain: Served) -> None:
