@@ -75,7 +75,7 @@ def ready_arm(arm: Arm, name: ArmName, log: Path) -> Iterator[Ready]:
         UnreachableError: the engine did not come up.
     """
     if arm.launch is not None:
-        with launched(arm.launch, name, log) as engine:
+        with launched(arm.launch, name, log, key_variables(arm)) as engine:
             yield Ready(arm, engine.url, secret_headers(arm, name), engine)
     elif arm.url is not None:
         yield Ready(arm, base_url(arm.url), secret_headers(arm, name))
@@ -124,6 +124,12 @@ def secret_headers(arm: Arm, name: ArmName) -> dict[str, str]:
     keys = {header: secret(variable, f"arms.{name}.header_env") for header, variable in arm.header_env.items()}
     bearer = key_header(arm.api_key_env, f"arms.{name}.api_key_env")
     return {**arm.headers, **{header: key for header, key in keys.items() if key}, **bearer}
+
+
+def key_variables(arm: Arm) -> tuple[str, ...]:
+    """The environment variables that the arm names for its keys, those of its metrics' pages among them."""
+    named = (arm.api_key_env, *arm.header_env.values(), arm.options.get("metrics_api_key_env"))
+    return tuple(variable for variable in named if isinstance(variable, str))
 
 
 @contextmanager

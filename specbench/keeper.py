@@ -17,6 +17,7 @@ import time
 from pathlib import Path
 
 GRACE_S = 10.0
+REAP_S = 5.0
 POLL_S = 0.05
 _PR_SET_PDEATHSIG, _PR_SET_CHILD_SUBREAPER = 1, 36
 
@@ -43,7 +44,7 @@ def _as_engine() -> None:
 
 
 def _end_with_parent(process: "subprocess.Popen[bytes]") -> None:
-    """Waits for the end of standard input; then the command's whole group is asked to end, and made to after a grace."""
+    """Waits for the end of standard input; then the command's whole group is asked to end, and all is made to after a grace."""
     while os.read(0, 1):  # not through sys.stdin, whose lock this thread would hold when the interpreter ends
         continue
     _signal_group(process.pid, signal.SIGTERM)
@@ -51,17 +52,35 @@ def _end_with_parent(process: "subprocess.Popen[bytes]") -> None:
     while process.poll() is None and time.monotonic() < deadline:
         time.sleep(POLL_S)
     _signal_group(process.pid, signal.SIGKILL)
+    _kill_children()
 
 
 def _end_descendants(group: int) -> None:
-    """Kills what the command left behind: the rest of its group, and (on Linux) descendants that had left the group."""
+    """Kills what the command left behind: the rest of its group, and (on Linux) descendants that had left the group.
+
+    Waits until they are gone, but not for ever: the kernel may hold on to one.
+    """
     _signal_group(group, signal.SIGKILL)
-    while orphans := _children():
-        for orphan in orphans:
-            with contextlib.suppress(ProcessLookupError):
-                os.kill(orphan, signal.SIGKILL)
-            with contextlib.suppress(ChildProcessError):
-                os.waitpid(orphan, 0)
+    deadline = time.monotonic() + REAP_S
+    while (orphans := _kill_children()) and time.monotonic() < deadline:
+        if not any(_is_reaped(orphan) for orphan in orphans):
+            time.sleep(POLL_S)
+
+
+def _kill_children() -> list[int]:
+    """Kills all children of this process, and says which there were."""
+    children = _children()
+    for child in children:
+        with contextlib.suppress(ProcessLookupError, PermissionError):
+            os.kill(child, signal.SIGKILL)
+    return children
+
+
+def _is_reaped(child: int) -> bool:
+    """Whether the child is gone by now; waiting for one that does not die would leave the others alive."""
+    with contextlib.suppress(ChildProcessError):
+        return os.waitpid(child, os.WNOHANG) != (0, 0)
+    return True
 
 
 def _children() -> list[int]:

@@ -11,7 +11,7 @@ import socket
 import subprocess
 import sys
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -67,19 +67,20 @@ class Engine:
         size = self.printed()
         start = max(self.began, size - _LOG_TAIL)
         text = os.pread(self.log.fileno(), size - start, start).decode(errors="replace")
-        for name in self.secrets:
-            if value := os.environ.get(name, "").strip():
-                text = text.replace(value, f"${name}")
+        held = {name: os.environ.get(name, "").strip() for name in self.secrets}
+        for name, value in sorted(held.items(), key=lambda one: -len(one[1])):  # one may begin as another does
+            text = text.replace(value, f"${name}") if value else text
         lines = [line.rstrip()[:LONGEST_LINE] for line in text.splitlines() if line.strip()]
         return tuple(lines[-LAST_LINES:])
 
 
 @contextmanager
-def launched(launch: Launch, name: ArmName, log: Path) -> Iterator[Engine]:
+def launched(launch: Launch, name: ArmName, log: Path, keys: Collection[str] = ()) -> Iterator[Engine]:
     """The engine, serving; it is gone with everything it started when the context ends, or this process does.
 
     Args:
         log: Where its output is appended, unless the block names a file of its own.
+        keys: Variables that hold what the arm's requests carry, as secret as `secrets` are.
 
     Raises:
         ScenarioError: the command or a secret is not there, the port is taken, or the log cannot be written.
@@ -93,7 +94,7 @@ def launched(launch: Launch, name: ArmName, log: Path) -> Iterator[Engine]:
     with _log(Path(launch.log) if launch.log else log, name) as file:
         began = file.tell()
         with _kept(command, environment, file) as keeper:
-            engine = Engine(f"http://{HOST}:{port}", keeper, file, began, launch.secrets)
+            engine = Engine(f"http://{HOST}:{port}", keeper, file, began, tuple(dict.fromkeys((*launch.secrets, *keys))))
             _wait_until_ready(engine, launch, name)
             yield engine
 

@@ -12,9 +12,11 @@ from pathlib import Path
 import httpx
 import pytest
 
+from specbench.arms import ready_arm
 from specbench.errors import ScenarioError, UnreachableError
 from specbench.launch import LONGEST_READ, environment_of, launched
 from specbench.model.asked import Launch
+from tests.support.evidence import an_arm
 from tests.support.leftovers import NAME, a_mark, left_after, marked
 
 SERVER = """
@@ -133,6 +135,19 @@ def test_the_last_lines_are_those_of_this_start_and_hide_secrets(tmp_path: Path,
     (tmp_path / "log").write_text("from an earlier start\n")
     with launched(replace(a_launch(), secrets=("ENGINE_KEY",)), "baseline", tmp_path / "log") as engine:
         assert engine.last_lines() == ("the key is $ENGINE_KEY",)
+
+
+def test_the_last_lines_hide_the_keys_that_requests_carry(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Named by the arm and not by its launch block; one that begins as another does is hidden whole."""
+    for name, key in (("METRICS_KEY", "sk-very"), ("ENGINE_KEY", "sk-very-secret"), ("TEAM_KEY", "team-secret")):
+        monkeypatch.setenv(name, key)
+    arm = replace(
+        an_arm(), api_key_env="ENGINE_KEY", header_env={"X-Key": "TEAM_KEY"}, options={"metrics_api_key_env": "METRICS_KEY"}
+    )
+    launch = a_launch("print('team-secret', 'sk-very', flush=True)")
+    with ready_arm(replace(arm, launch=launch), "baseline", tmp_path / "log") as ready:
+        assert ready.engine is not None
+        assert ready.engine.last_lines() == ("the key is $ENGINE_KEY", "$TEAM_KEY $METRICS_KEY")
 
 
 def test_what_was_printed_after_a_mark_can_be_read(tmp_path: Path) -> None:
