@@ -120,7 +120,7 @@ def describe(scenario: Scenario, trials: tuple[Trial, ...]) -> str:
         "  cell                     required",
         *(f"  {cell.id:24} {_required(scenario, cell)}" for cell in cells),
         "",
-        f"  success: {scenario.success.metric} at least {scenario.success.improve_by:.0%} better in the primary cell",
+        f"  success: {scenario.success.metric} at least {100 * scenario.success.improve_by:g}% better in the primary cell",
         *_rails(scenario),
     ]
     return "\n".join(lines)
@@ -196,7 +196,7 @@ def _rails(scenario: Scenario) -> list[str]:
         elif metric.method == "share":
             allowed = f"at most {100 * rail.margin:g} points more"
         else:
-            allowed = f"{'within' if metric.direction == 'equal' else 'worse by at most'} {rail.margin:.0%}"
+            allowed = f"{'within' if metric.direction == 'equal' else 'worse by at most'} {100 * rail.margin:g}%"
         line = f"{rail.role if rail.required else 'optional'}: {rail.metric} {allowed}{_where(rail)}"
         lines += wrap(line, width=80, initial_indent="  ", subsequent_indent="      ")
     return lines

@@ -159,12 +159,18 @@ def _deciding(scenario: Scenario) -> list[Guardrail]:
     return [
         rule
         for rule in scenario.guardrails
-        if rule.required and rule.role == "guardrail" and rule.margin is not None and rule.slo is None and rule.metric in METRICS
+        if rule.required and rule.role == "guardrail" and rule.margin is not None and rule.slo is None and _is_paired(rule.metric)
     ]
 
 
 def _metrics(scenario: Scenario) -> list[str]:
-    return list(dict.fromkeys([scenario.success.metric, *(rule.metric for rule in _deciding(scenario))]))
+    wanted = dict.fromkeys([scenario.success.metric, *(rule.metric for rule in _deciding(scenario))])
+    return [metric for metric in wanted if _is_paired(metric)]
+
+
+def _is_paired(metric: str) -> bool:
+    """Whether log ratios of pairs judge it; shares and counts are judged by their values, whose margins are no ratios."""
+    return metric in METRICS and METRICS[metric].method in ("pairs", "pooled")
 
 
 def _required(scenario: Scenario) -> list[Cell]:

@@ -84,6 +84,16 @@ def test_a_guardrail_of_some_loads_stands_with_them() -> None:
     assert max(map(len, described.splitlines())) <= 80
 
 
+def test_limits_are_told_as_they_were_asked() -> None:
+    """Half percents are not rounded away."""
+    text = CODE.read_text().replace("worse_by_at_most: 15%", "worse_by_at_most: 2.5%")
+    scenario = parse_scenario(text, "code.yaml", Overrides(settings=(("success.improve_by", "7.5%"),)))
+    described = describe(scenario, trials_of(scenario, cells_of(scenario)))
+
+    assert "ttft_p95 worse by at most 2.5%\n" in described
+    assert "at least 7.5% better in the primary cell\n" in described
+
+
 def test_pairs_are_not_always_led_by_the_same_arm_in_time() -> None:
     """Consecutive pairs of one cell do not all repeat the same order."""
     scenario = code(profile="standard")

@@ -122,6 +122,18 @@ def test_cells_that_decide_nothing_are_left_out_and_metrics_without_a_margin_too
     ]
 
 
+@pytest.mark.parametrize("metric", ["error_rate", "preemptions"])
+def test_shares_and_counts_are_not_held_against_a_spread_of_ratios(metric: str) -> None:
+    """A margin of 1 point is not 1 %: no row, no refusal, and no part in the error that the tests of ratios share."""
+    scenario = with_guardrails(a_scenario((1, 4)), a_guardrail(metric, 0.01))
+    spreads = Spreads({(cell, name): 0.05 for cell in ("c1", "c4") for name in (metric, "tpot_p95")}, "the A/A run r1")
+
+    assert {power.metric for power in power_of(scenario, spreads)} == {"tpot_p95"}
+    assert power_of(scenario, spreads) == power_of(a_scenario((1, 4)), spreads)
+    assert metric not in {name for _, name in stated_prior(scenario).of}
+    refuse_margins(scenario, spreads)
+
+
 def test_the_description_says_where_its_numbers_come_from_and_what_five_percent_would_take() -> None:
     """Every cell is alike under the prior and printed once; a run's own cells are printed each."""
     scenario = a_scenario((1, 4))
