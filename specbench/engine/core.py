@@ -12,7 +12,7 @@ from specbench.engine.answers import Answer, Growth
 from specbench.engine.decoding import next_tokens
 from specbench.engine.distribution import probability
 from specbench.engine.kv import BLOCK_TOKENS, BlockPool
-from specbench.engine.options import EngineOptions, Speculation, tree_nodes
+from specbench.engine.options import EngineOptions, lookahead_of
 from specbench.engine.requests import Generation
 from specbench.engine.scheduler import Batch, Limits, Sequence, Share, leave, remember_blocks, schedule
 from specbench.engine.steptime import Machine, Part, step_s
@@ -79,7 +79,7 @@ class Engine:
         self.models = models
         self.machine = machine
         self.speculation = options.speculative
-        lookahead = _lookahead(options.speculative)
+        lookahead = lookahead_of(options.speculative)
         self.batch = Batch(
             pool=BlockPool(kv_tokens // BLOCK_TOKENS, options.prefix_caching),
             limits=Limits(options.max_num_batched_tokens, options.max_num_seqs, lookahead),
@@ -190,12 +190,3 @@ class Engine:
                 TokenLogprob(token, math.log(probability(p, token)), tuple((each, math.log(share)) for each, share in best))
             )
         return tuple(told)
-
-
-def _lookahead(speculation: Speculation | None) -> int:
-    """Tokens that one request's drafts may take in a step: a tree has more of them than it is deep."""
-    if speculation is None:
-        return 0
-    if speculation.tree is None:
-        return speculation.num_speculative_tokens
-    return tree_nodes(speculation.tree)
