@@ -3,6 +3,17 @@
 # code. Every value comes by environment, never by pasting into the script, so that no input can become a command.
 set -eu
 
+# Runs a command whose output may hold what a server told, with GitHub's own commands (`::error::`) off while it speaks; the token
+# that turns them on again is one that nobody can guess. The empty line ends a last line that the command did not end.
+quoted() {
+  token=$(od -An -N16 -tx1 /dev/urandom | tr -d ' \n')
+  echo "::stop-commands::$token"
+  ended=0
+  "$@" || ended=$?
+  printf '\n::%s::\n' "$token"
+  return "$ended"
+}
+
 run=${SPECBENCH_RUN:-}
 if [ -z "$run" ]; then
   if [ -z "${SPECBENCH_SCENARIO:-}" ]; then
@@ -16,7 +27,7 @@ if [ -z "$run" ]; then
   if [ -n "${SPECBENCH_MODEL:-}" ]; then set -- "$@" --model "$SPECBENCH_MODEL"; fi
   if [ -n "${SPECBENCH_PROFILE:-}" ]; then set -- "$@" --profile "$SPECBENCH_PROFILE"; fi
   code=0
-  specbench run "$@" || code=$?
+  quoted specbench run "$@" || code=$?
   # 30 is a verdict (INVALID), and has a result to report; anything else that is not 0 has none.
   if [ "$code" -ne 0 ] && [ "$code" -ne 30 ]; then exit "$code"; fi
 fi
@@ -32,9 +43,9 @@ specbench report "$run" --format comment -o "$run/comment.md"
 
 code=0
 if [ "${SPECBENCH_ALLOW_CAPPED:-false}" = true ]; then
-  specbench gate "$run" --allow-capped || code=$?
+  quoted specbench gate "$run" --allow-capped || code=$?
 else
-  specbench gate "$run" || code=$?
+  quoted specbench gate "$run" || code=$?
 fi
 # 10 is HOLD, 11 is CAPPED: with `harm` these warn (the annotations said so) and do not fail.
 if [ "${SPECBENCH_FAIL_ON:-any}" = harm ] && { [ "$code" -eq 10 ] || [ "$code" -eq 11 ]; }; then code=0; fi

@@ -146,6 +146,39 @@ def test_the_actions_options_let_pauses_pass(tmp_path: Path) -> None:
         assert _gate(folder, word, **options)[0] == code
 
 
+@pytest.mark.parametrize("code", [0, 20, 69])
+def test_what_a_server_told_is_no_command_to_github(tmp_path: Path, code: int) -> None:
+    """All that `run` and `gate` print stands between a stop and a resume of one random token, whatever they end with."""
+    tool = tmp_path / "bin" / "specbench"
+    tool.parent.mkdir()
+    tool.write_text(f"#!/bin/sh\n[ $1 = report ] && exit 0\nprintf '::error::told\\n::stop-commands::x\\nhalf'\nexit {code}\n")
+    tool.chmod(0o755)
+    for place, asked in enumerate(({"SPECBENCH_SCENARIO": "chat.yaml", "SPECBENCH_RUN": ""}, {})):
+        folder = tmp_path / str(place)
+        folder.mkdir()
+        ended, log, _ = _gate(folder, "HOLD", PATH=f"{tool.parent}{os.pathsep}{os.environ['PATH']}", **asked)
+        assert ended == code
+        live, tokens = _obeyed(log)
+        assert "error::told" not in live
+        assert len(set(tokens)) == len(tokens) == (2 if asked and code == 0 else 1)
+        assert all(re.fullmatch("[0-9a-f]{32}", token) for token in tokens)
+
+
+def _obeyed(log: str) -> tuple[list[str], list[str]]:
+    """The commands that GitHub acts on, and the tokens under which it stopped and went on again."""
+    live, tokens, stopped = [], [], ""
+    for line in log.splitlines():
+        if stopped and line == f"::{stopped}::":
+            tokens.append(stopped)
+            stopped = ""
+        elif not stopped and line.startswith("::stop-commands::"):
+            stopped = line.removeprefix("::stop-commands::")
+        elif not stopped and line.startswith("::"):
+            live.append(line[2:])
+    assert stopped == ""
+    return live, tokens
+
+
 def test_the_actions_script_says_what_is_missing(tmp_path: Path) -> None:
     """Without a scenario and without a run there is one annotation and a command-line error."""
     ended, log, _ = _gate(tmp_path, "HOLD", SPECBENCH_RUN="")
