@@ -4,6 +4,7 @@ Two tables: `requests` (one row per request, failed ones too) and `events` (one 
 together name a request in both. Rows are written in batches, so that memory does not grow with the run.
 """
 
+import csv
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import ExitStack
 from itertools import islice
@@ -158,7 +159,11 @@ def _csv(file: Path, stack: ExitStack) -> Write:
     out = stack.enter_context(file.open("w", encoding="utf-8", newline=""))
 
     def write(table: pd.DataFrame) -> None:
-        table.to_csv(out, index=False, header=out.tell() == 0, lineterminator="\n")
+        head = out.tell() == 0
+        text = table.to_csv(index=False, header=head, lineterminator="\n")
+        if "\r" in text:  # the csv module leaves a bare one unquoted, and readers take it for the end of a row
+            text = table.to_csv(index=False, header=head, lineterminator="\n", quoting=csv.QUOTE_NONNUMERIC)
+        out.write(text)
 
     return write
 

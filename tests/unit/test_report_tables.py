@@ -46,6 +46,17 @@ def test_a_request_is_a_row_with_its_place_and_its_facts(tmp_path: Path) -> None
     assert [other[key] for key in ("arm", "rounds", "drafted", "accepted")] == ["speculative", "3", "12", "7"]
 
 
+def test_a_bare_carriage_return_ends_no_row(tmp_path: Path) -> None:
+    """A finish reason is a server's text; whatever it holds reads back as one field of one row."""
+    odd = a_record([50], index=0, finish_reason="stop\rfor good")
+    requests, _ = write_tables(tmp_path, "csv", BLOCKS, (odd, RECORDS[1]))
+    assert [(row["finish_reason"], row["outcome"], row["output_tokens"]) for row in _rows(requests)] == [
+        ("stop\rfor good", "ok", "1"),
+        ("stop", "http_error", ""),
+    ]
+    assert len(pd.read_csv(requests)) == 2
+
+
 def test_an_event_is_a_row_that_joins_its_request(tmp_path: Path) -> None:
     """Block and index name the request; events of one engine step share a step."""
     _, events = write_tables(tmp_path, "csv", BLOCKS, RECORDS)
