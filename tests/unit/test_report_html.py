@@ -128,6 +128,16 @@ def test_what_held_speculation_back_is_named_with_its_cell(pages: dict[str, Page
     assert "What held speculation back" not in pages["PROMOTE"].text
 
 
+def test_on_a_narrow_screen_a_long_word_wraps(pages: dict[str, Page]) -> None:
+    """Commands, and links and chips with names, stay whole where they fit and are never cut off where they do not."""
+    style = pages["CAPPED"].source.partition("<style>")[2].partition("</style>")[0]
+    rules = dict(re.findall(r"^([^@{}\n]+?) \{([^}]*)\}", style, re.MULTILINE))
+    for name in (".command i", ".reasons a", ".chip, .badge", ".chip"):
+        assert "nowrap" not in rules[name]
+    assert "inline-block" in rules[".command i"]
+    assert "overflow-wrap: anywhere" in rules[".chip"]
+
+
 def test_the_same_result_gives_the_same_page() -> None:
     """No date, no random id: a page is a function of its result."""
     assert html(capped()) == html(capped())
