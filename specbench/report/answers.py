@@ -1,14 +1,13 @@
 """The six questions that a reader brings to a report, each with one answer, from the result alone. No layout lives here."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from shlex import quote
 
 from specbench.analysis.words import outward
-from specbench.model.judged import Finding, Result
+from specbench.model.judged import Comparison, Finding, Result
 from specbench.report import costs, names, parts, wording
 from specbench.report.calibrated import whole_verdicts
-from specbench.report.ranges import range_sentence, range_words, tops
+from specbench.report.ranges import caps, range_sentence, range_words, tops
 from specbench.report.surer import surer
 from specbench.report.tally import tally
 from specbench.report.traffic import mix
@@ -49,13 +48,13 @@ def answers(result: Result) -> tuple[Answer, ...]:
 
 def _enable(result: Result) -> tuple[str, str]:
     short = {"PROMOTE": "Yes", "CAPPED": "Yes, up to a cap", "HOLD": "Not yet", "ROLLBACK": "No", "INVALID": VOID}
-    no_benefit = result.verdict == "HOLD" and any(reason.code == "no_benefit" for reason in result.reasons)
+    no_benefit = parts.no_benefit(result)
     text = names.VERDICTS[result.verdict].meaning
     if no_benefit:
         metric = names.metric(result.config.success_metric)
         text = f"A benefit of {wording.percent(result.config.improve_by)} in {metric} is ruled out."
     if result.verdict == "CAPPED" and result.slices:
-        return "Yes, for some slices", "It wins for the slices named here; for the others it is not shown to be safe and useful."
+        return _enable_slices(result)
     found = parts.ranges(result)
     if result.verdict == "CAPPED" and found:
         return f"Not yet: first confirm the cap of {tops(found)}", (
@@ -63,6 +62,19 @@ def _enable(result: Result) -> tuple[str, str]:
             f" speculation on up to {tops(found)} and keep it off above; else keep it off and read that run's report."
         )
     return "No: no benefit" if no_benefit else short[result.verdict], text
+
+
+def _enable_slices(result: Result) -> tuple[str, str]:
+    """Which slices may be switched on, and which of them only once their cap is confirmed."""
+    on, capped = parts.slices_that(result, "PROMOTE"), parts.slices_that(result, "CAPPED")
+    said = [f"It wins for {wording.listed([wording.slice_words(part) for part in on])}."] if on else []
+    if capped:
+        how = "up to the cap alone, by the command here" if parts.unconfirmed(result) else "up to each cap alone"
+        said.append(f"First confirm {caps(capped)}: run the tested loads {how}, {_own(result)}.")
+        said.append("Where that run says PROMOTE for such a slice, switch speculation on for it up to its cap; else keep it off.")
+    if len(on) + len(capped) < len(result.slices):
+        said.append("For the other slices it is not shown to be safe and useful.")
+    return "Yes, for some slices" if on else f"Not yet: first confirm {caps(capped)}", " ".join(said)
 
 
 def _own(result: Result) -> str:
@@ -73,9 +85,9 @@ def _own(result: Result) -> str:
 
 
 def confirmation(result: Result) -> str:
-    """The command that tests a cap: the run as it was asked, up to the cap alone; '' where no cap holds for the whole traffic."""
-    found = [one for one in parts.ranges(result) if one.max_concurrency is not None]
-    if result.verdict != "CAPPED" or not found:
+    """The command that tests a cap: the run as it was asked, up to the cap alone; '' where there is none, or more than one."""
+    found = [one for one in parts.unconfirmed(result) if one.max_concurrency is not None]
+    if not found:
         return ""
     profile = "standard" if result.run.profile == "smoke" else result.run.profile
     words = ["specbench", "run", result.run.scenario or f"{result.run.name}.yaml", "--profile", profile, *result.run.flags]
@@ -91,12 +103,22 @@ def _traffic(result: Result) -> tuple[str, str]:
     if result.verdict == "INVALID":
         return VOID, "The measurement carries no judgement of any traffic."
     if result.slices:
-        eligible = [found for found in result.slices if found.verdict in ("PROMOTE", "CAPPED")]
-        named = ", ".join(f"{found.bin} ({range_words(parts.ranges(found))})" for found in eligible) or "none"
-        rest = ", ".join(f"{found.bin} ({found.verdict})" for found in result.slices if found not in eligible) or "none"
-        return ", ".join(found.bin for found in eligible) or "No traffic", f"Eligible: {named}. Not: {rest}."
+        return _slices(result)
     short = "The mix as tested" if result.verdict in ("PROMOTE", "CAPPED") else "No traffic"
     return short, f"Tested as one mix: {mix(result)}. Its parts were not judged apart; `traffic: separate` does that."
+
+
+def _slices(result: Result) -> tuple[str, str]:
+    on, capped = parts.slices_that(result, "PROMOTE"), parts.slices_that(result, "CAPPED")
+    spans = [
+        ", ".join(f"{wording.slice_words(part)} ({range_words(parts.ranges(part))})" for part in some) for some in (on, capped)
+    ]
+    rest = [f"{wording.slice_words(part)} ({part.verdict})" for part in result.slices if part not in (*on, *capped)]
+    said = [f"Eligible: {spans[0] or 'none'}."]
+    said += [f"Once the cap is confirmed: {spans[1]}."] if capped else []
+    short = [wording.slice_words(part) for part in on]
+    short += [f"{wording.slice_words(part)} once its cap is confirmed" for part in capped]
+    return ", ".join(short) or "No traffic", " ".join((*said, f"Not: {', '.join(rest) or 'none'}."))
 
 
 def _load(result: Result) -> tuple[str, str]:
@@ -118,19 +140,33 @@ def _certainty(result: Result) -> tuple[str, str]:
     error = wording.percent(result.config.alpha)
     text = f"Each PASS errs in at most {error} of runs, all FAILs together in at most {error}. {whole_verdicts(result.verdict)}"
     if result.verdict == "ROLLBACK":
-        return _harm([finding for finding in parts.findings(result) if finding.required], text)
+        return _harm(result, text)
     success = parts.comparison(cell, result.config.success_metric)
+    judged = next((one for one in cell.findings if one.role == "success"), None)
+    if judged is not None and judged.state == "FAIL" and judged.upper is None:
+        return "Benefit ruled out", f"{judged.reason} {text}"
     if success is None or success.ratio is None:
         return "Benefit not measured", text
-    name = names.metric(success.metric)
-    where = f"At {wording.load(cell.axes)} {name} was {wording.ratio(success.ratio)} times the baseline's"
-    where += f" ({wording.one_of(success.n_blocks, 'pair')} of blocks)"
-    judged = next((one for one in cell.findings if one.role == "success" and one.state == "PASS"), None)
-    if judged is None or judged.upper is None:
-        return f"{name} ×{wording.ratio(success.ratio)}, not settled", f"{where}. {text}"
-    side = "below" if success.direction == "lower" else "above"
-    end = outward(judged.upper, side == "below", success.ci_high if side == "below" else success.ci_low)
-    return f"{wording.percent(success.ci_level)} sure: {name} {side} ×{end}", f"{where}. {text}"
+    name, part = names.metric(success.metric), wording.slice_words(cell.axes)
+    place = f"{wording.load(cell.axes)} of {part}," if part else wording.load(cell.axes)
+    where = f"At {place} {name} was {wording.ratio(success.ratio)} times the baseline's"
+    where += f" ({wording.one_of(success.n_blocks, 'pair')} of blocks)."
+    if judged is not None and judged.state == "FAIL":
+        where += f" A benefit of {wording.percent(result.config.improve_by)} is ruled out."
+    return f"{_benefit(judged, success)}{f', for {part}' if part else ''}", f"{where} {text}"
+
+
+def _benefit(judged: Finding | None, success: Comparison) -> str:
+    """The benefit, or that there is none, with the end of the interval on which that rests; that it is open, where it is."""
+    name, falls = names.metric(success.metric), success.direction == "lower"
+    if judged is None or judged.upper is None or judged.state not in ("PASS", "FAIL"):
+        return f"{name} ×{wording.ratio(success.ratio)}, not settled"
+    up = falls == (judged.state == "PASS")
+    end = outward(judged.upper, up, success.ci_high if up else success.ci_low)
+    shown = f"{name} {'below' if up else 'above'} ×{end}"
+    if judged.state == "FAIL":
+        shown = f"no such benefit, {name} at {'most' if up else 'least'} ×{end}"
+    return f"{wording.percent(success.ci_level)} sure: {shown}"
 
 
 def _points(result: Result) -> tuple[str, ...]:
@@ -141,9 +177,14 @@ def _points(result: Result) -> tuple[str, ...]:
     return found if len(found) <= TALLIED else (*found[: TALLIED - 1], "The other loads: see the cells.")
 
 
-def _harm(required: Sequence[Finding], tally: str) -> tuple[str, str]:
-    """How sure the harm is: by the clearest of the findings that failed."""
-    failed = [finding for finding in required if finding.state == "FAIL"]
+def _harm(result: Result, tally: str) -> tuple[str, str]:
+    """How sure the harm is: by the clearest of the checks that failed; of an arm that was dead there are none."""
+    failed = [
+        one for one in parts.findings(result) if one.required and one.state == "FAIL" and one.role in ("guardrail", "safety")
+    ]
+    if not failed:
+        dead = [one.message for one in result.reasons if one.code == "dead_arm"]
+        return "The speculative arm was dead", " ".join((*dead, tally))
     chances = [finding.p_harm_adjusted if finding.p_harm_adjusted is not None else finding.p_harm for finding in failed]
     clearest = min((chance for chance in chances if chance is not None), default=None)
     said = ""

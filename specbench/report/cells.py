@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 from specbench.model.judged import AcceptanceSummary, CellResult, Comparison, Factors
 from specbench.model.shown import BlockPoint, Distribution, Timeline
-from specbench.report import names, rows, wording
+from specbench.report import names, parts, rows, wording
 from specbench.report.quantiles import QuantileTable, quantile_tables
 from specbench.report.truth import TruthRow, truth_rows
 
@@ -87,13 +87,13 @@ def cell_view(cell: CellResult, index: int) -> CellView:
         state=cell.state,
         glyph=names.GLYPHS[cell.state],
         required=cell.required,
-        primary=cell.primary,
+        primary=parts.must_show(cell),
         pairs=f"{cell.pairs_used} of {cell.pairs_planned} pairs",
         metrics=tuple(rows.metric_row(found) for found in cell.metrics if _told(found)),
         untold=_untold(cell),
         findings=tuple(
-            rows.finding_row(found, compared.get(found.metric))
-            for found in sorted(cell.findings, key=lambda one: order.index(one.role))
+            rows.finding_row(found, compared.get(found.metric), number)
+            for found, number in sorted(parts.numbered(cell.findings), key=lambda one: order.index(one[0].role))
         ),
         checks=tuple(rows.check_row(found) for found in cell.integrity),
         counts=(*rows.count_rows(cell.counts), running),

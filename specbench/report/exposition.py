@@ -116,9 +116,13 @@ def _cells(result: Result) -> list[Metric]:
 
 def _findings(result: Result) -> list[Metric]:
     family = StateSetMetricFamily(
-        "specbench_finding", "The state of each guardrail: 1 for the one that holds.", labels=["run", "cell", "metric"]
+        "specbench_finding",
+        "The state of each guardrail: 1 for the one that holds.",
+        labels=["run", "cell", "metric", "role", "number"],
     )
-    for found in parts.findings(result):
-        states = ("PASS", "FAIL", "INCONCLUSIVE", "NODATA")
-        family.add_metric([result.run.name, found.cell or "", found.metric], {state: state == found.state for state in states})
+    states = ("PASS", "FAIL", "INCONCLUSIVE", "NODATA")
+    for place in (*(cell.findings for cell in result.cells), result.run_findings):
+        for found, number in parts.numbered(place):
+            labels = [result.run.name, found.cell or "", found.metric, found.role, str(number)]
+            family.add_metric(labels, {state: state == found.state for state in states})
     return [family]

@@ -3,7 +3,6 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from specbench.model.judged import Result
 from specbench.report import names
 from specbench.report.cells import CellView
 from specbench.report.rows import FindingRow
@@ -43,19 +42,29 @@ class HeatMap:
     legend: tuple[LegendRow, ...]
 
 
-def heat_map(result: Result, cells: Sequence[CellView]) -> HeatMap:
-    """Cells down, guardrails across by role; an advisory one that no cell could measure is left to the cells' own tables."""
-    found = [one for cell in result.cells for one in cell.findings]
-    told = {one.metric for one in found if one.required or one.state != "NODATA"}
-    order = {role: position for position, role in enumerate(names.ROLES)}
-    columns = {one.metric: names.ROLES[one.role] for one in sorted(found, key=lambda one: order[one.role]) if one.metric in told}
-    seen = {cell.state for cell in result.cells} | {one.state for one in found}
+def heat_map(cells: Sequence[CellView]) -> HeatMap:
+    """Cells down, guardrails across by role; an advisory one that no cell could measure is left to the cells' own tables.
+
+    Two guardrails on one metric have a column each, the second with its number.
+    """
+    order = tuple(names.ROLES)
+    found = sorted((one for cell in cells for one in cell.findings), key=lambda one: order.index(one.kind))
+    told = {_column(one) for one in found if one.required or one.state != "NODATA"}
+    columns = {_column(one): one for one in found if _column(one) in told}
+    seen = {cell.state for cell in cells} | {one.state for one in found}
     return HeatMap(
-        columns=tuple(HeatColumn(names.metric(metric), role) for metric, role in columns.items()),
-        rows=tuple(HeatRow(cell, tuple(_tile(cell, metric) for metric in columns)) for cell in cells),
+        columns=tuple(
+            HeatColumn(one.label + (f" ({one.number})" if one.number > 1 else ""), names.ROLES[one.kind])
+            for one in columns.values()
+        ),
+        rows=tuple(HeatRow(cell, tuple(_tile(cell, column) for column in columns)) for cell in cells),
         legend=tuple(LegendRow(state, names.GLYPHS[state], meaning) for state, meaning in names.STATES.items() if state in seen),
     )
 
 
-def _tile(cell: CellView, metric: str) -> FindingRow | None:
-    return next((found for found in cell.findings if found.metric == metric), None)
+def _column(found: FindingRow) -> tuple[str, str, int]:
+    return found.metric, found.kind, found.number
+
+
+def _tile(cell: CellView, column: tuple[str, str, int]) -> FindingRow | None:
+    return next((found for found in cell.findings if _column(found) == column), None)

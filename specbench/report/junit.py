@@ -1,7 +1,8 @@
 """The findings as JUnit XML: a suite per cell, a case per guardrail. What a state means to a build is decided here, nowhere else.
 
 FAIL is a failure; INCONCLUSIVE is skipped, so that a HOLD stays visible without painting a build red; no data and a broken
-measurement are errors. Of a CAPPED run no finding is a failure: harm beyond the cap is what the cap is for.
+measurement are errors. Of a CAPPED run no finding is a failure, as harm beyond the cap is what the cap is for, but in a slice
+that says ROLLBACK. Cells that are not required do nothing to a build.
 
 Source: junit-10.xsd of Jenkins' xUnit plugin, which GitLab and GitHub's actions read too.
 """
@@ -44,8 +45,8 @@ def _run_suite(result: Result) -> ElementTree.Element:
     said = [f"{result.verdict}: {view.headline(result)}.", parts.demonstration(result), *(one.message for one in result.reasons)]
     message = " ".join(filter(None, said))
     _end(case, VERDICT_PROBLEMS.get(result.verdict), result.verdict, message)
-    _findings(suite, "run", result.run_findings, result.verdict)
-    _checks(suite, "run", result.integrity)
+    _findings(suite, "run", result.run_findings, (result.verdict, result.verdict))
+    _checks(suite, "run", result.integrity, decides=True)
     return suite
 
 
@@ -56,27 +57,44 @@ def _cell_suite(result: Result, cell: CellResult) -> ElementTree.Element:
     for found in cell.metrics:
         numbers = (("ratio", found.ratio), ("ci_low", found.ci_low), ("ci_high", found.ci_high))
         pairs += [(f"{found.metric}.{name}", f"{value:.6g}") for name, value in numbers if value is not None]
-    pairs += [(f"{found.metric}.allowed", limit(found)) for found in cell.findings]
-    pairs += [(f"{found.metric}.p_harm", f"{found.p_harm:.6g}") for found in cell.findings if found.p_harm is not None]
+    marked = _marked(cell.findings)
+    pairs += [(".".join([one.metric, *mark, "allowed"]), limit(one, parts.unit(cell, one.metric))) for one, mark in marked]
+    pairs += [(".".join([one.metric, *mark, "p_harm"]), f"{one.p_harm:.6g}") for one, mark in marked if one.p_harm is not None]
     _properties(suite, pairs)
-    _findings(suite, cell.id, cell.findings, result.verdict)
-    _checks(suite, cell.id, cell.integrity)
+    own = parts.slice_of(result, cell)
+    _findings(suite, cell.id, cell.findings, (result.verdict, own.verdict if own else result.verdict))
+    _checks(suite, cell.id, cell.integrity, decides=cell.required)
     return suite
 
 
-def _findings(suite: ElementTree.Element, place: str, findings: Sequence[Finding], verdict: VerdictWord) -> None:
-    for found in findings:
+def _marked(found: Sequence[Finding]) -> list[tuple[Finding, tuple[str, ...]]]:
+    """Each finding with what tells it apart from others of its metric: its role where they have several, its number from 2 on."""
+    roles: dict[str, set[str]] = {}
+    for one in found:
+        roles.setdefault(one.metric, set()).add(names.ROLES[one.role])
+    return [
+        (one, (*((names.ROLES[one.role],) if len(roles[one.metric]) > 1 else ()), *((str(number),) if number > 1 else ())))
+        for one, number in parts.numbered(found)
+    ]
+
+
+def _findings(
+    suite: ElementTree.Element, place: str, findings: Sequence[Finding], verdicts: tuple[VerdictWord, VerdictWord]
+) -> None:
+    """A case per finding; `verdicts` are the run's, and that of the slice that the findings are of."""
+    run, own = verdicts
+    for found, mark in _marked(findings):
         tag, kind = PROBLEMS.get(found.state, (None, ""))
-        beyond_cap = verdict == "CAPPED" and found.state == "FAIL"
-        message = f"beyond the cap: {found.reason}" if beyond_cap else found.reason
-        case = _case(suite, place, names.metric(found.metric))
-        _end(case, ("skipped" if beyond_cap else tag) if found.required else None, kind, message)
+        kept_off = run == "CAPPED" and own != "ROLLBACK" and found.state == "FAIL"
+        message = f"beyond the cap: {found.reason}" if kept_off and own == "CAPPED" else found.reason
+        case = _case(suite, place, names.metric(found.metric) + (f" ({', '.join(mark)})" if mark else ""))
+        _end(case, ("skipped" if kept_off else tag) if found.required else None, kind, message)
 
 
-def _checks(suite: ElementTree.Element, place: str, checks: Sequence[IntegrityCheck]) -> None:
+def _checks(suite: ElementTree.Element, place: str, checks: Sequence[IntegrityCheck], decides: bool) -> None:
     for check in checks:
         case = _case(suite, place, f"integrity: {check.id.replace('_', ' ')}")
-        _end(case, "error" if check.ok is False else None, "INVALID", check.message)
+        _end(case, "error" if check.ok is False and decides else None, "INVALID", check.message)
 
 
 def _properties(suite: ElementTree.Element, pairs: Sequence[tuple[str, str]]) -> None:

@@ -123,7 +123,7 @@ def _row(fields: Sequence[str]) -> str:
 
 def _name(cell: CellResult) -> str:
     part = wording.slice_name(cell.axes)
-    return literal(f"{wording.load(cell.axes)}{f' · {part}' if part else ''}{' (primary)' if cell.primary else ''}")
+    return literal(f"{wording.load(cell.axes)}{f' · {part}' if part else ''}{' (primary)' if parts.must_show(cell) else ''}")
 
 
 def _ratio(cell: CellResult, metric: str) -> str:
@@ -140,15 +140,15 @@ def _accepted(cell: CellResult) -> str:
 
 def _open_findings(result: Result) -> list[str]:
     """Every required finding that did not pass, as a table; nothing where all did."""
-    labels = {cell.id: _name(cell) + place_words(result, cell) for cell in result.cells}
+    places = {cell.id: (cell, _name(cell) + place_words(result, cell)) for cell in result.cells}
     found = [one for one in parts.findings(result) if one.required and one.state != "PASS"]
     if not found:
         return []
     head = [_row(["where", "guardrail", "state", "allowed", "why"]), _row(["---"] * 5)]
-    return ["Not passed:", "", *head, *(_finding(one, labels) for one in found)]
+    return ["Not passed:", "", *head, *(_finding(one, places.get(one.cell or "")) for one in found)]
 
 
-def _finding(found: Finding, labels: dict[str, str]) -> str:
-    place = labels.get(found.cell or "", "the run")
+def _finding(found: Finding, place: tuple[CellResult, str] | None) -> str:
+    where, unit = ("the run", "") if place is None else (place[1], parts.unit(place[0], found.metric))
     state = f"{names.GLYPHS[found.state]} {found.state}"
-    return _row([place, names.metric(found.metric), state, literal(limit(found)), literal(found.reason)])
+    return _row([where, names.metric(found.metric), state, literal(limit(found, unit)), literal(found.reason)])

@@ -1,6 +1,18 @@
 """Parts of a result by name: a metric of a cell, the primary cell, the cells of the range. No number is made here."""
 
-from specbench.model.judged import CellResult, Comparison, EnableRange, Finding, IntegrityCheck, Result, SliceResult
+from collections.abc import Sequence
+
+from specbench.model.judged import (
+    AT_P50,
+    CellResult,
+    Comparison,
+    EnableRange,
+    Finding,
+    IntegrityCheck,
+    Result,
+    SliceResult,
+    VerdictWord,
+)
 
 
 def comparison(cell: CellResult, metric: str) -> Comparison | None:
@@ -8,9 +20,50 @@ def comparison(cell: CellResult, metric: str) -> Comparison | None:
     return next((found for found in cell.metrics if found.metric == metric), None)
 
 
+def unit(cell: CellResult, metric: str) -> str:
+    """The unit of that metric there, '' where it was not compared."""
+    compared = comparison(cell, metric)
+    return "" if compared is None else compared.unit
+
+
+def must_show(cell: CellResult) -> bool:
+    """Whether the benefit is asked of this cell; with both loops each has a primary cell, and one of them alone must show it."""
+    return cell.primary and any(one.role == "success" for one in cell.findings)
+
+
 def primary(result: Result) -> CellResult | None:
-    """The cell that must show the benefit, None where nothing was measured."""
-    return next((cell for cell in result.cells if cell.primary), None)
+    """The cell that must show the benefit, with slices that of the first eligible one; None where nothing was measured."""
+    eligible = next((part for part in result.slices if part.verdict in ("PROMOTE", "CAPPED")), None)
+    cells = [cell for cell in result.cells if eligible is None or slice_of(result, cell) == eligible]
+    return next((cell for cell in cells if must_show(cell)), next((cell for cell in cells if cell.primary), None))
+
+
+def slice_of(result: Result, cell: CellResult) -> SliceResult | None:
+    """The slice that the cell belongs to, None where the traffic was not judged by slices."""
+    place = (cell.axes.bin, cell.axes.sampling)
+    return next((part for part in result.slices if (part.bin, part.sampling) == place), None)
+
+
+def slices_that(result: Result, verdict: VerdictWord) -> tuple[SliceResult, ...]:
+    """The slices of that verdict."""
+    return tuple(part for part in result.slices if part.verdict == verdict)
+
+
+def no_benefit(result: Result) -> bool:
+    """Whether a HOLD rules the benefit out for all of the traffic: with slices, in each of them."""
+    by_slice = [part.reasons for part in result.slices] or [result.reasons]
+    return result.verdict == "HOLD" and all(any(one.code == "no_benefit" for one in reasons) for reasons in by_slice)
+
+
+def numbered(found: Sequence[Finding]) -> tuple[tuple[Finding, int], ...]:
+    """The findings of one place, each with its number from 1 among those of its metric and role.
+
+    One that stands in for p95 comes after those that were asked for, so that these keep their number from load to load.
+    """
+    groups: dict[tuple[str, str], list[int]] = {}
+    for index, one in sorted(enumerate(found), key=lambda pair: AT_P50 in pair[1].notes):
+        groups.setdefault((one.metric, one.role), []).append(index)
+    return tuple((one, groups[one.metric, one.role].index(index) + 1) for index, one in enumerate(found))
 
 
 def findings(result: Result) -> tuple[Finding, ...]:
@@ -37,6 +90,16 @@ def within(cell: CellResult, found: EnableRange) -> bool:
 def ranges(found: Result | SliceResult) -> tuple[EnableRange, ...]:
     """The ranges of a result or slice: by concurrency, by rate, or both."""
     return tuple(one for one in (found.enable_range, found.rate_range) if one is not None)
+
+
+def unconfirmed(result: Result) -> tuple[EnableRange, ...]:
+    """The ranges that one run up to their caps would confirm: the result's, or those of its capped slices where all are alike."""
+    if result.verdict != "CAPPED":
+        return ()
+    by_cap = {
+        tuple((one.by, one.max_concurrency) for one in found): found for found in map(ranges, slices_that(result, "CAPPED"))
+    }
+    return ranges(result) or (next(iter(by_cap.values())) if len(by_cap) == 1 else ())
 
 
 def enabled(result: Result) -> tuple[CellResult, ...]:

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from itertools import pairwise
 
 from specbench.analysis.words import server_limit
-from specbench.model.judged import CellResult, EnableRange, Result
+from specbench.model.judged import CellResult, EnableRange, Result, SliceResult
 from specbench.report import parts, wording
 
 STATES = {"PASS": "passed", "FAIL": "harm shown", "ADVISORY": "not judged"}
@@ -18,6 +18,14 @@ def tops(found: Sequence[EnableRange]) -> str:
 def _top(found: EnableRange) -> str:
     top = found.max_concurrency
     return wording.streams(top) if found.by == "concurrency" else f"{top:g} requests/s" if top is not None else "unknown load"
+
+
+def caps(found: Sequence[SliceResult]) -> str:
+    """The caps of slices in words: 'the cap of 4 streams for chat/greedy', those of equal caps together."""
+    by_cap: dict[str, list[str]] = {}
+    for part in found:
+        by_cap.setdefault(tops(parts.ranges(part)), []).append(wording.slice_words(part))
+    return "the cap of " + "; of ".join(f"{cap} for {wording.listed(names)}" for cap, names in by_cap.items())
 
 
 def range_words(found: Sequence[EnableRange]) -> str:

@@ -2,6 +2,8 @@
 
 from dataclasses import dataclass
 
+from specbench.analysis.words import apart
+from specbench.model.asked import Role
 from specbench.model.judged import AcceptanceSummary, ArmCounts, BinResult, Comparison, Finding, IntegrityCheck, PerArm
 from specbench.report import names, wording
 
@@ -24,9 +26,11 @@ class MetricRow:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FindingRow:
-    """One guardrail as judged."""
+    """One guardrail as judged; `metric`, `kind` and `number` tell it apart from the others of its cell."""
 
     metric: str
+    kind: Role
+    number: int
     label: str
     role: str
     required: bool
@@ -133,23 +137,36 @@ def effect(found: Comparison) -> str:
     return "better" if (found.ci_high < 1) == (found.direction == "lower") else "worse"
 
 
-def finding_row(found: Finding, compared: Comparison | None = None) -> FindingRow:
+def finding_row(found: Finding, compared: Comparison | None = None, number: int = 1) -> FindingRow:
     """The finding as a row, with what it was judged by: the ratio, or the speculative arm's value under an absolute limit."""
-    unit = compared.unit if compared is not None else ""
-    seen = wording.ratio(found.ratio) if compared is None else ratio(compared)
-    if compared is not None and (found.slo is not None or COUNTED in found.notes):
-        seen = _value(compared, compared.value.speculative, compared.unbounded.speculative)
     return FindingRow(
         metric=found.metric,
+        kind=found.role,
+        number=number,
         label=names.metric(found.metric),
         role=names.ROLES[found.role] + ("" if found.required or found.role == "advisory" else ", not required"),
         required=found.required,
         state=found.state,
         glyph=names.GLYPHS[found.state],
-        seen=seen,
-        limit=limit(found, unit),
+        seen=_seen(found, compared),
+        limit=limit(found, compared.unit if compared is not None else ""),
         reason=found.reason,
     )
+
+
+def _seen(found: Finding, compared: Comparison | None) -> str:
+    """What was judged: the ratio, or under an absolute limit the figure over all blocks of the speculative arm."""
+    if compared is not None and found.slo is not None and compared.alone.blocks:
+        return _value(compared, compared.alone.value, compared.alone.unbounded)
+    if compared is not None and (found.slo is not None or COUNTED in found.notes):
+        return _value(compared, compared.value.speculative, compared.unbounded.speculative)
+    return ratio(compared) if found.ratio is None else _apart(found)[0]
+
+
+def _apart(found: Finding) -> tuple[str, str]:
+    """The ratio and its limit, with as many decimals as it takes that different ones look different."""
+    texts = wording.ratio(found.ratio), wording.ratio(found.bound)
+    return apart(found.ratio, found.bound) if texts[0] == texts[1] and found.ratio != found.bound else texts
 
 
 def limit(found: Finding, unit: str = "") -> str:
@@ -167,7 +184,7 @@ def limit(found: Finding, unit: str = "") -> str:
     if found.bound is None:
         return "no more than the baseline" if found.role == "safety" else wording.ABSENT
     least = (found.direction == "higher") if found.role != "success" else found.bound > 1
-    return f"{'≥' if least else '≤'} {wording.ratio(found.bound)}"
+    return f"{'≥' if least else '≤'} {_apart(found)[1]}"
 
 
 def check_row(found: IntegrityCheck) -> CheckRow:

@@ -34,7 +34,7 @@ def table_remarks(result: Result) -> tuple[str, ...]:
 def _benefit_alone(result: Result) -> tuple[str, ...]:
     """That the benefit is asked of the primary cell alone, where other cells do not judge its metric, and what guards those."""
     name = result.config.success_metric
-    others = [cell for cell in result.cells if not cell.primary and cell.required]
+    others = [cell for cell in result.cells if not parts.must_show(cell) and cell.required]
     judged = [[one.metric for one in cell.findings if one.required] for cell in others]
     if not judged or any(name in metrics for metrics in judged):
         return ()

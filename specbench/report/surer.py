@@ -4,6 +4,7 @@ from specbench.analysis.headlines import MIN_LAUNCHES
 from specbench.model.judged import CellResult, Finding, Result
 from specbench.report import names, parts, wording
 from specbench.report.checked import check_words
+from specbench.report.ranges import caps
 
 DECISION_PAIRS = 10  # what profile `standard` runs, meant for a decision
 OPEN = ("INCONCLUSIVE", "NODATA")
@@ -34,7 +35,7 @@ def surer(result: Result) -> tuple[str, str]:
             "Nothing: mend, then run",
             "The harm is shown, and more of the same data would not undo it. Mend what the reasons name.",
         )
-    if result.verdict == "CAPPED" and parts.ranges(result):
+    if result.verdict == "CAPPED" and (parts.ranges(result) or parts.slices_that(result, "CAPPED")):
         return "A run up to the cap", f"{_confirming(result)}{_higher_cap(result)}"
     held = _held(result)
     if held is not None:
@@ -57,7 +58,7 @@ def _held(result: Result) -> tuple[str, str] | None:
     """What a HOLD waits for, where that is no question of pairs: by the reason that the verdict put first."""
     if result.verdict != "HOLD" or not result.reasons:
         return None
-    if result.reasons[0].code == "no_benefit":
+    if parts.no_benefit(result):
         gain = f"A benefit of {wording.percent(result.config.improve_by)} in {names.metric(result.config.success_metric)}"
         return "Nothing: another draft", (
             f"{gain} is ruled out, and more of the same data would not bring it. Change what is speculated (the draft, how many"
@@ -67,11 +68,14 @@ def _held(result: Result) -> tuple[str, str] | None:
 
 
 def _confirming(result: Result) -> str:
-    """What confirms the cap: one run; nothing else is needed."""
+    """What confirms the cap: one run, or one for each cap where slices have more than one; nothing else is needed."""
     had = wording.one_of(result.config.pairs, "pair")
+    capped = parts.slices_that(result, "CAPPED")
+    what = caps(capped) if capped else "the cap"
+    how = "one command (above)" if parts.unconfirmed(result) else "one run up to each"
     if result.config.pairs < DECISION_PAIRS:
-        return f"It confirms the cap: one command (above), {DECISION_PAIRS} pairs a cell (profile standard); this run had {had}."
-    return f"It confirms the cap: one command (above). This run had {had} a cell."
+        return f"It confirms {what}: {how}, {DECISION_PAIRS} pairs a cell (profile standard); this run had {had}."
+    return f"It confirms {what}: {how}. This run had {had} a cell."
 
 
 def _few_pairs(result: Result) -> str:

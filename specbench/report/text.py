@@ -89,7 +89,7 @@ def _cell_row(cell: CellResult, success: str, side: Sequence[str]) -> list[str]:
     found = [parts.comparison(cell, metric) for metric in side]
     load = f"{cell.axes.rate:g}/s" if cell.axes.rate is not None else f"{cell.axes.concurrency}"
     return [
-        f"{load}{' *' if cell.primary else ''}",
+        f"{load}{' *' if parts.must_show(cell) else ''}",
         ratio(main) + span,
         *(ratio(one) for one in found),
         wording.ratio(cell.acceptance.length),

@@ -14,7 +14,7 @@ from specbench.report.curves import Curve, LoadRow, curves, load_rows
 from specbench.report.diagnosis import diagnoses
 from specbench.report.fairness import NOT_TOLD, FairnessRow, fairness, speculation
 from specbench.report.heat import HeatMap, heat_map
-from specbench.report.ranges import range_words, tops
+from specbench.report.ranges import caps, range_words, tops
 from specbench.report.short_table import table_remarks
 from specbench.report.truth import overruns
 
@@ -107,7 +107,7 @@ def view_of(result: Result) -> ReportView:
         more_title=wording.one_of(len(reasons[FIRST_REASONS:]), "more reason"),
         answers=answers(result),
         slices=slices(result),
-        heat=heat_map(result, cells),
+        heat=heat_map(cells),
         curves=drawn,
         load_table=tuple(row for group in drawn for curve in group for row in load_rows(curve)),
         remarks=table_remarks(result),
@@ -115,7 +115,7 @@ def view_of(result: Result) -> ReportView:
             Obstacle(one.title, one.evidence, by_id[one.cell].anchor, by_id[one.cell].label) for one in diagnoses(result)
         ),
         cells=cells,
-        run_findings=tuple(rows.finding_row(found) for found in result.run_findings),
+        run_findings=tuple(rows.finding_row(found, number=number) for found, number in parts.numbered(result.run_findings)),
         checks=tuple(rows.check_row(found) for found in result.integrity),
         overruns=tuple(
             Fact(view.label, late) for view, cell in zip(cells, result.cells, strict=True) if (late := overruns(cell))
@@ -133,9 +133,16 @@ def headline(result: Result) -> str:
     if result.verdict == "CAPPED" and found:
         return f"Not yet: first confirm the cap of {tops(found)}, then switch on up to it and no further"
     if result.verdict == "CAPPED" and result.slices:
-        eligible = [one.bin for one in result.slices if one.verdict in ("PROMOTE", "CAPPED")]
-        return f"Switch speculation on for {', '.join(dict.fromkeys(eligible))} only"
+        return _slices_headline(result)
     return names.VERDICTS[result.verdict].headline
+
+
+def _slices_headline(result: Result) -> str:
+    on, capped = parts.slices_that(result, "PROMOTE"), parts.slices_that(result, "CAPPED")
+    if not on:
+        return f"Not yet: first confirm {caps(capped)}, then switch on up to it and no further, for that traffic alone"
+    first = f"; first confirm {caps(capped)}" if capped else ""
+    return f"Switch speculation on for {wording.listed([wording.slice_words(part) for part in on])} only{first}"
 
 
 def notices(result: Result) -> tuple[str, ...]:
@@ -178,7 +185,7 @@ def slices(result: Result) -> tuple[SliceView, ...]:
     """The slices that have a verdict of their own."""
     return tuple(
         SliceView(
-            name=", ".join(part for part in (found.bin, found.sampling) if part),
+            name=wording.slice_words(found),
             verdict=found.verdict,
             tone=names.VERDICTS[found.verdict].tone,
             range=range_words(parts.ranges(found)),
@@ -200,8 +207,9 @@ def _reproduce(result: Result) -> tuple[str, ...]:
     scenario = quote(result.run.scenario or f"{result.run.name}.yaml")
     confirm = confirmation(result)
     design = "" if result.config.design == "plain" else f" --{result.config.design}"
+    flags = "".join(f" {quote(word)}" for word in result.run.flags)
     return (
-        f"specbench run {scenario}{design} --profile {quote(result.run.profile)} --set seed={result.run.seed}",
+        f"specbench run {scenario}{design} --profile {quote(result.run.profile)}{flags} --set seed={result.run.seed}",
         "specbench analyze RUN   # this run's folder: its facts judged again",
         "specbench gate RUN",
         *((f"{confirm}   # confirms the cap",) if confirm else ()),

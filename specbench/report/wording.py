@@ -1,6 +1,8 @@
 """Numbers and strings as people read them: significant digits, units, one line. No result and no file format is known here."""
 
-from specbench.model.judged import Axes
+from collections.abc import Sequence
+
+from specbench.model.judged import Axes, SliceResult
 
 ABSENT = "n/a"
 SIGNIFICANT = 3
@@ -107,6 +109,16 @@ def streams(value: float | None) -> str:
 def slice_name(axes: Axes) -> str:
     """Bin and sampling of a cell that has one of its own, '' for the mix."""
     return ", ".join(part for part in (axes.bin, axes.sampling) if part)
+
+
+def slice_words(found: Axes | SliceResult) -> str:
+    """The slice inside a sentence, as the sentences of the analysis name it: 'chat/greedy'."""
+    return "/".join(part for part in (found.bin, found.sampling) if part)
+
+
+def listed(names: Sequence[str]) -> str:
+    """Names in a sentence: 'a', 'a and b', 'a, b and c'."""
+    return " and ".join([", ".join(names[:-1]), *names[-1:]]) if len(names) > 1 else "".join(names)
 
 
 def plain(text: str) -> str:

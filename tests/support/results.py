@@ -205,6 +205,40 @@ def sliced() -> Result:
     return replace(a_result("CAPPED", cells, why), slices=slices)
 
 
+def slices_with_a_cap(*verdicts: VerdictWord, cap: float = 4.0) -> Result:
+    """The bin `complete` as greedy, sampled and so on, a slice of 1 and 16 streams for each verdict; a CAPPED one up to `cap`."""
+    samplings = ("greedy", "sampled", "warm", "hot")[: len(verdicts)]
+    whole = EnableRange(
+        min_concurrency=1.0, max_concurrency=16.0, running_at_cap=14.4, by="concurrency", beyond=None, method="every cell passed"
+    )
+    ranges = {"PROMOTE": whole, "CAPPED": replace(whole, max_concurrency=cap, running_at_cap=None, beyond="harm_beyond")}
+    cells = tuple(
+        replace(moved(cell, f"{cell.id}-complete-{sampling}", replace(cell.axes, bin="complete", sampling=sampling)), bins=())
+        for verdict, sampling in zip(verdicts, samplings, strict=True)
+        for cell in (
+            a_cell(1, 1.4 if verdict == "ROLLBACK" else 0.5, primary=True),
+            a_cell(16, 0.6 if verdict == "PROMOTE" else 1.4, state="PASS" if verdict == "PROMOTE" else "FAIL"),
+        )
+    )
+    slices = tuple(
+        SliceResult(bin="complete", sampling=sampling, verdict=verdict, enable_range=ranges.get(verdict), reasons=())
+        for verdict, sampling in zip(verdicts, samplings, strict=True)
+    )
+    return replace(a_result("CAPPED", cells, (reason("slices", "Some slices may be switched on."),)), slices=slices)
+
+
+def twice_judged() -> Result:
+    """One cell in which a metric is both benefit and guardrail, another has two guardrails, and two run-wide rules on errors."""
+    cell = a_cell(1, 0.5, primary=True)
+    benefit = next(one for one in cell.findings if one.role == "success")
+    at_p50 = replace(next(one for one in cell.findings if one.metric == "ttft_p95"), metric="ttft_p50")
+    slow = replace(benefit, role="guardrail", slo=5.0, bound=5.0, state="FAIL", reason="The TPOT p50 is 5.9 ms.")
+    few = replace(at_p50, notes=("ttft_at_p50",), state="INCONCLUSIVE")
+    found = replace(cell, findings=(few, slow, *(one for one in cell.findings if one.metric != "ttft_p95"), at_p50))
+    result = a_result("ROLLBACK", (found,), ())
+    return replace(result, run_findings=(*result.run_findings, replace(result.run_findings[0], margin=0.01, state="PASS")))
+
+
 def large(cells: int) -> Result:
     """A matrix of that many cells, to hold formats to their size limits."""
     matrix = tuple(

@@ -5,13 +5,26 @@ from typing import Literal
 
 import pytest
 
-from specbench.model.judged import CellResult, EnableRange, PerArm, Result, VerdictWord
+from specbench.model.judged import CellResult, EnableRange, FindingState, PerArm, Result, VerdictWord
 from specbench.report import parts
 from specbench.report.answers import answers
 from specbench.report.costs import cell_cost, cost, prices
+from specbench.report.markdown import markdown
 from specbench.report.ranges import range_words
-from tests.support.result_parts import a_comparison
-from tests.support.results import capped, every_verdict, hold, invalid, promote, reason, rollback, sliced
+from specbench.report.text import text
+from specbench.report.view import view_of
+from tests.support.result_parts import a_cell, a_comparison, moved
+from tests.support.results import (
+    a_result,
+    capped,
+    every_verdict,
+    hold,
+    invalid,
+    promote,
+    reason,
+    rollback,
+    sliced,
+)
 
 
 def _short(result: Result) -> list[str]:
@@ -68,7 +81,7 @@ def test_how_sure_is_an_interval_or_a_chance() -> None:
     """A benefit has its interval; harm has how rarely chance alone would show it; nothing measured is not sure at all."""
     assert _short(capped())[3] == "95 % sure: TPOT p50 below ×0.464"
     harm = answers(rollback())[3]
-    assert harm.short == "11 checks failed"
+    assert harm.short == "9 checks failed"
     assert "Chance alone would show the clearest of them in about 1.2 % of such runs." in harm.text
     assert _short(invalid())[3] == "Not at all"
 
@@ -117,9 +130,61 @@ def test_a_benefit_that_is_ruled_out_is_said() -> None:
 def test_slices_answer_for_themselves() -> None:
     """With a verdict per slice the eligible ones are named with their range, the others with their verdict."""
     found = answers(sliced())
-    assert found[1].short == "complete"
-    assert found[1].text == "Eligible: complete (at 1 stream). Not: creative (ROLLBACK)."
+    assert found[1].short == "complete/greedy"
+    assert found[1].text == "Eligible: complete/greedy (at 1 stream). Not: creative/greedy (ROLLBACK)."
     assert found[2].short == "As each slice says"
+
+
+def _benefit(cell: CellResult, state: FindingState, upper: float | None) -> CellResult:
+    """The cell with this success finding."""
+    return replace(
+        cell,
+        findings=tuple(replace(one, state=state, upper=upper) if one.role == "success" else one for one in cell.findings),
+    )
+
+
+def test_a_benefit_that_is_ruled_out_is_settled() -> None:
+    """How sure that is has its bound, on the other side than that of a benefit; beyond every number the sentence says it."""
+    result = replace(hold(), cells=(_benefit(hold().cells[0], "FAIL", 0.9612), hold().cells[1]))
+    found = answers(result)[3]
+    assert found.short == "95 % sure: no such benefit, TPOT p50 at least ×0.96"
+    assert found.text.startswith(
+        "At 1 stream TPOT p50 was 0.99 times the baseline's (4 pairs of blocks). A benefit of 5 % is ruled out. Each PASS errs"
+    )
+    beyond = answers(replace(result, cells=(_benefit(hold().cells[0], "FAIL", None),)))[3]
+    assert beyond.short == "Benefit ruled out"
+    assert beyond.text.startswith("tpot_p50 is 0.99 times the baseline's (allowed: 0.95 times). Each PASS errs")
+    still_open = replace(result, cells=(_benefit(hold().cells[0], "INCONCLUSIVE", 1.02),))
+    assert answers(still_open)[3].short == "TPOT p50 ×0.99, not settled"
+
+
+def test_with_both_loops_the_cell_that_must_show_the_benefit_tells_it() -> None:
+    """Each loop has a primary cell, and the benefit is asked of one of them; the other one carries no mark."""
+    closed, opened = a_cell(1, 0.9, primary=True), a_cell(4, 0.5, primary=True)
+    closed = replace(closed, findings=tuple(one for one in closed.findings if one.role != "success"))
+    opened = moved(opened, "r2", replace(opened.axes, concurrency=None, rate=2.0))
+    result = a_result("PROMOTE", (closed, opened), ())
+    assert answers(result)[3].text.startswith("At 2 requests/s TPOT p50 was 0.50 times the baseline's")
+    assert [line.split()[:2] for line in text(result).splitlines() if line.startswith(("  1  ", "  2/s"))] == [
+        ["1", "0.90"],
+        ["2/s", "*"],
+    ]
+    assert [line.partition(" |")[0] for line in markdown(result).splitlines() if "✓ PASS" in line] == [
+        "| 1 stream",
+        "| 2 requests/s (primary)",
+    ]
+    assert [one.primary for one in view_of(result).cells] == [False, True]
+
+
+def test_an_arm_that_was_dead_has_no_failed_check() -> None:
+    """A benefit that is not there is no harm, and no count of checks says that nobody answered."""
+    cells = tuple(
+        replace(cell, findings=tuple(one for one in cell.findings if one.role == "success")) for cell in rollback().cells
+    )
+    why = (reason("unsafe", "Turn speculation off."), reason("dead_arm", "At 1 stream the speculative arm was dead.", "c1"))
+    found = answers(replace(rollback(), cells=cells, run_findings=(), reasons=why))[3]
+    assert found.short == "The speculative arm was dead"
+    assert found.text.startswith("At 1 stream the speculative arm was dead. Each PASS errs")
 
 
 def _range(low: float, high: float, by: Literal["concurrency", "rate"] = "concurrency") -> EnableRange:

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from specbench.model.judged import Comparison, Factors, PerArm
+from specbench.model.judged import Alone, Comparison, Factors, PerArm
 from specbench.report import rows
 from specbench.report.cells import cell_view, factor_view
 from specbench.report.curves import Point, crossing, curves
@@ -13,7 +13,7 @@ from specbench.report.heat import heat_map
 from specbench.report.quantiles import quantile_tables
 from specbench.report.truth import overruns, truth_rows
 from tests.support.result_parts import a_cell, a_comparison, a_finding, counts, distributions
-from tests.support.results import capped, hostile, sliced
+from tests.support.results import capped, hostile, sliced, twice_judged
 
 
 @pytest.mark.parametrize(
@@ -129,11 +129,37 @@ def test_each_slice_has_curves_of_its_own() -> None:
 def test_the_heat_map_leaves_out_what_nobody_could_measure_and_need_not() -> None:
     """An advisory without data in every cell has no column; a required one keeps it, with its state."""
     cells = (a_cell(1, 0.5, unknown=("itl_p95", "ttft_p95")),)
-    result = replace(capped(), cells=cells)
-    found = heat_map(result, [cell_view(cell, index) for index, cell in enumerate(cells)])
+    found = heat_map([cell_view(cell, index) for index, cell in enumerate(cells)])
     assert [column.label for column in found.columns] == ["TPOT p50", "TPOT p95", "pace p95", "TTFT p95", "E2E p95", "output TPS"]
     assert found.rows[0].tiles[3] is not None
     assert found.rows[0].tiles[3].state == "NODATA"
+
+
+def test_a_fail_has_a_tile_beside_the_benefit_on_its_metric() -> None:
+    """Two findings on one metric are two columns, by role or by number, so that none hides the other."""
+    found = heat_map([cell_view(cell, index) for index, cell in enumerate(twice_judged().cells)])
+    tiles = dict(zip(((one.label, one.role) for one in found.columns), found.rows[0].tiles, strict=True))
+    states = {place: tile.state for place, tile in tiles.items() if tile is not None}
+    assert states["TPOT p50", "benefit"] == "PASS"
+    assert states["TPOT p50", "guardrail"] == "FAIL"
+    assert (states["TTFT p50", "guardrail"], states["TTFT p50 (2)", "guardrail"]) == ("PASS", "INCONCLUSIVE")
+
+
+def test_under_an_absolute_limit_what_was_judged_is_shown() -> None:
+    """The speculative arm's figure over all of its blocks, not that of the pairs that both arms tell; of old results that one."""
+    compared = a_comparison("ttft_p95", 2.0)
+    found = replace(a_finding(compared, "c1"), slo=90.0)
+    assert rows.finding_row(found, compared).seen == "96.0 ms"
+    assert rows.finding_row(found, replace(compared, alone=Alone(value=250.0, blocks=4))).seen == "250 ms"
+    assert rows.finding_row(found, replace(compared, alone=Alone(unbounded=True, blocks=4))).seen == "∞"
+
+
+def test_a_ratio_past_its_limit_does_not_look_like_it() -> None:
+    """1.104 is past 1.10, and two decimals would not show it."""
+    row = rows.finding_row(a_finding(a_comparison("tpot_p95", 1.104), "c1"), a_comparison("tpot_p95", 1.104))
+    assert (row.state, row.seen, row.limit) == ("FAIL", "1.104", "≤ 1.100")
+    far = rows.finding_row(a_finding(a_comparison("tpot_p95", 1.31), "c1"), a_comparison("tpot_p95", 1.31))
+    assert (far.seen, far.limit) == ("1.31", "≤ 1.10")
 
 
 def test_arms_may_differ_only_where_it_is_no_fault() -> None:

@@ -8,7 +8,7 @@ from prometheus_client.parser import text_string_to_metric_families as prometheu
 
 from specbench.model.judged import Result
 from specbench.report.exposition import gitlab, prometheus
-from tests.support.results import capped, every_verdict, hold, hostile, invalid, large, sliced
+from tests.support.results import capped, every_verdict, hold, hostile, invalid, large, sliced, twice_judged
 
 Samples = dict[tuple[str, frozenset[tuple[str, str]]], float]
 
@@ -28,7 +28,10 @@ def _of(samples: Samples, name: str, **labels: str) -> float:
     return found[0]
 
 
-@pytest.mark.parametrize("result", [*every_verdict().values(), sliced(), hostile(), large(24)], ids=lambda found: found.verdict)
+KINDS = [*every_verdict().values(), sliced(), hostile(), large(24), twice_judged()]
+
+
+@pytest.mark.parametrize("result", KINDS, ids=lambda found: found.verdict)
 def test_both_texts_are_read_back_by_their_parsers(result: Result) -> None:
     """Every verdict, and names with quotes and brackets, parse; no sample is NaN or infinite, none comes twice."""
     text, metrics = prometheus(result), gitlab(result)
@@ -56,6 +59,17 @@ def test_figures_are_labelled_by_cell_and_metric() -> None:
     assert _of(samples, "specbench_acceptance_length", cell="c4") == 3.4
     assert _of(samples, "specbench_finding", cell="c16", metric="tpot_p95", specbench_finding="FAIL") == 1
     assert _of(samples, "specbench_run_info", id="20250102-030405-code", engine="embedded") == 1
+
+
+def test_two_guardrails_on_one_metric_are_two_series() -> None:
+    """Role and number tell them apart; one that stands in for p95 comes after the one that was asked for."""
+    samples = _samples(prometheus(twice_judged()))
+    assert _of(samples, "specbench_finding", metric="tpot_p50", role="success", specbench_finding="PASS") == 1
+    assert _of(samples, "specbench_finding", metric="tpot_p50", role="guardrail", specbench_finding="FAIL") == 1
+    for number, state in (("1", "PASS"), ("2", "INCONCLUSIVE")):
+        assert _of(samples, "specbench_finding", metric="ttft_p50", number=number, specbench_finding=state) == 1
+    for number, state in (("1", "FAIL"), ("2", "PASS")):
+        assert _of(samples, "specbench_finding", cell="", metric="error_rate", number=number, specbench_finding=state) == 1
 
 
 def test_what_is_not_known_is_no_sample() -> None:

@@ -7,7 +7,18 @@ import pytest
 
 from specbench.model.judged import PerArm, Result, VerdictWord
 from specbench.report.junit import junit
-from tests.support.results import capped, every_verdict, hold, hostile, large, rollback, sliced
+from tests.support.results import (
+    capped,
+    every_verdict,
+    hold,
+    hostile,
+    large,
+    promote,
+    rollback,
+    sliced,
+    slices_with_a_cap,
+    twice_judged,
+)
 
 # What junit-10.xsd lets an element hold, and the attributes that it asks for.
 CHILDREN = {
@@ -79,6 +90,50 @@ def test_harm_beyond_a_cap_paints_no_build_red() -> None:
     assert root.findall(".//failure") == root.findall(".//error") == []
     beyond = [case[0].get("message") for case in root.iter("testcase") if case.attrib["classname"] == "specbench.c16"]
     assert "beyond the cap: tpot_p95 is 1.31 times the baseline's (allowed: 1.10 times)." in beyond
+
+
+def test_no_two_cases_of_a_suite_are_equal() -> None:
+    """Benefit and guardrail on one metric, two guardrails, and two run-wide rules are cases with names of their own."""
+    root = ElementTree.fromstring(junit(twice_judged()))
+    cases = [(case.attrib["classname"], case.attrib["name"]) for case in root.iter("testcase")]
+    properties = [one.attrib["name"] for one in root.findall("testsuite")[1].iter("property")]
+    assert len(cases) == len(set(cases))
+    assert len(properties) == len(set(properties))
+    found = _outcomes(twice_judged())
+    assert found["specbench.c1", "TPOT p50 (benefit)"] == "system-out"
+    assert found["specbench.c1", "TPOT p50 (guardrail)"] == "failure"
+    assert (found["specbench.c1", "TTFT p50"], found["specbench.c1", "TTFT p50 (2)"]) == ("system-out", "skipped")
+    assert (found["specbench.run", "error rate"], found["specbench.run", "error rate (2)"]) == ("failure", "system-out")
+
+
+def test_an_optional_cell_breaks_no_build() -> None:
+    """What decides nothing is shown with its sentence; the same fault in a required cell is an error."""
+    cell = promote().cells[2]
+    late = (replace(cell.integrity[0], ok=False, message="The generator was late."),)
+    optional = replace(cell, required=False, state="ADVISORY", integrity=late, findings=())
+    cells = promote().cells[:2]
+    assert _outcomes(replace(promote(), cells=(*cells, optional)))["specbench.c16", "integrity: generator lag"] == "system-out"
+    required = replace(promote(), cells=(*cells, replace(optional, required=True)))
+    assert _outcomes(required)["specbench.c16", "integrity: generator lag"] == "error"
+
+
+def test_harm_in_a_slice_that_is_rolled_back_is_a_failure() -> None:
+    """No cap keeps that traffic away from it; beyond the cap of another slice it is skipped."""
+    root = ElementTree.fromstring(junit(slices_with_a_cap("CAPPED", "ROLLBACK")))
+    found = {
+        case.attrib["classname"]: (case[0].tag, case[0].get("message"))
+        for case in root.iter("testcase")
+        if case.attrib["name"] == "TPOT p95"
+    }
+    said = "tpot_p95 is 1.40 times the baseline's (allowed: 1.10 times)."
+    assert found["specbench.c16-complete-greedy"] == ("skipped", f"beyond the cap: {said}")
+    assert found["specbench.c1-complete-sampled"] == ("failure", said)
+
+
+def test_an_absolute_limit_has_its_unit() -> None:
+    """'at most 5.00' could be of anything."""
+    told = {one.attrib["name"]: one.attrib["value"] for one in ElementTree.fromstring(junit(twice_judged())).iter("property")}
+    assert told["tpot_p50.guardrail.allowed"] == "at most 5.00 ms"
 
 
 def test_the_numbers_stand_in_the_suites_properties() -> None:

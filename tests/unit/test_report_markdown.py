@@ -7,7 +7,7 @@ import pytest
 
 from specbench.model.judged import Result
 from specbench.report.markdown import comment, literal, markdown
-from tests.support.results import capped, hold, hostile, large, reason
+from tests.support.results import capped, hold, hostile, large, reason, twice_judged
 
 
 def test_the_summary_says_verdict_reasons_answers_and_cells() -> None:
@@ -56,6 +56,11 @@ def test_names_are_shown_and_nothing_else() -> None:
     assert literal("a|b`c*d_e <img> & [x](y) #1\r\nnew") == r"a\|b\`c\*d\_e &lt;img&gt; &amp; \[x\](y) \#1 new"
     assert literal("@octocat") == "@\u200boctocat"
     assert "<script" not in markdown(hostile())
+
+
+def test_an_absolute_limit_that_was_not_kept_has_its_unit() -> None:
+    """The table of what did not pass says of what the limit is."""
+    assert "| 1 stream (primary) | TPOT p50 | ✗ FAIL | at most 5.00 ms | The TPOT p50 is 5.9 ms. |" in markdown(twice_judged())
 
 
 def test_an_absent_figure_gives_its_reason() -> None:

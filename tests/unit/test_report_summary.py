@@ -12,6 +12,7 @@ from specbench.report.surer import surer
 from specbench.report.tally import tally
 from specbench.report.text import text
 from specbench.report.traffic import mix
+from specbench.report.view import view_of
 from tests.support.result_parts import a_cell
 from tests.support.results import a_result, capped, hold, large, promote, reason, rollback, sliced
 
@@ -157,6 +158,15 @@ def test_the_confirming_run_is_asked_as_this_one_was() -> None:
     assert confirmation(by_rate) == (
         "specbench run code.yaml --profile standard --baseline http://gpu1:8000 --set 'matrix.block={min_s: 30}' --place code-aa"
         " --swap --up-to 4 --rate-up-to 2.5"
+    )
+
+
+def test_the_run_can_be_made_again_as_it_was_asked() -> None:
+    """What the command line changed stands in the command, quoted for a shell."""
+    asked = replace(capped(), run=replace(capped().run, flags=FLAGS))
+    assert view_of(asked).reproduce[0] == (
+        "specbench run code.yaml --profile smoke --baseline http://gpu1:8000 --set 'matrix.block={min_s: 30}' --place code-aa"
+        " --set seed=7"
     )
 
 
