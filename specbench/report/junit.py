@@ -2,7 +2,7 @@
 
 FAIL is a failure; INCONCLUSIVE is skipped, so that a HOLD stays visible without painting a build red; no data and a broken
 measurement are errors. Of a CAPPED run no finding is a failure, as harm beyond the cap is what the cap is for, but in a slice
-that says ROLLBACK. Cells that are not required do nothing to a build.
+that says ROLLBACK; nor of one that ends HOLD, as where the gain that was asked for is ruled out. Cells that are not required do nothing to a build.
 
 Source: junit-10.xsd of Jenkins' xUnit plugin, which GitLab and GitHub's actions read too.
 """
@@ -85,7 +85,7 @@ def _findings(
     run, own = verdicts
     for found, mark in _marked(findings):
         tag, kind = PROBLEMS.get(found.state, (None, ""))
-        kept_off = run == "CAPPED" and own != "ROLLBACK" and found.state == "FAIL"
+        kept_off = found.state == "FAIL" and run in ("CAPPED", "HOLD") and own != "ROLLBACK"
         message = f"beyond the cap: {found.reason}" if kept_off and own == "CAPPED" else found.reason
         case = _case(suite, place, names.metric(found.metric) + (f" ({', '.join(mark)})" if mark else ""))
         _end(case, ("skipped" if kept_off else tag) if found.required else None, kind, message)

@@ -92,6 +92,15 @@ def test_harm_beyond_a_cap_paints_no_build_red() -> None:
     assert "beyond the cap: tpot_p95 is 1.31 times the baseline's (allowed: 1.10 times)." in beyond
 
 
+def test_a_hold_paints_no_build_red() -> None:
+    """Also where a finding is a FAIL, as where the gain that was asked for is ruled out."""
+    result = hold()
+    ruled_out = tuple(replace(one, state="FAIL", required=True) for one in result.cells[0].findings)
+    failed = replace(result, cells=(replace(result.cells[0], findings=ruled_out), *result.cells[1:]))
+
+    assert ElementTree.fromstring(junit(failed)).findall(".//failure") == []
+
+
 def test_no_two_cases_of_a_suite_are_equal() -> None:
     """Benefit and guardrail on one metric, two guardrails, and two run-wide rules are cases with names of their own."""
     root = ElementTree.fromstring(junit(twice_judged()))
