@@ -2,7 +2,8 @@
 
 FAIL is a failure; INCONCLUSIVE is skipped, so that a HOLD stays visible without painting a build red; no data and a broken
 measurement are errors. Of a CAPPED run no finding is a failure, as harm beyond the cap is what the cap is for, but in a slice
-that says ROLLBACK; nor of one that ends HOLD, as where the gain that was asked for is ruled out. Cells that are not required do nothing to a build.
+that says ROLLBACK; nor of one that ends HOLD, as where the gain that was asked for is ruled out. Cells that are not required do
+nothing to a build.
 
 Source: junit-10.xsd of Jenkins' xUnit plugin, which GitLab and GitHub's actions read too.
 """
