@@ -21,8 +21,16 @@ LONGEST_LINE = 4 * 1024 * 1024
 
 LINE_FEED = 10
 
-_ERROR = re.compile(rb'"error"(?!\s*:\s*(?:null|false|0|""|\{\s*\}|\[\s*\]))')
-"""An error that says anything: some servers send an empty one in every event, which is none in `answer.py` either."""
+_ERROR = re.compile(
+    rb'"error"\s*:(?!\s*(?:null|false|0|""|\{\s*\}|\[\s*\]))'
+    rb'|"(?:object|finish_reason)"\s*:\s*"error"'
+    rb"|(?:^|[\r\n])event: ?error[\r\n]"
+)
+"""An error that says anything: some servers send an empty one in every event, which is none in `answer.py` either. The word as
+a token of the answer is none."""
+
+LARGEST_HEAD = 256 * 1024
+"""Bytes of an answer's head that are read, interim answers included; the largest that servers and proxies allow is less."""
 
 LARGEST_BODY = 256 * 1024 * 1024
 """Bytes of one answer that are kept; an endpoint that never stops must not fill the memory."""
@@ -65,6 +73,7 @@ class Exchange:
         self._unstamped = 0
         self._open_line = 0
         self._size = 0
+        self._head_size = 0
         self._data_lines = 0
         self._token_ns: int | None = None
 
@@ -100,6 +109,10 @@ class Exchange:
                 self._measure(body)
             if (b"data:" in body and (self._token_ns is not None or self._holds_token(body))) or self._encoded():
                 self._token_ns = read_ns
+        elif self.framing.status is None:
+            self._head_size += len(data)
+            if self._head_size > LARGEST_HEAD:
+                self.fail("protocol_error", f"a head of more than {LARGEST_HEAD} bytes")
         if self.framing.complete:
             self.finished = True
         return bool(body)

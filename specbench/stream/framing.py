@@ -30,6 +30,8 @@ class Framing:
         """
         try:
             self._parser.feed_data(data)
+        except httptools.HttpParserUpgrade:  # no HttpParserError: the answer is its head, and what follows is no HTTP
+            self.complete, self.reusable = True, False
         except httptools.HttpParserError:
             if not self.complete:
                 raise

@@ -3,6 +3,7 @@
 A transport holds one connection, as one stream of a load test needs: requests on it follow each other.
 """
 
+import contextlib
 import errno
 import os
 import socket
@@ -39,6 +40,7 @@ class StampingTransport(httpx.BaseTransport):
         self._proxy: Proxy | None = None
         self._connect_ns: int | None = None
         self._used = False
+        self._half_sent = False
         self._cut = False
 
     def open(self, url: httpx.URL) -> None:
@@ -52,7 +54,7 @@ class StampingTransport(httpx.BaseTransport):
         self._proxy = proxy_of(str(url))
         self._connection = connect(url, self._verify, self.timeouts.connect_s, self._proxy)
         self._connect_ns = now_ns() - started
-        self._origin, self._used = origin, False
+        self._origin, self._used, self._half_sent = origin, False, False
 
     def handle_request(self, request: httpx.Request) -> httpx.Response:
         """The head of the answer has come; the body follows as it is read. The `Exchange` is among the extensions.
@@ -61,16 +63,16 @@ class StampingTransport(httpx.BaseTransport):
         """
         exchange: Exchange = request.extensions.get(EXCHANGE) or Exchange(self.timeouts)
         request.read()
-        self._ask(request, exchange)
-        if exchange.problem == "disconnected" and exchange.reused and not exchange.touched and not self._cut:
+        if self._ask(request, exchange):
             exchange.retries += 1
+            self.close()  # whatever it took of the first request, the second must not follow it there
             self._ask(request, exchange)
         status = exchange.framing.status
         if status is None:
             self.finish(exchange)
             raise httpx.TransportError(f"{exchange.problem}: {exchange.problem_text}")
         body = _Body(self, exchange)
-        return httpx.Response(status, headers=exchange.framing.headers, stream=body, extensions={EXCHANGE: exchange})
+        return httpx.Response(status, headers=_for_httpx(exchange.framing.headers), stream=body, extensions={EXCHANGE: exchange})
 
     def watch(self) -> int:
         """The connection's file descriptor, for an event loop to watch; `read_ready` is then called when it is readable."""
@@ -119,7 +121,7 @@ class StampingTransport(httpx.BaseTransport):
     def finish(self, exchange: Exchange) -> None:
         """The exchange is over: its clock is checked, its connection kept only where HTTP allows another request on it."""
         exchange.end(now_ns(), offset_ns())
-        if exchange.problem is not None or not exchange.framing.reusable:
+        if exchange.problem is not None or not exchange.framing.reusable or self._half_sent:
             self.close()
 
     def cut(self) -> None:
@@ -134,29 +136,49 @@ class StampingTransport(httpx.BaseTransport):
             self._connection.close()
             self._connection = None
 
-    def _ask(self, request: httpx.Request, exchange: Exchange) -> None:
-        """Write the request and read up to the head of the answer; what goes wrong is in the exchange."""
+    def _ask(self, request: httpx.Request, exchange: Exchange) -> bool:
+        """Write the request and read up to the head of the answer; what goes wrong is in the exchange.
+
+        Returns: whether it may be written once more: a connection that had been used before was closed before any byte came.
+        """
         exchange.begin(now_ns(), 0)
         try:
             self.open(request.url)
         except OSError as error:
             exchange.fail(*_unopened(error))
-            return
+            return False
         if self._cut:
             self._broken_off(exchange, "")
-            return
+            return False
         assert self._connection is not None
         exchange.reused, exchange.connect_ns = self._used, None if self._used else self._connect_ns
         self._used = True
         exchange.begin(now_ns(), offset_ns())
+        closed = True
         try:
             sealed = self._connection.sealed(_written(request, self._proxy))
             exchange.sent(now_ns())
             self._connection.send(sealed, self.timeouts.connect_s)
         except OSError as error:
-            exchange.fail("disconnected", f"while sending: {error}")
+            closed = not isinstance(error, TimeoutError)
+            self._hear_out(exchange, error)
         while exchange.framing.status is None and not exchange.finished:
             self.read(exchange)
+        return closed and exchange.problem == "disconnected" and exchange.reused and not exchange.touched and not self._cut
+
+    def _hear_out(self, exchange: Exchange, error: OSError) -> None:
+        """The request went out by half; an answer that has come all the same is the answer (RFC 9112, 9.5: a 413, say)."""
+        assert self._connection is not None
+        self._half_sent = True
+        with contextlib.suppress(OSError):
+            self._connection.watch()  # what is there, without waiting
+            while exchange.framing.status is None and not exchange.finished:
+                data, stamp_ns = self._connection.receive_ready()
+                if not data:
+                    break
+                exchange.take(data, stamp_ns, now_ns())
+        if exchange.framing.status is None and not exchange.finished:
+            self._broken_off(exchange, f"while sending: {error}")
 
     def _broken_off(self, exchange: Exchange, why: str) -> None:
         """The connection ended before the answer did: by us, or by the other side."""
@@ -202,6 +224,11 @@ def _written(request: httpx.Request, proxy: Proxy | None) -> bytes:
     if b"content-length" not in {name.lower() for name, _ in request.headers.raw} and body:
         lines.append(b"Content-Length: %d" % len(body))
     return b"\r\n".join(lines) + b"\r\n\r\n" + body
+
+
+def _for_httpx(headers: dict[str, str]) -> list[tuple[bytes, bytes]]:
+    """The headers as bytes, which need not be ASCII; without where a redirect points to, as it need not be an address."""
+    return [(name.encode("latin-1"), value.encode("latin-1")) for name, value in headers.items() if name != "location"]
 
 
 def _unopened(error: OSError) -> tuple[Outcome, str]:

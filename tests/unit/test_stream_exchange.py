@@ -4,10 +4,10 @@ import gzip
 
 import pytest
 
-from specbench.stream.exchange import LONGEST_LINE, STEP_NS, Exchange
+from specbench.stream.exchange import LARGEST_HEAD, LONGEST_LINE, STEP_NS, Exchange
 from specbench.stream.timeouts import Timeouts
 from specbench.units import ns_of_s
-from tests.support.captures import DONE, role, said
+from tests.support.captures import DONE, finish, role, said
 from tests.support.raw_server import END, STREAM_HEAD, chunk
 
 SENT = ns_of_s(100.0)
@@ -91,6 +91,17 @@ def test_a_line_without_end_is_given_up() -> None:
     assert (endless.problem, many.problem) == ("line_too_long", None)
 
 
+@pytest.mark.parametrize("begin", [b"HTTP/1.1 200 OK\r\n", b"HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 200 OK\r\n"])
+def test_a_head_without_end_is_given_up(begin: bytes) -> None:
+    """One header after another: 256 KiB may pass, more may not."""
+    exchange = _begun()
+    _take(exchange, 1, begin + b"X: ".ljust(LARGEST_HEAD - len(begin) - 2, b"z") + b"\r\n")
+    assert (exchange.problem, exchange.finished) == (None, False)
+
+    _take(exchange, 2, b"X")
+    assert (exchange.problem, exchange.finished) == ("protocol_error", True)
+
+
 def test_bytes_that_are_no_http_end_the_exchange() -> None:
     """The first problem is the one that counts."""
     exchange = _begun()
@@ -157,6 +168,25 @@ def test_an_error_that_says_anything_does_not(error: bytes) -> None:
     _take(exchange, 1, STREAM_HEAD + chunk(b'data: {"error" :%s}\n\n' % error) + chunk(DONE) + END)
 
     assert not exchange.looks_well
+
+
+@pytest.mark.parametrize(
+    ("event", "well"),
+    [
+        (said("error") + finish(), True),
+        (said('"error": "x"') + finish(), True),
+        (said("\nevent: error\n") + finish(), True),
+        (said("a") + finish("error"), False),
+        (b'data: {"object" : "error", "message": "no"}\n\n', False),
+        (b'event: error\ndata: {"type":"error"}\n\n', False),
+    ],
+)
+def test_an_error_is_told_by_its_key_not_by_the_word(event: bytes, well: bool) -> None:
+    """The word, or what looks like the key, may be what a model says last."""
+    exchange = _begun()
+    _take(exchange, 1, STREAM_HEAD + chunk(said("a")) + chunk(event + DONE) + END)
+
+    assert exchange.looks_well is well
 
 
 def test_a_compressed_stream_is_alive_with_its_first_byte() -> None:

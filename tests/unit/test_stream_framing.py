@@ -72,6 +72,14 @@ def test_bytes_after_the_end_are_not_ours(answer: bytes, after: bytes) -> None:
     assert (framing.complete, framing.reusable) == (True, False)
 
 
+@pytest.mark.parametrize("after", [b"", b"ab", COUNTED])
+def test_switching_protocols_is_an_answer_without_a_body(after: bytes) -> None:
+    """Nobody asked for it: the head is all, and what follows is not HTTP's."""
+    framing, body = _fed(b"HTTP/1.1 101 Switching Protocols\r\nUpgrade: x\r\nConnection: upgrade\r\n\r\n" + after)
+
+    assert (body, framing.status, framing.complete, framing.reusable) == (b"", 101, True, False)
+
+
 @pytest.mark.parametrize("data", [b"SSH-2.0-OpenSSH_9.6\r\n", CHUNKED.replace(b"3\r\n", b"zz\r\n", 1)])
 def test_what_is_not_http_is_an_error(data: bytes) -> None:
     """The parser's error says so; nothing is guessed."""

@@ -20,6 +20,9 @@ from tests.support.captures import ASKED, BY_EVENT, DONE, finish, said
 from tests.support.raw_server import CERTIFICATE, END, STREAM_HEAD, Script, chunk, head, playing, read_request
 
 SHORT = Timeouts(connect_s=2.0, first_token_s=0.15, between_tokens_s=0.15, total_s=5.0)
+IMPATIENT = Timeouts(connect_s=0.2, first_token_s=2.0, between_tokens_s=2.0, total_s=5.0)
+TOO_LARGE = head("Content-Length: 2", status="413 Content Too Large") + b"no"
+LARGE = b"x" * 8_000_000  # more than the kernel takes while nobody reads
 ANSWER = STREAM_HEAD + chunk(said("a")) + chunk(said("b") + finish() + DONE) + END
 
 
@@ -42,12 +45,28 @@ def _says_twice(answer: bytes) -> Script:
     return script
 
 
+def _says_at_once(answer: bytes, *, wait_s: float = 0.0) -> Script:
+    """Answers without having read the body, reads no more and then closes."""
+
+    def script(connection: socket.socket) -> None:
+        connection.recv(100)
+        connection.sendall(answer)
+        time.sleep(wait_s)
+
+    return script
+
+
 def _asked(transport: StampingTransport, url: str) -> Exchange:
-    exchange = Exchange(transport.timeouts)
+    return _asked_with(transport, url, b"{}")[0]
+
+
+def _asked_with(transport: StampingTransport, url: str, *bodies: bytes) -> list[Exchange]:
+    exchanges = [Exchange(transport.timeouts) for _ in bodies]
     with httpx.Client(transport=transport) as client:
-        request = client.build_request("POST", url + "/v1/x", content=b"{}", extensions={EXCHANGE: exchange})
-        _send(client, transport, request, exchange)
-    return exchange
+        for body, exchange in zip(bodies, exchanges, strict=True):
+            request = client.build_request("POST", url + "/v1/x", content=body, extensions={EXCHANGE: exchange})
+            _send(client, transport, request, exchange)
+    return exchanges
 
 
 def _send(client: httpx.Client, transport: StampingTransport, request: httpx.Request, exchange: Exchange) -> None:
@@ -204,6 +223,56 @@ def test_nothing_else_is_ever_sent_twice() -> None:
     assert (touched.problem, touched.retries) == ("disconnected", 0)
 
 
+def test_an_answer_that_comes_before_the_request_is_out_counts() -> None:
+    """A server refuses 8 MB by their head and closes, or reads no more: that is its answer; the connection is not used again."""
+    for refusing in (_says_at_once(TOO_LARGE), _says_at_once(TOO_LARGE, wait_s=0.5)):
+        with playing([refusing, _says(ANSWER)]) as url:
+            refused, after = _asked_with(StampingTransport(IMPATIENT), url, LARGE, b"{}")
+
+        assert (refused.framing.status, refused.problem, refused.pieces, refused.retries) == (413, None, [b"no"], 0)
+        assert (after.framing.status, after.problem, after.reused) == (200, None, False)
+
+
+@pytest.mark.parametrize("early", [b"", b"HTTP/1.1 100 Continue\r\n\r\n", b"HTTP/1.1 4"])
+def test_a_request_that_cannot_be_sent_is_disconnected(early: bytes) -> None:
+    """Without the head of an answer there is none."""
+    with playing([_says_at_once(early)]) as url:
+        (exchange,) = _asked_with(StampingTransport(IMPATIENT), url, LARGE)
+
+    assert (exchange.problem, exchange.framing.status) == ("disconnected", None)
+
+
+def test_what_could_not_be_sent_in_time_is_not_sent_again() -> None:
+    """The connection in hand is open and has half of the request: another one must not be written behind it."""
+    with playing([_says(ANSWER, pause_s=1.0), _says(ANSWER)]) as url:
+        answered = _asked_with(StampingTransport(IMPATIENT), url, b"{}", LARGE, b"{}")
+
+    assert [(one.problem, one.reused, one.retries) for one in answered] == [
+        (None, False, 0),
+        ("disconnected", True, 0),
+        (None, False, 0),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("lines", "status", "kept"),
+    [
+        ("X-Served-By: caf\u00e9", "200 OK", ("x-served-by", "caf\u00c3\u00a9")),
+        ("Location: mailto:x", "307 Temporary Redirect", ("location", "mailto:x")),
+        ("Location: http://[x", "307 Temporary Redirect", ("location", "http://[x")),
+        ("Location: /v1/\u00e9", "307 Temporary Redirect", ("location", "/v1/\u00c3\u00a9")),
+        ("Connection: upgrade\r\nUpgrade: x", "101 Switching Protocols", ("upgrade", "x")),
+    ],
+)
+def test_an_odd_header_is_only_kept(lines: str, status: str, kept: tuple[str, str]) -> None:
+    """Bytes that are no ASCII, addresses that are none, another protocol: nothing is made of them."""
+    with playing([_says(head(lines, "Content-Length: 0", status=status))]) as url:
+        exchange = _asked(StampingTransport(), url)
+
+    assert (exchange.framing.status, exchange.problem) == (int(status[:3]), None)
+    assert kept in exchange.framing.headers.items()
+
+
 @pytest.mark.parametrize(
     ("pieces", "problem"),
     [
@@ -330,6 +399,29 @@ def test_what_is_in_flight_can_be_cut_from_outside() -> None:
         thread.join()
 
     assert (exchange.problem, len(exchange.pieces)) == ("cut", 1)
+
+
+def test_what_is_being_sent_can_be_cut_from_outside() -> None:
+    """Whoever waits for the kernel to take more wakes up as well."""
+    transport, started, over = StampingTransport(), threading.Event(), threading.Event()
+
+    def script(connection: socket.socket) -> None:
+        connection.recv(100)
+        started.set()
+        assert over.wait(5.0)
+
+    def cut() -> None:
+        assert started.wait(5.0)
+        transport.cut()
+
+    with playing([script]) as url:
+        thread = threading.Thread(target=cut)
+        thread.start()
+        (exchange,) = _asked_with(transport, url, LARGE)
+        thread.join()
+        over.set()
+
+    assert exchange.problem == "cut"
 
 
 def test_it_serves_ordinary_httpx_calls() -> None:
