@@ -6,9 +6,11 @@ import numpy as np
 import numpy.typing as npt
 
 from specbench.load.orders import Answered, BlockOrder, Closed
+from specbench.load.pause import LONGEST_PAUSE_S
 from specbench.model.seen import GeneratorHealth
-from specbench.units import NS_PER_MS
+from specbench.units import NS_PER_MS, ns_of_s
 
+LONGEST_PAUSE_NS = ns_of_s(LONGEST_PAUSE_S)
 FIELD, LINE_ENDS = b"data:", (b"\n", b"\r")
 
 
@@ -21,6 +23,7 @@ class Tally:
         self._spans: list[tuple[int, int]] = []
         self._delays: list[int] = []
         self._free_since: dict[int, int] = {}
+        self._paused_since: dict[int, int] = {}
         self._chunks = 0
         self._events = 0
         self._clock_steps = 0
@@ -37,16 +40,19 @@ class Tally:
             self._delays.append(answer.sent_ns - answer.scheduled_ns)
         elif (free_ns := self._free_since.pop(answer.stream, None)) is not None:
             self._delays.append(answer.sent_ns - free_ns - (answer.connect_ns or 0))
-        if answer.problem is None:  # after a failure a stream waits on purpose
-            self._free_since[answer.stream] = answer.end_ns
+        if (paused_ns := self._paused_since.pop(answer.stream, None)) is not None:
+            self._spans.append((paused_ns, min(answer.sent_ns, paused_ns + LONGEST_PAUSE_NS)))
+        since = self._paused_since if answer.failed else self._free_since
+        since[answer.stream] = answer.end_ns
 
     def health(self, closed: Closed) -> GeneratorHealth:
         """The block's health.
 
         Returns: read lag, 99th percentile of read time minus kernel stamp (None without kernel stamps); send delay, 95th
         percentile of the time from a stream's becoming free (open loop: from the scheduled moment) to the next request, without
-        that of opening a connection that the endpoint had closed; achieved concurrency, requests in flight averaged over the
-        window ÷ planned (None in the open loop).
+        that of opening a connection that the endpoint had closed, and not after a failure, where a stream waits on purpose;
+        achieved concurrency, requests in flight and streams in such a wait, averaged over the window ÷ planned (None in the
+        open loop).
         """
         return GeneratorHealth(
             cpu_share=closed.cpu_share,
@@ -64,7 +70,8 @@ class Tally:
         opened_ns, closed_ns = closed.window_open_ns, closed.window_close_ns
         if opened_ns is None or closed_ns is None or closed_ns <= opened_ns or self._order.concurrency is None:
             return None
-        inside = sum(_overlaps(self._spans, opened_ns, closed_ns))
+        pauses = [(paused_ns, paused_ns + LONGEST_PAUSE_NS) for paused_ns in self._paused_since.values()]
+        inside = sum(_overlaps([*self._spans, *pauses], opened_ns, closed_ns))
         return inside / (closed_ns - opened_ns) / self._order.concurrency
 
 

@@ -57,7 +57,10 @@ class Abort(msgspec.Struct, frozen=True, tag=True, array_like=True):
 
 
 class Answered(msgspec.Struct, frozen=True, tag=True, array_like=True):
-    """One capture as it goes over the pipe: the columns of its frames packed, its body in one piece."""
+    """One capture as it goes over the pipe: the columns of its frames packed, its body in one piece.
+
+    `failed`: as far as the socket can see; its stream then waits on purpose.
+    """
 
     block: str
     index: int
@@ -79,6 +82,7 @@ class Answered(msgspec.Struct, frozen=True, tag=True, array_like=True):
     problem: Outcome | None
     problem_text: str | None
     clock_step: bool
+    failed: bool = False
 
     def capture(self) -> Capture:
         """The same as a value of the vocabulary."""

@@ -15,6 +15,7 @@ from locust.runners import Runner
 
 from specbench import __version__
 from specbench.load.orders import Answered, BlockOrder, Closed, Work
+from specbench.load.pause import pause_s
 from specbench.load.reading import MANY, Looks, Reading, gathering
 from specbench.load.watch import Watch, Watched
 from specbench.load.window import Window
@@ -22,9 +23,6 @@ from specbench.stream.clock import now_ns
 from specbench.stream.exchange import Exchange
 from specbench.stream.transport import EXCHANGE, StampingTransport
 from specbench.units import ns_of_s, seconds
-
-FIRST_PAUSE_S, LONGEST_PAUSE_S = 0.1, 0.25
-"""How long a stream waits after a failure, doubling: a dead endpoint refuses at once, and must not flood the records."""
 
 TICK_S = 0.02
 """How often a block looks at the time; the bounds of its window do not depend on it."""
@@ -91,6 +89,8 @@ class Block:
             gevent.sleep(TICK_S / 4)
         runner.stop()
         window = self._window
+        if window.closed_ns is None:  # aborted before the last connection was open, which began a window anew
+            window.stop(now_ns(), "aborted")
         return Closed(
             block=self.order.block,
             window_open_ns=window.opened_ns,
@@ -121,7 +121,7 @@ class Block:
                     self._settle()
                     failures = failures + 1 if failed else 0
                     if failures:
-                        self._over.wait(min(FIRST_PAUSE_S * 2 ** min(failures - 1, 8), LONGEST_PAUSE_S))
+                        self._over.wait(pause_s(failures))
         finally:
             self._alive -= 1
 
@@ -129,7 +129,7 @@ class Block:
         """All connections of a closed loop are open before its first request; the starts are spread, so that streams do
         not run in step."""
         if self.order.concurrency is not None:
-            with contextlib.suppress(OSError):  # the first request meets it again, and says so in its record
+            with contextlib.suppress(Exception):  # the first request meets it again, and says so in its record
                 transport.open(self._url)
         self._waiting += 1
         if self._waiting == self._streams:
@@ -163,7 +163,7 @@ class Block:
         due_ns = self._start_ns + work.arrival_ns
         self._limit_hit = self._limit_hit or busy_until_ns > due_ns
         self._over.wait(max(0.0, seconds(due_ns - LEAD_NS - now_ns())))
-        with contextlib.suppress(OSError):
+        with contextlib.suppress(Exception):  # as above
             transport.open(self._url)
         self._over.wait(max(0.0, seconds(due_ns - TIMER_NS - now_ns())))
         while now_ns() < due_ns and not self._over.is_set():
@@ -174,15 +174,22 @@ class Block:
         exchange = Exchange(self.order.timeouts)
         request = client.build_request("POST", self._url, content=work.body, extensions={EXCHANGE: exchange})
         self._window.sent(number, now_ns())
-        with contextlib.suppress(httpx.TransportError):  # the exchange has it
+        try:
             response = client.send(request, stream=True)
             self._reading += 1
-            Reading(transport, exchange, self._looks).to_end()
-            self._reading -= 1
+            try:
+                Reading(transport, exchange, self._looks).to_end()
+            finally:
+                self._reading -= 1
             response.close()
+        except httpx.TransportError:
+            pass  # the exchange has it
+        except Exception as error:  # noqa: BLE001 - whatever one answer does to us is its record, and the others go on
+            exchange.fail("protocol_error", f"{type(error).__name__}: {error}")
+            transport.finish(exchange)
         self._stamped = exchange.stamp_source == "kernel" and bool(exchange.stamps)
         failed = exchange.problem != "cut" and not exchange.looks_well
-        self._tell(self._answered(exchange, number, work))
+        self._tell(self._answered(exchange, number, work, failed))
         self._window.ended(number, now_ns(), failed)
         return failed
 
@@ -190,7 +197,7 @@ class Block:
         """Whether reading a moment later changes no figure: stamps are the kernel's, and no request waits for its moment."""
         return self._reading >= MANY and self._stamped and self.order.concurrency is not None
 
-    def _answered(self, exchange: Exchange, number: int, work: Work) -> Answered:
+    def _answered(self, exchange: Exchange, number: int, work: Work, failed: bool) -> Answered:
         return Answered(
             block=self.order.block,
             index=work.index,
@@ -212,11 +219,14 @@ class Block:
             problem=exchange.problem,
             problem_text=exchange.problem_text,
             clock_step=exchange.clock_step,
+            failed=failed,
         )
 
     def _watch(self) -> Watched:
         """Wait until the block is over. Returns what this process and its machine did while the window was open."""
         watch = Watch()
+        while not self._aborted and not self._started.wait(TICK_S):
+            pass  # the window's time begins when all connections are open, however long that takes
         while not self._aborted and not self._window.over(now_ns()):
             watch.window_is(self._window.opened_ns is not None, self._window.closed_ns is not None)
             before_ns = now_ns()

@@ -4,6 +4,7 @@ import json
 import os
 import signal
 import socket
+import ssl
 import subprocess
 import sys
 import time
@@ -16,11 +17,11 @@ import pytest
 
 from specbench.errors import InternalError
 from specbench.load.client import LoadChild
-from specbench.load.orders import BlockEnd, BlockOrder, Work
+from specbench.load.orders import LENGTH_BYTES, Abort, BlockEnd, BlockOrder, Closed, Work, decode_to_parent, framed
 from specbench.model.seen import Capture
 from specbench.units import ns_of_ms, ns_of_s, seconds
 from tests.support.captures import DONE, said
-from tests.support.raw_server import END, STREAM_HEAD, chunk, playing, read_request
+from tests.support.raw_server import CERTIFICATE, END, KEY, STREAM_HEAD, chunk, head, playing, read_request
 from tests.support.truthful import truth_endpoint
 
 
@@ -156,6 +157,87 @@ def test_a_dead_endpoint_does_not_flood(child: LoadChild) -> None:
     assert end.end_reason == "endpoint_dead"
     assert {capture.problem for capture in captures} == {"connect_failed"}
     assert 20 <= len(captures) <= 40
+
+
+def test_pauses_after_refusals_are_held_against_nobody(child: LoadChild) -> None:
+    """The endpoint refuses at once, and the stream waits after each refusal: that is neither lateness nor a stream missing."""
+
+    def refusing(connection: socket.socket) -> None:
+        for _ in range(6):
+            read_request(connection)
+            connection.sendall(head("Content-Length: 0", status="503 Busy"))
+
+    with playing([refusing]) as address:
+        captures, end = _driven(child, _order(address, concurrency=1, ramp_s=0.0), _only(_works(), 6))
+
+    assert [(capture.status, capture.problem) for capture in captures] == [(503, None)] * 6
+    assert end.health.send_delay_ms_p95 is None
+    assert (end.health.achieved_concurrency or 0) > 0.5
+
+
+@pytest.mark.parametrize(
+    ("line", "status"),
+    [
+        ("X-Served-By: caf\u00e9", "200 OK"),
+        ("Location: mailto:x", "307 Temporary Redirect"),
+        ("Connection: upgrade\r\nUpgrade: x", "101 Switching Protocols"),
+    ],
+)
+def test_an_odd_header_ends_no_block(child: LoadChild, line: str, status: str) -> None:
+    """It is one answer like others."""
+
+    def script(connection: socket.socket) -> None:
+        read_request(connection)
+        connection.sendall(head(line, "Content-Length: 0", status=status))
+
+    with playing([script] * 2) as address:
+        captures, end = _driven(child, _order(address, concurrency=1), _only(_works(), 2))
+
+    assert [(capture.status, capture.problem) for capture in captures] == [(int(status[:3]), None)] * 2
+    assert end.end_reason == "work_done"
+
+
+def test_whatever_goes_wrong_with_a_request_is_its_record(child: LoadChild) -> None:
+    """A host name that cannot be written for a resolver is no error of the system's: the request has failed, nothing else."""
+    captures, end = _driven(child, _order(f"http://{'a' * 64}.test", concurrency=1), _only(_works(), 2))
+
+    assert [(capture.problem, (capture.problem_text or "")[:13]) for capture in captures] == [
+        ("protocol_error", "UnicodeError:")
+    ] * 2
+    assert end.end_reason == "work_done"
+
+
+def test_a_block_begins_when_its_connections_are_open(child: LoadChild) -> None:
+    """A handshake that takes longer than ramp and window together: both are still to come then."""
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    context.load_cert_chain(CERTIFICATE, KEY)
+
+    def slow(connection: socket.socket) -> None:
+        time.sleep(0.6)
+        with context.wrap_socket(connection, server_side=True) as talking:
+            read_request(talking)
+            talking.sendall(STREAM_HEAD + chunk(said("a")) + chunk(DONE) + END)
+
+    with playing([slow]) as address:
+        order = _order(address.replace("http:", "https:"), concurrency=1, ramp_s=0.05, max_s=0.4, verify=False)
+        captures, end = _driven(child, order, _only(_works(), 1))
+
+    assert ([capture.problem for capture in captures], end.end_reason) == ([None], "work_done")
+
+
+def test_a_block_that_is_aborted_before_it_begins_says_so() -> None:
+    """It has no window, and is short."""
+    with subprocess.Popen(
+        [sys.executable, "-m", "specbench.load.child"], stdin=subprocess.PIPE, stdout=subprocess.PIPE
+    ) as process:
+        assert process.stdin is not None
+        assert process.stdout is not None
+        process.stdin.write(framed(_order("http://127.0.0.1:1")) + framed(Abort()))
+        process.stdin.flush()
+        closed = decode_to_parent(process.stdout.read(int.from_bytes(process.stdout.read(LENGTH_BYTES), "big")))
+
+    assert isinstance(closed, Closed)
+    assert (closed.window_open_ns, closed.end_reason, closed.short, closed.aborted) == (None, "aborted", True, True)
 
 
 def test_an_open_loop_sends_on_schedule(child: LoadChild, url: str) -> None:

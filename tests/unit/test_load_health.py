@@ -7,7 +7,6 @@ import pytest
 
 from specbench.load.health import Tally, events_in
 from specbench.load.orders import Answered, BlockOrder, Closed
-from specbench.model.seen import Outcome
 from specbench.units import ns_of_ms
 
 ORDER = BlockOrder(block="b", url="", path="", headers={}, concurrency=2, min_requests=0, min_s=0.0, max_s=1.0, ramp_s=0.0)
@@ -15,7 +14,7 @@ ORDER = BlockOrder(block="b", url="", path="", headers={}, concurrency=2, min_re
 
 def _answer(
     stream: int, sent_ms: float, end_ms: float, lags_ms: tuple[float, ...] = (), *, scheduled_ms: float | None = None,
-    problem: Outcome | None = None, kernel: bool = True, connect_ms: float | None = None,
+    failed: bool = False, kernel: bool = True, connect_ms: float | None = None,
 ) -> Answered:  # fmt: skip
     stamps = [ns_of_ms(sent_ms)] * len(lags_ms)
     return Answered(
@@ -36,9 +35,10 @@ def _answer(
         body=b"x" * len(lags_ms),
         end_ns=ns_of_ms(end_ms),
         stamp_source="kernel" if kernel else "user",
-        problem=problem,
+        problem=None,
         problem_text=None,
         clock_step=False,
+        failed=failed,
     )
 
 
@@ -113,10 +113,24 @@ def test_the_word_inside_an_answer_is_no_event(body: bytes, events: int) -> None
 
 
 def test_the_pause_after_a_failure_is_no_delay() -> None:
-    """A stream waits there on purpose."""
-    tally = _tally(_answer(0, 0, 100, problem="disconnected"), _answer(0, 900, 950))
+    """A stream waits there on purpose, whatever failed: a 503 or an error in the stream are whole answers to the transport."""
+    tally = _tally(_answer(0, 0, 100, failed=True), _answer(0, 900, 950), _answer(0, 951, 999))
 
-    assert tally.health(_closed(0, 1000)).send_delay_ms_p95 is None
+    assert tally.health(_closed(0, 1000)).send_delay_ms_p95 == pytest.approx(1.0)
+
+
+def test_the_pause_after_a_failure_is_no_lack_of_concurrency() -> None:
+    """Both streams wait for 100 ms inside the window, one of them up to its end: the load is held up as it is meant to be."""
+    tally = _tally(_answer(0, 0, 100, failed=True), _answer(1, 0, 300, failed=True), _answer(0, 200, 400))
+
+    assert tally.health(_closed(0, 400)).achieved_concurrency == pytest.approx(1.0)
+
+
+def test_longer_than_the_longest_pause_is_a_lack() -> None:
+    """One stream of two is away for 500 ms after a failure, 250 ms of them on purpose."""
+    tally = _tally(_answer(0, 0, 100, failed=True), _answer(0, 600, 1000), _answer(1, 0, 1000))
+
+    assert tally.health(_closed(0, 1000)).achieved_concurrency == pytest.approx(0.875)
 
 
 def test_in_the_open_loop_delay_is_from_the_schedule() -> None:

@@ -72,6 +72,7 @@ def _answered(pieces: list[bytes]) -> Answered:
         problem="cut",
         problem_text="why",
         clock_step=False,
+        failed=True,
     )
 
 
@@ -95,6 +96,7 @@ def test_a_capture_has_its_frames_again(pieces: list[bytes]) -> None:
     answered = decode_to_parent(framed(_answered(pieces))[4:])
 
     assert isinstance(answered, Answered)
+    assert answered.failed
     capture = answered.capture()
     assert capture.frames == tuple(
         Frame(100 + place, 200 + place, piece, 150 if place % 2 else None) for place, piece in enumerate(pieces)
