@@ -60,9 +60,9 @@ _READING = f"""
   500 and 1,000 steps say how coverage changes with the length of a block; `specbench plan` warns below 500.
 - T9 is out of reach of 10 pairs: they know their own spread within a quarter, the need goes with its square, and it also goes
   with the distance of the pilot's own point from the margin. `pairs_needed` is an order of magnitude, not a promise.
-- Runs over sockets are short and share their machine with both engines. On two cores a late generator makes some INVALID. Where a
-  p95 stays open at the lowest load, no range is left to cap and the harm above it decides: with {REAL_PAIRS} pairs that was
-  seen in two of 40 runs, so those that ask for a cap have {PAIRS_OF_A_CAP}.
+- Runs over sockets are short and share their machine with both engines. On two cores a late generator makes some INVALID; such a
+  run is made once more. Where a p95 stays open at the lowest load, no range is left to cap and the harm above it decides: with
+  {REAL_PAIRS} pairs that was seen in two of 40 runs, so those that ask for a cap have {PAIRS_OF_A_CAP}.
 - Simulated worlds are not your machine. `specbench calibrate` with the URLs of two equal endpoints measures the noise of yours.
 """
 

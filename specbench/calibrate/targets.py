@@ -107,6 +107,7 @@ def engine_rows(found: Outcomes, kind: str) -> list[Row]:
     real = kind == "sockets"
     wrong, right = (0.0, 0.9) if real else (0.05, 0.9)
     slower, faster, capped = (found[f"{kind}-{name}"] for name in ("slower", "faster", "capped"))
+    again = share_of([*both, *slower, *faster, *capped], lambda outcome: outcome["again"]) if real else None
     return [
         at_most(kind, "A/A ends in ROLLBACK", share_of(both, verdict_is("ROLLBACK")), wrong),
         at_most(kind, "A/A ends in PROMOTE or CAPPED", share_of(both, verdict_is("PROMOTE", "CAPPED")), wrong),
@@ -114,6 +115,7 @@ def engine_rows(found: Outcomes, kind: str) -> list[Row]:
         at_least(kind, "steps 20 % longer: ROLLBACK", share_of(slower, verdict_is("ROLLBACK")), right),
         at_least(kind, "steps 25 % shorter: PROMOTE", share_of(faster, verdict_is("PROMOTE")), right),
         at_least(kind, f"wins at 1 stream, loses at {32 if real else 16}: CAPPED at 1", share_of(capped, _capped_at(1)), right),
+        *((shown(kind, "runs that are second ones, as the first was INVALID", again),) if real else ()),
     ]
 
 
