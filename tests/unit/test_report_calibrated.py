@@ -24,6 +24,6 @@ def test_the_counts_are_those_of_the_table(verdict: str) -> None:
 def test_a_verdict_says_how_often_its_like_was_wrong() -> None:
     """In one sentence, with where to read more."""
     assert whole_verdicts("ROLLBACK") == (
-        "Whole verdicts: in the standard profile of 1,000 simulated runs of equal arms 0 ended in ROLLBACK"
+        "Whole verdicts: in the standard profile, of 1,000 simulated runs of equal arms none ended in ROLLBACK"
         " (docs/calibration.md of specbench; `specbench calibrate` measures it anew)."
     )
