@@ -4,6 +4,7 @@ import contextlib
 import socket
 import ssl
 import threading
+import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -80,3 +81,29 @@ def chunk(data: bytes) -> bytes:
 
 
 END = b"0\r\n\r\n"
+
+
+def says(*pieces: bytes, pause_s: float = 0.0) -> Script:
+    """A script that reads one request and answers with these pieces, each followed by a pause."""
+
+    def script(connection: socket.socket) -> None:
+        read_request(connection)
+        for piece in pieces:
+            connection.sendall(piece)
+            time.sleep(pause_s)
+
+    return script
+
+
+@contextmanager
+def cutting(cut: Callable[[], None], started: threading.Event) -> Iterator[None]:
+    """Within it another thread cuts once `started` is set."""
+
+    def when_started() -> None:
+        assert started.wait(5.0)
+        cut()
+
+    thread = threading.Thread(target=when_started)
+    thread.start()
+    yield
+    thread.join()

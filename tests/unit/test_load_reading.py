@@ -2,7 +2,6 @@
 
 import socket
 import threading
-import time
 
 import gevent
 import httpx
@@ -15,19 +14,9 @@ from specbench.stream.frames import UNKNOWN
 from specbench.stream.transport import EXCHANGE, StampingTransport, Timeouts
 from specbench.units import ms, ns_of_ms, ns_of_s
 from tests.support.captures import DONE, said
-from tests.support.raw_server import END, STREAM_HEAD, Script, chunk, playing, read_request
+from tests.support.raw_server import END, STREAM_HEAD, chunk, cutting, playing, says
 
 SHORT = Timeouts(connect_s=2.0, first_token_s=0.15, between_tokens_s=0.15, total_s=5.0)
-
-
-def _says(*pieces: bytes, pause_s: float = 0.0) -> Script:
-    def script(connection: socket.socket) -> None:
-        read_request(connection)
-        for piece in pieces:
-            connection.sendall(piece)
-            time.sleep(pause_s)
-
-    return script
 
 
 def _read(url: str, transport: StampingTransport) -> Exchange:
@@ -44,7 +33,7 @@ def _read(url: str, transport: StampingTransport) -> Exchange:
 def test_every_read_is_a_stamped_frame() -> None:
     """The bytes in order, with the kernel's times."""
     words = [chunk(said(word)) for word in "abc"]
-    with playing([_says(STREAM_HEAD, *words, chunk(DONE) + END, pause_s=0.01)]) as url:
+    with playing([says(STREAM_HEAD, *words, chunk(DONE) + END, pause_s=0.01)]) as url:
         exchange = _read(url, StampingTransport())
 
     assert b"".join(exchange.pieces) == said("a") + said("b") + said("c") + DONE
@@ -56,7 +45,7 @@ def test_a_stall_is_found_long_before_a_first_token_would_have_been_too_late() -
     """C-12: two tokens, then comments for ever: an idle limit of 0.15 s ends it, whatever the patience for the first token."""
     patient = Timeouts(connect_s=2.0, first_token_s=600.0, between_tokens_s=0.15, total_s=600.0)
     pings = [chunk(b": ping\n\n")] * 40
-    with playing([_says(STREAM_HEAD, chunk(said("a")), chunk(said("b")), *pings, pause_s=0.05)]) as url:
+    with playing([says(STREAM_HEAD, chunk(said("a")), chunk(said("b")), *pings, pause_s=0.05)]) as url:
         exchange = _read(url, StampingTransport(patient))
 
     assert (exchange.problem, b"".join(exchange.pieces).count(b"data:")) == ("stalled", 2)
@@ -65,14 +54,14 @@ def test_a_stall_is_found_long_before_a_first_token_would_have_been_too_late() -
 
 def test_an_answer_that_came_with_its_head_needs_no_reading() -> None:
     """All of it in one piece."""
-    with playing([_says(STREAM_HEAD + chunk(DONE) + END)]) as url:
+    with playing([says(STREAM_HEAD + chunk(DONE) + END)]) as url:
         assert _read(url, StampingTransport()).problem is None
 
 
 def test_silence_is_noticed_although_comments_come() -> None:
     """The alarm rings for the deadline that holds then, not for the first one."""
     pieces = [STREAM_HEAD, *[chunk(said("a"))] * 6, *[chunk(b": ping\n\n")] * 12]
-    with playing([_says(*pieces, pause_s=0.04)]) as url:
+    with playing([says(*pieces, pause_s=0.04)]) as url:
         exchange = _read(url, StampingTransport(SHORT))
 
     assert (exchange.problem, b"".join(exchange.pieces).count(b"data:")) == ("stalled", 6)
@@ -80,7 +69,7 @@ def test_silence_is_noticed_although_comments_come() -> None:
 
 def test_a_connection_that_breaks_is_seen() -> None:
     """Its end is readable too."""
-    with playing([_says(STREAM_HEAD + chunk(said("a")))]) as url:
+    with playing([says(STREAM_HEAD + chunk(said("a")))]) as url:
         assert _read(url, StampingTransport()).problem == "disconnected"
 
 
@@ -89,19 +78,12 @@ def test_a_cut_wakes_the_reader() -> None:
     transport, started = StampingTransport(), threading.Event()
 
     def script(connection: socket.socket) -> None:
-        _says(STREAM_HEAD + chunk(said("a")))(connection)
+        says(STREAM_HEAD + chunk(said("a")))(connection)
         started.set()
         connection.recv(1)
 
-    def cut() -> None:
-        assert started.wait(5.0)
-        transport.cut()
-
-    with playing([script]) as url:
-        thread = threading.Thread(target=cut)
-        thread.start()
+    with playing([script]) as url, cutting(transport.cut, started):
         exchange = _read(url, transport)
-        thread.join()
 
     assert exchange.problem == "cut"
 
@@ -117,7 +99,7 @@ class Fault(StampingTransport):
 def test_a_fault_of_ours_is_raised_where_it_is_heard() -> None:
     """Not printed by the event loop while the reader waits for ever."""
     with (
-        playing([_says(STREAM_HEAD, chunk(DONE) + END, pause_s=0.1)]) as url,
+        playing([says(STREAM_HEAD, chunk(DONE) + END, pause_s=0.1)]) as url,
         pytest.raises(AssertionError, match="a fault of ours"),
     ):
         _read(url, Fault())

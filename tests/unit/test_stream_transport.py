@@ -17,23 +17,13 @@ from specbench.stream.record import record_of
 from specbench.stream.transport import EXCHANGE, StampingTransport, Timeouts
 from specbench.units import ns_of_ms
 from tests.support.captures import ASKED, BY_EVENT, DONE, finish, said
-from tests.support.raw_server import CERTIFICATE, END, STREAM_HEAD, Script, chunk, head, playing, read_request
+from tests.support.raw_server import CERTIFICATE, END, STREAM_HEAD, Script, chunk, cutting, head, playing, read_request, says
 
 SHORT = Timeouts(connect_s=2.0, first_token_s=0.15, between_tokens_s=0.15, total_s=5.0)
 IMPATIENT = Timeouts(connect_s=0.2, first_token_s=2.0, between_tokens_s=2.0, total_s=5.0)
 TOO_LARGE = head("Content-Length: 2", status="413 Content Too Large") + b"no"
 LARGE = b"x" * 8_000_000  # more than the kernel takes while nobody reads
 ANSWER = STREAM_HEAD + chunk(said("a")) + chunk(said("b") + finish() + DONE) + END
-
-
-def _says(*pieces: bytes, pause_s: float = 0.0) -> Script:
-    def script(connection: socket.socket) -> None:
-        read_request(connection)
-        for piece in pieces:
-            connection.sendall(piece)
-            time.sleep(pause_s)
-
-    return script
 
 
 def _says_twice(answer: bytes) -> Script:
@@ -103,7 +93,7 @@ def trusted(monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
 def test_arrival_is_stamped_by_the_kernel(tls: bool) -> None:
     """Plain and under TLS: stamps rise, lie between sending and reading, and the answer is whole."""
     pieces = [STREAM_HEAD, chunk(said("a")), chunk(said("b")), chunk(finish() + DONE) + END]
-    with playing([_says(*pieces, pause_s=0.01)], tls=tls) as url:
+    with playing([says(*pieces, pause_s=0.01)], tls=tls) as url:
         exchange = _asked(StampingTransport(), url)
     capture = exchange.capture("b", 0, 0)
     record = record_of(capture, ASKED, BY_EVENT)
@@ -184,11 +174,11 @@ def test_a_connection_closed_while_idle_is_replaced_before_the_clock_starts() ->
     closed = threading.Event()
 
     def closing(connection: socket.socket) -> None:
-        _says(ANSWER)(connection)
+        says(ANSWER)(connection)
         connection.shutdown(socket.SHUT_RDWR)
         closed.set()
 
-    with playing([closing, _says(ANSWER)]) as url:
+    with playing([closing, says(ANSWER)]) as url:
         _, second = _asked_times(2, StampingTransport(), url, closed)
 
     assert (second.problem, second.reused, second.retries) == (None, False, 0)
@@ -198,10 +188,10 @@ def test_a_reused_connection_that_closes_without_a_byte_is_replayed_once() -> No
     """S-12: the close crossed the request; it is sent again on a new connection, and counted."""
 
     def crossing(connection: socket.socket) -> None:
-        _says(ANSWER)(connection)
+        says(ANSWER)(connection)
         read_request(connection)
 
-    with playing([crossing, _says(ANSWER)]) as url:
+    with playing([crossing, says(ANSWER)]) as url:
         _, second = _asked_times(2, StampingTransport(), url)
 
     assert (second.problem, second.reused, second.retries) == (None, False, 1)
@@ -211,12 +201,12 @@ def test_nothing_else_is_ever_sent_twice() -> None:
     """Neither on a new connection, nor once a byte of the answer has come."""
 
     def broken_off(connection: socket.socket) -> None:
-        _says(ANSWER)(connection)
-        _says(b"HTTP/1.1 2")(connection)
+        says(ANSWER)(connection)
+        says(b"HTTP/1.1 2")(connection)
 
-    with playing([_says(b""), _says(ANSWER)]) as url:
+    with playing([says(b""), says(ANSWER)]) as url:
         fresh = _asked(StampingTransport(), url)
-    with playing([broken_off, _says(ANSWER)]) as url:
+    with playing([broken_off, says(ANSWER)]) as url:
         _, touched = _asked_times(2, StampingTransport(), url)
 
     assert (fresh.problem, fresh.retries) == ("disconnected", 0)
@@ -226,7 +216,7 @@ def test_nothing_else_is_ever_sent_twice() -> None:
 def test_an_answer_that_comes_before_the_request_is_out_counts() -> None:
     """A server refuses 8 MB by their head and closes, or reads no more: that is its answer; the connection is not used again."""
     for refusing in (_says_at_once(TOO_LARGE), _says_at_once(TOO_LARGE, wait_s=0.5)):
-        with playing([refusing, _says(ANSWER)]) as url:
+        with playing([refusing, says(ANSWER)]) as url:
             refused, after = _asked_with(StampingTransport(IMPATIENT), url, LARGE, b"{}")
 
         assert (refused.framing.status, refused.problem, refused.pieces, refused.retries) == (413, None, [b"no"], 0)
@@ -244,7 +234,7 @@ def test_a_request_that_cannot_be_sent_is_disconnected(early: bytes) -> None:
 
 def test_what_could_not_be_sent_in_time_is_not_sent_again() -> None:
     """The connection in hand is open and has half of the request: another one must not be written behind it."""
-    with playing([_says(ANSWER, pause_s=1.0), _says(ANSWER)]) as url:
+    with playing([says(ANSWER, pause_s=1.0), says(ANSWER)]) as url:
         answered = _asked_with(StampingTransport(IMPATIENT), url, b"{}", LARGE, b"{}")
 
     assert [(one.problem, one.reused, one.retries) for one in answered] == [
@@ -266,7 +256,7 @@ def test_what_could_not_be_sent_in_time_is_not_sent_again() -> None:
 )
 def test_an_odd_header_is_only_kept(lines: str, status: str, kept: tuple[str, str]) -> None:
     """Bytes that are no ASCII, addresses that are none, another protocol: nothing is made of them."""
-    with playing([_says(head(lines, "Content-Length: 0", status=status))]) as url:
+    with playing([says(head(lines, "Content-Length: 0", status=status))]) as url:
         exchange = _asked(StampingTransport(), url)
 
     assert (exchange.framing.status, exchange.problem) == (int(status[:3]), None)
@@ -283,14 +273,14 @@ def test_an_odd_header_is_only_kept(lines: str, status: str, kept: tuple[str, st
 )
 def test_silence_ends_the_request(pieces: list[bytes], problem: str) -> None:
     """C-12: before the first token and between tokens; comments are no tokens."""
-    with playing([_says(*pieces, pause_s=0.05 if len(pieces) > 1 else 0.5)]) as url:
+    with playing([says(*pieces, pause_s=0.05 if len(pieces) > 1 else 0.5)]) as url:
         assert _asked(StampingTransport(SHORT), url).problem == problem
 
 
 def test_an_endless_answer_ends_at_its_limit() -> None:
     """The limit of the whole holds although tokens keep coming."""
     limits = Timeouts(connect_s=2.0, first_token_s=2.0, between_tokens_s=2.0, total_s=0.2)
-    with playing([_says(STREAM_HEAD, *[chunk(said("a"))] * 20, pause_s=0.03)]) as url:
+    with playing([says(STREAM_HEAD, *[chunk(said("a"))] * 20, pause_s=0.03)]) as url:
         assert _asked(StampingTransport(limits), url).problem == "timeout_total"
 
 
@@ -330,7 +320,7 @@ def test_our_own_limits_are_not_the_endpoints_fault() -> None:
 )
 def test_an_answer_ends_where_http_says(answer: bytes, problem: str | None) -> None:
     """Counted, chunked or closed; short of that it was cut off."""
-    with playing([_says(answer)]) as url:
+    with playing([says(answer)]) as url:
         assert _asked(StampingTransport(), url).problem == problem
 
 
@@ -349,7 +339,7 @@ def test_under_tls_an_open_connection_is_used_although_tickets_came() -> None:
 @pytest.mark.usefixtures("trusted")
 def test_under_tls_a_close_while_idle_is_seen() -> None:
     """S-12: the server closed; whether that is seen before or after sending, the next request goes over a new connection."""
-    with playing([_says(ANSWER), _says(ANSWER)], tls=True) as url:
+    with playing([says(ANSWER), says(ANSWER)], tls=True) as url:
         first, second = _asked_times(2, StampingTransport(), url)
 
     assert [(one.problem, one.reused) for one in (first, second)] == [(None, False), (None, False)]
@@ -361,7 +351,7 @@ def test_under_tls_a_close_without_goodbye_is_still_seen() -> None:
 
     def ragged(answer: bytes) -> Script:
         def script(connection: socket.socket) -> None:
-            _says(answer)(connection)
+            says(answer)(connection)
             socket.socket(fileno=connection.detach()).close()
 
         return script
@@ -374,7 +364,7 @@ def test_under_tls_a_close_without_goodbye_is_still_seen() -> None:
 
 def test_an_untrusted_certificate_is_a_failed_connection() -> None:
     """Unless the scenario says that it need not be verified."""
-    with playing([_says(ANSWER), _says(ANSWER)], tls=True) as url:
+    with playing([says(ANSWER), says(ANSWER)], tls=True) as url:
         assert _asked(StampingTransport(), url).problem == "connect_failed"
         assert _asked(StampingTransport(verify=False), url).problem is None
 
@@ -384,19 +374,12 @@ def test_what_is_in_flight_can_be_cut_from_outside() -> None:
     transport, started = StampingTransport(), threading.Event()
 
     def script(connection: socket.socket) -> None:
-        _says(STREAM_HEAD + chunk(said("a")))(connection)
+        says(STREAM_HEAD + chunk(said("a")))(connection)
         started.set()
         connection.recv(1)
 
-    def cut() -> None:
-        assert started.wait(5.0)
-        transport.cut()
-
-    with playing([script]) as url:
-        thread = threading.Thread(target=cut)
-        thread.start()
+    with playing([script]) as url, cutting(transport.cut, started):
         exchange = _asked(transport, url)
-        thread.join()
 
     assert (exchange.problem, len(exchange.pieces)) == ("cut", 1)
 
@@ -410,15 +393,8 @@ def test_what_is_being_sent_can_be_cut_from_outside() -> None:
         started.set()
         assert over.wait(5.0)
 
-    def cut() -> None:
-        assert started.wait(5.0)
-        transport.cut()
-
-    with playing([script]) as url:
-        thread = threading.Thread(target=cut)
-        thread.start()
+    with playing([script]) as url, cutting(transport.cut, started):
         (exchange,) = _asked_with(transport, url, LARGE)
-        thread.join()
         over.set()
 
     assert exchange.problem == "cut"
@@ -428,7 +404,7 @@ def test_it_serves_ordinary_httpx_calls() -> None:
     """Whole answers, packed ones too, and httpx's own errors."""
     packed = gzip.compress(b"hello " * 100)
     whole = head(f"Content-Length: {len(packed)}", "Content-Encoding: gzip") + packed
-    with playing([_says(whole)]) as url, httpx.Client(transport=StampingTransport()) as client:
+    with playing([says(whole)]) as url, httpx.Client(transport=StampingTransport()) as client:
         assert client.post(url, content=b"{}").text == "hello " * 100
 
 
@@ -436,7 +412,7 @@ def test_a_cut_answer_is_an_error_to_httpx() -> None:
     """Its callers see httpx's own exception, with our word for it."""
     cut_off = head("Content-Length: 9") + b"short"
     with (
-        playing([_says(cut_off)]) as url,
+        playing([says(cut_off)]) as url,
         httpx.Client(transport=StampingTransport()) as client,
         pytest.raises(httpx.ReadError, match="disconnected"),
     ):
