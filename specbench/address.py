@@ -41,6 +41,11 @@ def is_loopback(host: str) -> bool:
         return host == "localhost" or host.endswith(".localhost")
 
 
+def base_url(url: str) -> str:
+    """The URL, or its path, without a trailing slash or `/v1`, as both forms are in use."""
+    return url.rstrip("/").removesuffix("/v1").rstrip("/")
+
+
 def without_secrets(address: str) -> str:
     """The address as it may be shown: whatever stands before an @ or behind a ? or # is left out, as it may be a secret."""
     return _BEHIND_THE_PATH.sub(r"\1…", _LOGIN.sub(r"\1…@", address))

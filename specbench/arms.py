@@ -15,6 +15,7 @@ from typing import IO
 import httpx
 import msgspec
 
+from specbench.address import base_url
 from specbench.errors import UnreachableError
 from specbench.keys import key_header, secret
 from specbench.launch import Engine, launched
@@ -108,11 +109,6 @@ def _tell(ready: Ready, name: ArmName, path: str) -> None:
 def shares_server(scenario: Scenario) -> bool:
     """Whether both arms ask one endpoint, and so one cache."""
     return share_server((scenario.baseline, scenario.speculative))
-
-
-def base_url(url: str) -> str:
-    """The URL without a trailing slash or `/v1`, as both forms are in use."""
-    return url.rstrip("/").removesuffix("/v1").rstrip("/")
 
 
 def secret_headers(arm: Arm, name: ArmName) -> dict[str, str]:

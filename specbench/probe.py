@@ -14,8 +14,7 @@ from typing import Any
 
 import msgspec
 
-from specbench.address import check_address
-from specbench.arms import base_url
+from specbench.address import base_url, check_address
 from specbench.errors import InternalError, ScenarioError, UnreachableError
 from specbench.load.client import LoadChild
 from specbench.load.orders import BlockEnd, BlockOrder, Work

@@ -8,8 +8,7 @@ from contextlib import closing
 
 import msgspec
 
-from specbench.address import check_address
-from specbench.arms import base_url
+from specbench.address import base_url, check_address
 from specbench.doctor.address import model_at
 from specbench.doctor.diagnosis import Diagnosis, Symptom
 from specbench.doctor.heard import Heard, heard

@@ -1,26 +1,16 @@
-"""What may stand in a scenario, as pydantic models: types, limits and defaults of single fields.
+"""What may stand in a scenario, as pydantic models: its parts, their keys, and the defaults.
 
-What depends on several fields or on a profile is `parse.py`'s. No other module knows pydantic.
+Types of single fields are `fields.py`'s, what depends on a profile is `parse.py`'s. No other module knows pydantic's models.
 """
 
 import re
-from math import isfinite
 from typing import Annotated, Any, Literal
-from urllib.parse import urlsplit
 
-from pydantic import (
-    AfterValidator,
-    BaseModel,
-    BeforeValidator,
-    ConfigDict,
-    Field,
-    ValidationInfo,
-    field_validator,
-    model_validator,
-)
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationInfo, field_validator, model_validator
 
 from specbench.address import address_fault
-from specbench.scenario.secrets import has_secret_query, is_secret_name, secret_word
+from specbench.scenario.fields import AnyFields, Fraction, Milliseconds, Name, Seconds, Tokens, Variable, page_fault
+from specbench.scenario.secrets import is_secret_name, secret_word
 
 ENGINES = ("embedded", "vllm", "sglang", "llamacpp", "tgi", "trtllm", "lmdeploy", "openai")
 _HEADER_NAME = re.compile(r"[A-Za-z0-9!#$%&'*+.^_`|~-]+")
@@ -28,66 +18,10 @@ _OUR_HEADERS = ("host", "content-length", "content-type", "transfer-encoding")
 _HEADER_VALUE = re.compile(r"[\t\x20-\x7e]*")
 
 
-def _fraction(value: Any) -> Any:
-    """`5%` as 0.05; a plain number is refused, as 5 could mean 5 % or a factor of 5."""
-    if isinstance(value, str) and re.fullmatch(r"[0-9]+(\.[0-9]+)?\s*%", value.strip()):
-        return float(value.strip().rstrip("% ")) / 100
-    raise ValueError("write a share with its unit, such as 5%")
-
-
-def _milliseconds(value: Any) -> Any:
-    if isinstance(value, str):
-        raise ValueError("write a plain number of milliseconds, such as 0.5")
-    return value
-
-
-def _finite(value: Any) -> Any:
-    if isinstance(value, float) and not isfinite(value):
-        raise ValueError("holds a number that is too large to be one")
-    for held in value.values() if isinstance(value, dict) else value if isinstance(value, list) else ():
-        _finite(held)
-    return value
-
-
-def _page_fault(address: str) -> str | None:
-    """What is wrong with the address of a metrics page, which may have a query."""
-    fault = address_fault(address, page=True)
-    if fault is not None or "?" not in address:
-        return fault
-    if has_secret_query(address):
-        return "holds what looks like a secret in its query, and scenarios are stored: use options.metrics_api_key_env"
-    if urlsplit(address).path in ("", "/v1"):
-        return "must name the page that the query belongs to, such as /metrics?job=a"
-    return None
-
-
-def _name(value: str) -> str:
-    if not re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,63}", value):
-        raise ValueError("use letters, digits, '_', '-' and '.', at most 64 of them, as it becomes part of file and cell names")
-    return value
-
-
-Fraction = Annotated[float, Field(allow_inf_nan=False), BeforeValidator(_fraction)]
-Milliseconds = Annotated[float, Field(ge=0, allow_inf_nan=False), BeforeValidator(_milliseconds)]
-Seconds = Annotated[float, Field(gt=0, le=86_400, allow_inf_nan=False)]
-AnyFields = Annotated[dict[str, Any], AfterValidator(_finite)]
-Name = Annotated[str, AfterValidator(_name)]
-Tokens = Annotated[int, Field(ge=1, le=1_000_000)]
-
-
 class Strict(BaseModel):
     """Unknown keys are errors and nothing is converted silently."""
 
     model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
-
-
-def _variable(value: str) -> str:
-    if not re.fullmatch(r"[A-Za-z_][A-Za-z0-9_]*", value):
-        raise ValueError("must be the name of an environment variable, never a key itself")
-    return value
-
-
-Variable = Annotated[str, AfterValidator(_variable)]
 
 
 class LaunchForm(Strict):
@@ -148,7 +82,7 @@ class ArmForm(Strict):
         """`metrics_url` may list several, one for each replica."""
         several = field.field_name == "metrics_url"
         for address in () if value is None else value.split(",") if several else (value,):
-            if (fault := (_page_fault if several else address_fault)(address.strip())) is not None:
+            if (fault := (page_fault if several else address_fault)(address.strip())) is not None:
                 raise ValueError(fault)
         return value
 
@@ -156,7 +90,7 @@ class ArmForm(Strict):
     @classmethod
     def _gpu_asked(cls, value: dict[str, Any]) -> dict[str, Any]:
         for address in str(value.get("gpu_metrics_url") or "").split(","):
-            if address.strip() and (fault := _page_fault(address.strip())) is not None:
+            if address.strip() and (fault := page_fault(address.strip())) is not None:
                 raise ValueError(f"gpu_metrics_url {fault}")
         return value
 

@@ -35,7 +35,7 @@ _IN_THE_OPEN = (
 
 def is_secret_name(name: str) -> bool:
     """Whether a header, a query's key or an environment variable of this name holds a secret."""
-    spelled = re.sub(r"[_.]", "-", name.lower())
+    spelled = _spelled(name)
     return _SECRET.search(spelled) is not None and _NO_SECRET.search(spelled) is None
 
 
@@ -62,4 +62,9 @@ def _holds(name: str, value: str) -> bool:
     value = value.strip(_QUOTES)
     if not is_secret_name(name) or _SAID_ELSEWHERE.fullmatch(value):
         return False
-    return not (_KEY_FILE.search(re.sub(r"[_.]", "-", name.lower())) and _PATH.match(value))
+    return not (_KEY_FILE.search(_spelled(name)) and _PATH.match(value))
+
+
+def _spelled(name: str) -> str:
+    """The name in small letters, its words apart by hyphens."""
+    return re.sub(r"[_.]", "-", name.lower())

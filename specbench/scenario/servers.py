@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from ipaddress import ip_address
 from urllib.parse import urlsplit
 
-from specbench.address import PORTS
+from specbench.address import PORTS, base_url
 from specbench.model.asked import Arm
 
 Server = tuple[str, str, int, str]
@@ -20,8 +20,7 @@ def share_server(arms: Sequence[Arm]) -> bool:
 def server_of(url: str) -> Server:
     """The server that the url leads to, however it spells this machine, a default port or `/v1`."""
     parts = urlsplit(url)
-    path = parts.path.rstrip("/").removesuffix("/v1").rstrip("/")
-    return parts.scheme, _host(parts.hostname or ""), parts.port or PORTS.get(parts.scheme, 0), path
+    return parts.scheme, _host(parts.hostname or ""), parts.port or PORTS.get(parts.scheme, 0), base_url(parts.path)
 
 
 def _host(name: str) -> str:

@@ -6,7 +6,8 @@ from pathlib import Path
 import httpx
 import pytest
 
-from specbench.arms import base_url, secret_headers, shares_server, visits
+from specbench.address import base_url
+from specbench.arms import secret_headers, shares_server, visits
 from specbench.errors import ScenarioError, UnreachableError
 from specbench.model.asked import Scenario
 from specbench.scenario.parse import Overrides, parse_scenario
