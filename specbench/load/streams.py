@@ -121,7 +121,7 @@ class Block:
                     self._settle()
                     failures = failures + 1 if failed else 0
                     if failures:
-                        self._over.wait(pause_s(failures))
+                        wait_for(self._over, pause_s(failures))
         finally:
             self._alive -= 1
 
@@ -136,9 +136,9 @@ class Block:
             self._start_ns = now_ns() + (0 if self.order.concurrency is not None else LEAD_NS)
             self._window = Window(self.order, self._start_ns)
             self._started.set()
-        self._started.wait()
+        wait_for(self._started)
         if self.order.concurrency is not None:
-            self._over.wait(self.order.stagger_s * number / self._streams)
+            wait_for(self._over, self.order.stagger_s * number / self._streams)
 
     def _next(self) -> Work | None:
         """The next request of whoever is free; None where there is none."""
@@ -162,10 +162,10 @@ class Block:
             return
         due_ns = self._start_ns + work.arrival_ns
         self._limit_hit = self._limit_hit or busy_until_ns > due_ns
-        self._over.wait(max(0.0, seconds(due_ns - LEAD_NS - now_ns())))
+        wait_for(self._over, max(0.0, seconds(due_ns - LEAD_NS - now_ns())))
         with contextlib.suppress(Exception):  # as above
             transport.open(self._url)
-        self._over.wait(max(0.0, seconds(due_ns - TIMER_NS - now_ns())))
+        wait_for(self._over, max(0.0, seconds(due_ns - TIMER_NS - now_ns())))
         while now_ns() < due_ns and not self._over.is_set():
             gevent.sleep(0)
 
@@ -225,7 +225,7 @@ class Block:
     def _watch(self) -> Watched:
         """Wait until the block is over. Returns what this process and its machine did while the window was open."""
         watch = Watch()
-        while not self._aborted and not self._started.wait(TICK_S):
+        while not self._aborted and not wait_for(self._started, TICK_S):
             pass  # the window's time begins when all connections are open, however long that takes
         while not self._aborted and not self._window.over(now_ns()):
             watch.window_is(self._window.opened_ns is not None, self._window.closed_ns is not None)
@@ -235,6 +235,15 @@ class Block:
         if self._aborted:
             self._window.stop(now_ns(), "aborted")
         return watch.told()
+
+
+def wait_for(event: Event, timeout_s: float | None = None) -> bool:
+    """Whether the event is set, after waiting at most so long for it.
+
+    gevent's own wait may never return where it begins right after `set`: it then waits for the waiters to be notified, and
+    that notice is dropped when another waiter's time limit ends in the same turn of the loop.
+    """
+    return event.is_set() or event.wait(timeout_s)
 
 
 class StreamUser(User):
