@@ -1,25 +1,8 @@
 """What an endpoint really sent, and how it tells it. No sockets."""
 
 from array import array
-from collections import deque
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass, field
-
-REMEMBERED_PLAYS = 1000
-
-
-@dataclass(slots=True)
-class Performed:
-    """One play as it went: when its request arrived, and of each event with tokens when it had left and how many it held.
-
-    Times are nanoseconds of the monotonic clock; `keys` is whether the request brought a key.
-    """
-
-    name: str
-    asked_ns: int
-    keys: bool
-    sent_ns: list[int] = field(default_factory=list)
-    tokens: list[int] = field(default_factory=list)
+from dataclasses import dataclass, field
 
 
 @dataclass(slots=True)
@@ -42,7 +25,6 @@ class Sent:
     first_ns: int = 0
     last_ns: int = 0
     most_in_flight: int = 0
-    plays: "deque[Performed]" = field(default_factory=lambda: deque(maxlen=REMEMBERED_PLAYS))
 
     def told(self) -> dict[str, object]:
         """The same as `/truth` answers it."""
@@ -55,10 +37,6 @@ class Sent:
             "chunks_per_s": (len(self.gap_ms) + len(self.ttft_ms)) / wall_s if wall_s > 0 else 0.0,
             **{name: percentiles(getattr(self, name)) for name in ("gap_ms", "ttft_ms", "e2e_ms")},
         }
-
-    def performed(self) -> list[dict[str, object]]:
-        """The last plays, as `/truth/plays` answers them."""
-        return [asdict(play) for play in self.plays]
 
     def inside(self, opened_ns: int, closed_ns: int) -> dict[str, list[float]]:
         """The values of a window: gaps with both ends in it, and times to the first chunk of requests that came in it."""

@@ -3,8 +3,7 @@
 One thread. Every stream follows a fixed schedule (first chunk after `ttft_ms`, then one each `interval_us`, so many tokens in
 each), and the monotonic time of every write is kept. A request counts from its arrival as the kernel stamped it, so that a
 busy machine, which lets this process read late, does not shorten what it calls true. It speaks both OpenAI routes, and tells on
-`/truth` what it did. A request whose model is the name of a play (docs/yardstick.md) is answered by that;
-`/truth/plays` tells when each of its events left.
+`/truth` what it did. A request whose model is the name of a script that it was given is answered by that.
 
     python -m specbench.engine.yardstick --interval-us 10000 --tokens-per-chunk 4 [--tls CERTIFICATE KEY] [--while-input-lasts]
 """
@@ -18,33 +17,96 @@ import select
 import selectors
 import socket
 import ssl
+import struct
+import sys
 import time
+from collections.abc import Callable, Generator, Mapping
+from dataclasses import dataclass
+from types import MappingProxyType
 
-from specbench.engine.arrivals import ask_for_stamps, received
-from specbench.engine.even_stream import WORDS, Connection, Schedule, chunk_of, event_of
-from specbench.engine.player import Player
-from specbench.engine.plays import STREAM_HEAD, Play
-from specbench.engine.plays_chunks import CHUNKS
-from specbench.engine.plays_framing import FRAMING
-from specbench.engine.sent import Performed, Sent
+from specbench.engine.sent import Sent
 
 NS_PER_MS = 1_000_000
 POLL_NS = 1_200_000  # selectors wait in whole milliseconds: the last stretch before a write is waited for otherwise
 WINDOW = "/truth/window/"
-PLAYS: dict[str, Play] = FRAMING | CHUNKS
+READ_SIZE = 1 << 18
+SO_TIMESTAMPNS = 35  # asm-generic/socket.h: `recvmsg` then tells when data arrived; `socket` has no name for it
+STREAM_HEAD = b"HTTP/1.1 200 OK\r\nContent-Type: text/event-stream; charset=utf-8\r\nTransfer-Encoding: chunked\r\n\r\n"
+WORDS = (
+    " the",
+    " model",
+    " keeps",
+    " each",
+    " token",
+    " it",
+    " would",
+    " have",
+    " drawn",
+    " anyway",
+    ",",
+    " or",
+    " draws",
+    " anew",
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Schedule:
+    """When chunks are due and how many tokens each holds."""
+
+    ttft_ms: float = 50.0
+    interval_us: float = 10_000.0
+    tokens_per_chunk: int = 1
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """What a script is told: when the request arrived (monotonic clock), its head, and how many its connection had carried."""
+
+    arrived_ns: int
+    head: bytes
+    earlier: int
+
+
+Performance = Generator[tuple[int, bytes] | None, int, None]
+"""What is to be written, and from when on; it is sent the moment of that write. None closes the connection."""
+
+Scripts = Mapping[str, Callable[[Request], Performance]]
+
+
+@dataclass(slots=True, eq=False)
+class Connection:
+    """One client connection and the answer under way on it."""
+
+    sock: socket.socket
+    received: bytes = b""
+    left: int = 0
+    given: int = 0
+    chunks: int = 0
+    chat: bool = True
+    asked_ns: int = 0
+    last_ns: int = 0
+    answers: int = 0
+    script: Performance | None = None
+    next_write: bytes = b""
 
 
 class Endpoint:
     """The endpoint's one loop."""
 
     def __init__(
-        self, listener: socket.socket, schedule: Schedule, tls: ssl.SSLContext | None = None, leash: int | None = None
+        self,
+        listener: socket.socket,
+        schedule: Schedule,
+        tls: ssl.SSLContext | None = None,
+        leash: int | None = None,
+        scripts: Scripts = MappingProxyType({}),
     ) -> None:
         self._listener = listener
         self._schedule = schedule
         self._tls = tls
         self._sent = Sent()
-        self._player = Player(self._send, self._close, self._schedule_next)
+        self._scripts = scripts
         self._due: list[tuple[int, int, Connection]] = []
         self._turn = 0
         self._busy: set[Connection] = set()
@@ -104,11 +166,12 @@ class Endpoint:
         path = head.split(b" ", 2)[1].decode()
         if path.endswith("completions"):
             asked = json.loads(body)
-            name = str(asked.get("model"))
-            if name in PLAYS:
-                performed = Performed(name, connection.asked_ns, b"\r\nauthorization:" in head.lower())
-                self._sent.plays.append(performed)
-                self._player.begin(connection, PLAYS[name], performed)
+            script = self._scripts.get(str(asked.get("model")))
+            connection.script = None
+            if script is not None:
+                connection.script = script(Request(connection.asked_ns, head, connection.answers))
+                connection.answers += 1
+                self._await_script(connection, next(connection.script))
                 return
             connection.left = max(1, int(asked.get("max_tokens", 128)))
             connection.chat = "chat" in path
@@ -123,8 +186,6 @@ class Endpoint:
         elif path.startswith(WINDOW):
             opened_ns, closed_ns = map(int, path.removeprefix(WINDOW).split("/"))
             self._reply(connection, "application/json", json.dumps(self._sent.inside(opened_ns, closed_ns)))
-        elif path == "/truth/plays":
-            self._reply(connection, "application/json", json.dumps(self._sent.performed()))
         elif path == "/metrics":
             self._reply(connection, "text/plain; version=0.0.4", self._sent.metrics())
         else:
@@ -145,8 +206,8 @@ class Endpoint:
             due_ns, _, connection = heapq.heappop(self._due)
             if connection.left:
                 self._write_chunk(connection, due_ns)
-            elif connection.writes:
-                self._player.go_on(connection)
+            elif connection.script is not None:
+                self._write_scripted(connection, connection.script)
 
     def _send(self, connection: Connection, data: bytes) -> bool:
         """Whether the bytes went out; a client that has gone is forgotten when its end is read."""
@@ -159,7 +220,7 @@ class Endpoint:
 
     def _forget(self, connection: Connection) -> None:
         connection.left = 0
-        connection.writes.clear()
+        connection.script = None
         self._busy.discard(connection)
 
     def _close(self, connection: Connection) -> None:
@@ -167,6 +228,23 @@ class Endpoint:
         del self._open[connection.sock.fileno()]
         connection.sock.close()
         self._forget(connection)
+
+    def _write_scripted(self, connection: Connection, script: Performance) -> None:
+        now_ns = time.monotonic_ns()  # before the write: whoever reads it may run before this process does again
+        if not self._send(connection, connection.next_write):
+            return
+        try:
+            self._await_script(connection, script.send(now_ns))
+        except StopIteration:
+            connection.script = None
+
+    def _await_script(self, connection: Connection, step: tuple[int, bytes] | None) -> None:
+        """The script's next write has its time, or it closes the connection."""
+        if step is None:
+            self._close(connection)
+        else:
+            due_ns, connection.next_write = step
+            self._schedule_next(connection, due_ns)
 
     def _write_chunk(self, connection: Connection, due_ns: int) -> None:
         sent, count = self._sent, min(self._schedule.tokens_per_chunk, connection.left)
@@ -201,7 +279,46 @@ class Endpoint:
             self._send(connection, chunk_of(b"data: " + last + b"\n\n") + chunk_of(b"data: [DONE]\n\n") + b"0\r\n\r\n")
 
 
-def main() -> None:
+def event_of(chat: bool, text: str, finish: str | None) -> bytes:
+    """One chunk as vLLM writes it; put together by hand, as a JSON encoder would take longer than the write."""
+    said = f'"delta":{{"content":"{text}"}}' if chat else f'"text":"{text}"'
+    reason = f'"{finish}"' if finish else "null"
+    body = (
+        f'data: {{"id":"chatcmpl-truth","object":"chat.completion.chunk","created":1700000000,"model":"truth",'
+        f'"choices":[{{"index":0,{said},"logprobs":null,"finish_reason":{reason}}}]}}\n\n'
+    )
+    return chunk_of(body.encode())
+
+
+def chunk_of(data: bytes) -> bytes:
+    """The bytes as one HTTP chunk."""
+    return b"%x\r\n%s\r\n" % (len(data), data)
+
+
+def ask_for_stamps(sock: socket.socket) -> None:
+    """The kernel will stamp what arrives, where it can."""
+    if sys.platform == "linux":
+        with contextlib.suppress(OSError):  # some sandboxes have no stamps
+            sock.setsockopt(socket.SOL_SOCKET, SO_TIMESTAMPNS, 1)
+
+
+def received(sock: socket.socket) -> tuple[bytes, int]:
+    """What has come, empty once the client has gone, and when it arrived on the monotonic clock; under TLS, when it was read."""
+    try:
+        if isinstance(sock, ssl.SSLSocket):
+            return sock.recv(READ_SIZE), time.monotonic_ns()
+        data, ancillary, _, _ = sock.recvmsg(READ_SIZE, socket.CMSG_SPACE(16))
+    except OSError:
+        return b"", time.monotonic_ns()
+    waited_ns = 0
+    for level, kind, value in ancillary:
+        if level == socket.SOL_SOCKET and kind == SO_TIMESTAMPNS and len(value) == 16:
+            seconds, nanoseconds = struct.unpack("@qq", value)
+            waited_ns = max(0, time.time_ns() - seconds * 1_000_000_000 - nanoseconds)
+    return data, time.monotonic_ns() - waited_ns
+
+
+def main(scripts: Scripts = MappingProxyType({})) -> None:
     """Serve on a free port, named on the first line of standard output."""
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("--port", type=int, default=0)
@@ -221,7 +338,7 @@ def main() -> None:
     listener = socket.create_server(("127.0.0.1", asked.port), backlog=4096)
     print(f"{'https' if asked.tls else 'http'}://127.0.0.1:{listener.getsockname()[1]}", flush=True)  # noqa: T201 - whoever started it reads this
     leash = 0 if asked.while_input_lasts else None
-    Endpoint(listener, Schedule(asked.ttft_ms, asked.interval_us, asked.tokens_per_chunk), context, leash).serve()
+    Endpoint(listener, Schedule(asked.ttft_ms, asked.interval_us, asked.tokens_per_chunk), context, leash, scripts).serve()
 
 
 if __name__ == "__main__":

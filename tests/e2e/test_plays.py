@@ -1,4 +1,4 @@
-"""Every fault that an endpoint can play, through the real client: what is reported is what it says that it sent, and when."""
+"""Every fault that an endpoint can show, through the real client: what is reported is what it says that it sent, and when."""
 
 from collections import Counter
 from collections.abc import Sequence
@@ -14,7 +14,6 @@ import pytest
 from specbench.analysis.cadence import chunk_gap
 from specbench.analysis.columns import columns_of
 from specbench.analysis.latency import e2e, tpot, ttft
-from specbench.engine.yardstick import PLAYS
 from specbench.load.client import LoadChild
 from specbench.load.orders import BlockOrder, Work
 from specbench.model.seen import Capture, Outcome, RequestRecord
@@ -23,7 +22,8 @@ from specbench.stream.timeouts import Timeouts
 from specbench.telemetry import ENGINES
 from specbench.units import ms
 from tests.support.records import a_block
-from tests.support.truthful import truth_endpoint
+from tests.support.script_player import SCRIPTS
+from tests.support.truthful import delivered, scripted_endpoint, truth_endpoint
 
 pytestmark = pytest.mark.slow
 RULE = ENGINES["vllm"].stream
@@ -73,12 +73,12 @@ def _driven(url: str, names: Sequence[str]) -> list[Capture]:
 
 @pytest.fixture(scope="module")
 def played() -> dict[str, Played]:
-    """Every play by its name, asked for once; the idle limit on a connection that has carried an answer."""
+    """Every script by its name, asked for once; the idle limit on a connection that has carried an answer."""
     first = ["no_keys", "idle_close"]
-    names = [*first, *(name for name in PLAYS if name not in first)]
-    with truth_endpoint() as url:
+    names = [*first, *(name for name in SCRIPTS if name not in first)]
+    with scripted_endpoint() as url:
         captures = _driven(url, names)
-        told = httpx.get(f"{url}/truth/plays", trust_env=False).json()
+        told = delivered(url)
     # The request that an idle limit met was sent twice: the endpoint saw both, the later one was answered.
     true = {each["name"]: each for each in told}
     answers = [record_and_text(capture, Asked("", "", 64), RULE) for capture in captures]
@@ -87,7 +87,7 @@ def played() -> dict[str, Played]:
 
 @dataclass(frozen=True)
 class Case:
-    """What must come of a play: the outcome, tokens by the answer's own account, the text, and flags among others."""
+    """What must come of a script: the outcome, tokens by the answer's own account, the text, and flags among others."""
 
     name: str
     outcome: Outcome = "ok"
@@ -137,9 +137,9 @@ CASES = {
 }
 
 
-def test_every_play_has_its_case() -> None:
-    """None is played that no claim is made of."""
-    assert {case.name for case in CASES.values()} == set(PLAYS)
+def test_every_script_has_its_case() -> None:
+    """None is scripted that no claim is made of."""
+    assert {case.name for case in CASES.values()} == set(SCRIPTS)
 
 
 @pytest.mark.parametrize("case", CASES.values(), ids=list(CASES))
@@ -174,7 +174,7 @@ def test_an_answer_that_breaks_off_keeps_the_times_of_what_had_come(played: dict
 
 def test_a_refusal_is_asked_once_and_tells_its_status(played: dict[str, Played]) -> None:
     """S-13, S-14: with the number, and a connection that an idle limit closed is opened anew just once."""
-    told = {name: (played[name].record.status, played[name].record.retries) for name in PLAYS}
+    told = {name: (played[name].record.status, played[name].record.retries) for name in SCRIPTS}
 
     assert (told["too_many_requests"], told["bad_gateway"]) == ((429, 0), (502, 0))
     assert told["idle_close"] == (200, 1)
@@ -226,9 +226,9 @@ def test_what_the_end_of_a_block_cuts_is_neither_answer_nor_failure() -> None:
 def test_failures_are_counted_in_requests_however_many_events_the_others_bring() -> None:
     """L-07: one of ten is refused, nine bring fifty-two events each: one failure in ten."""
     names = ["bad_gateway", *["burst"] * 9]
-    with truth_endpoint() as url:
+    with scripted_endpoint() as url:
         outcomes = Counter(record_and_text(one, Asked("", "", 64), RULE)[0].outcome for one in _driven(url, names))
-        told = httpx.get(f"{url}/truth/plays", trust_env=False).json()
+        told = delivered(url)
 
     assert outcomes == {"ok": 9, "http_error": 1}
-    assert sum(len(play["sent_ns"]) for play in told) == 9 * 52
+    assert sum(len(one["sent_ns"]) for one in told) == 9 * 52

@@ -1,22 +1,19 @@
 """The endpoint that knows what it sent: it keeps to its schedule, counts what it wrote, and ends with whoever holds its input."""
 
-import re
 import socket
 import subprocess
 import sys
 import time
 from array import array
 from itertools import pairwise
-from pathlib import Path
 
 import httpx
 import pytest
 
-from specbench.engine.arrivals import ask_for_stamps, received
 from specbench.engine.sent import Sent, percentiles
-from specbench.engine.yardstick import PLAYS
+from specbench.engine.yardstick import ask_for_stamps, received
 from specbench.units import ms
-from tests.support.truthful import truth_endpoint
+from tests.support.truthful import delivered, scripted_endpoint, truth_endpoint
 
 
 def test_what_it_tells_is_what_it_wrote() -> None:
@@ -83,21 +80,13 @@ def test_its_counters_have_vllms_names() -> None:
     assert 'vllm:spec_decode_num_accepted_tokens_total{engine="0",model_name="truth"} 7' in Sent(accepted=7).metrics()
 
 
-def test_a_request_asks_for_a_play_by_its_name() -> None:
+def test_a_request_asks_for_a_script_by_its_name() -> None:
     """Four events with 1, 4, 3 and 4 tokens, each with a moment; no key came with the request."""
-    with truth_endpoint() as url:
+    with scripted_endpoint() as url:
         answer = httpx.post(f"{url}/v1/chat/completions", json={"model": "several_tokens"}, trust_env=False)
-        (told,) = httpx.get(f"{url}/truth/plays", trust_env=False).json()
+        (told,) = delivered(url)
 
     assert answer.text.endswith("data: [DONE]\n\n")
     assert (told["name"], told["tokens"], told["keys"]) == ("several_tokens", [1, 4, 3, 4], False)
     assert len(told["sent_ns"]) == 4
     assert told["asked_ns"] < told["sent_ns"][0] < told["sent_ns"][3]
-
-
-def test_every_play_is_described() -> None:
-    """One row each, and no row of a play that does not exist."""
-    rows = re.findall(r"^\| (`[a-z_`, ]+`) \| ", Path("docs/yardstick.md").read_text(), re.MULTILINE)
-    named = {name for row in rows for name in re.findall(r"`([a-z_]+)`", row)}
-
-    assert named == set(PLAYS)

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from specbench.engine.even_stream import WORDS
+from specbench.engine.yardstick import WORDS
 from specbench.errors import ScenarioError, UnreachableError
 from specbench.probe import ProbeOrder, as_text, probe
 from tests.support.truthful import truth_endpoint

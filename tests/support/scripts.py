@@ -1,7 +1,6 @@
 """Answers that go wrong, or look odd, in the ways that people met: each by its name, as bytes with a time before each.
 
-An endpoint that plays them knows when each event left and how many tokens it held; `yardstick.py` does. A request asks for a play
-by naming it as its model. Plays of framing and HTTP are in `plays_framing.py`, those of what events say in `plays_chunks.py`.
+Those of framing and HTTP are in `scripts_framing.py`, those of what events say in `scripts_chunks.py`.
 """
 
 import json
@@ -11,7 +10,7 @@ from typing import Any
 
 DONE = b"data: [DONE]\n\n"
 STEP_MS = 12.0
-"""Between two writes of a play where nothing else is said: long enough that no two are read at once."""
+"""Between two writes of a script where nothing else is said: long enough that no two are read at once."""
 
 
 def head(*lines: str, status: str = "200 OK") -> bytes:
@@ -35,7 +34,7 @@ class Write:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Play:
+class Script:
     """One answer. `framed`: its body goes out as HTTP chunks, the closing one included unless it `stays_open`.
 
     `refuses_reused`: a connection that has carried an answer is closed on the next request, as by an idle limit.
