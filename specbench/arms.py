@@ -3,27 +3,23 @@
 Whatever is started ends with its context. How a command is run and stopped is `launch.py`'s.
 """
 
-import subprocess
-import sys
-import tempfile
+import json
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
-from typing import IO
 
 import httpx
-import msgspec
 
 from specbench.address import base_url
 from specbench.errors import UnreachableError
 from specbench.keys import key_header, secret
 from specbench.launch import Engine, launched
-from specbench.model.asked import ARMS, Arm, ArmName, Scenario
+from specbench.model.asked import ARMS, Arm, ArmName, Launch, Scenario
 from specbench.scenario.servers import share_server
 
-STOP_S = 5.0
 SWAP_S = 120.0
+EMBEDDED_START_S = 120.0  # the first start on a machine trains its models, which takes seconds
 SLEEP, WAKE_UP = "/sleep?level=1", "/wake_up"  # level 1: the weights go to the machine's memory, the KV cache is given up
 
 
@@ -81,8 +77,8 @@ def ready_arm(arm: Arm, name: ArmName, log: Path) -> Iterator[Ready]:
     elif arm.url is not None:
         yield Ready(arm, base_url(arm.url), secret_headers(arm, name))
     else:
-        with _embedded(arm, name) as (url, model):
-            yield Ready(replace(arm, model=arm.model or model), url, secret_headers(arm, name))
+        with launched(embedded_launch(arm), name, log, key_variables(arm)) as engine:
+            yield Ready(arm, engine.url, secret_headers(arm, name))
 
 
 @contextmanager
@@ -128,34 +124,18 @@ def key_variables(arm: Arm) -> tuple[str, ...]:
     return tuple(variable for variable in named if isinstance(variable, str))
 
 
-@contextmanager
-def _embedded(arm: Arm, name: ArmName) -> Iterator[tuple[str, str]]:
-    options = {**arm.options, "speculative": arm.speculative, "slow_by": arm.slow_by, "exit_with_parent": True}
-    command = [sys.executable, "-m", "specbench.engine", msgspec.json.encode(options).decode()]
-    with tempfile.TemporaryFile() as log, _process(command, log) as engine:
-        assert engine.stdout is not None
-        line = engine.stdout.readline()
-        if not line:
-            log.seek(0)
-            said = log.read().decode(errors="replace").strip().splitlines()
-            raise UnreachableError(f"arms.{name}: the embedded engine did not start: {said[-1] if said else 'it said nothing'}")
-        hello = msgspec.json.decode(line, type=dict[str, object])
-        yield str(hello["url"]), str(hello["model"])
-
-
-@contextmanager
-def _process(command: list[str], log: IO[bytes]) -> Iterator[subprocess.Popen[bytes]]:
-    # A session of its own: Ctrl-C on the terminal ends the run first, which then ends the engine.
-    process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=log, start_new_session=True)
-    try:
-        yield process
-    finally:
-        process.terminate()
-        try:
-            process.wait(STOP_S)
-        except subprocess.TimeoutExpired:
-            process.kill()
-            process.wait()
-        for pipe in (process.stdin, process.stdout):
-            if pipe is not None:
-                pipe.close()
+def embedded_launch(arm: Arm) -> Launch:
+    """How the embedded engine of an arm is started: like any other, by a command."""
+    options = json.dumps({**arm.options, "speculative": arm.speculative, "slow_by": arm.slow_by})
+    command = ("{python}", "-m", "specbench.engine", f'{{"port": {{port}}, {options[1:]}')
+    port = arm.options.get("port") or None
+    return Launch(
+        command=command,
+        env={},
+        secrets=(),
+        gpu=None,
+        port=port if isinstance(port, int) else None,  # what is no number the engine itself refuses
+        ready="/health",
+        timeout_s=EMBEDDED_START_S,
+        log=None,
+    )

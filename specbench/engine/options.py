@@ -52,7 +52,6 @@ class EngineOptions:
     max_num_batched_tokens: int = 2048
     prefix_caching: bool = True
     seed: int = 0
-    exit_with_parent: bool = False
     faults: Mapping[str, float] = field(default_factory=lambda: MappingProxyType({}))
 
 
@@ -215,6 +214,5 @@ OPTION_CHECKS: Mapping[str, Check] = {
     "max_num_batched_tokens": _whole(16, 131072),
     "prefix_caching": _flag,
     "seed": _whole(0, 2**63 - 1),
-    "exit_with_parent": _flag,
     "faults": _faults,
 }

@@ -13,7 +13,6 @@ import re
 import socket
 import sys
 import time
-from collections.abc import Awaitable, Callable
 from dataclasses import replace
 from typing import Any
 
@@ -30,7 +29,6 @@ from specbench.engine.endpoint import Endpoint, decoded, whole_body
 from specbench.engine.exposition import CONTENT_TYPE, Exposition
 from specbench.engine.options import EngineOptions, Speculation
 from specbench.engine.pacing import PreciseSelector
-from specbench.engine.parent import parent_gone
 from specbench.engine.requests import RequestError, Route, Terms, prompt_of, tokens_of
 from specbench.engine.setup import engine_of, recipe_of
 from specbench.engine.steptime import Machine
@@ -53,8 +51,8 @@ def serve(options: EngineOptions) -> None:
         UnreachableError: The address cannot be bound.
         SpecbenchError: The options do not fit the accelerator.
     """
+    listener = _listener(options.host, options.port)  # before the training, so that nobody else takes the port meanwhile
     endpoint = endpoint_of(options)
-    listener = _listener(options.host, options.port)
     # A GPU does not wait for a busy machine. Where the user may, the engine goes first; it needs a tenth of a core.
     with contextlib.suppress(OSError):
         os.setpriority(os.PRIO_PROCESS, 0, PRIORITY)
@@ -201,8 +199,6 @@ async def _serve(endpoint: Endpoint, listener: socket.socket, options: EngineOpt
     )
     server = uvicorn.Server(config)
     tasks = [asyncio.create_task(endpoint.pacer.run()), asyncio.create_task(_announce(server, listener, options))]
-    if options.exit_with_parent:
-        tasks.append(asyncio.create_task(_stop_when(parent_gone, server)))
     # What training left behind lives as long as the process; collecting garbage need not look at it again.
     gc.collect()
     gc.freeze()
@@ -223,12 +219,6 @@ async def _announce(server: uvicorn.Server, listener: socket.socket, options: En
     line = {"url": f"http://{host}:{listener.getsockname()[1]}", "pid": os.getpid(), "model": options.model}
     sys.stdout.write(json.dumps(line) + "\n")
     sys.stdout.flush()
-
-
-async def _stop_when(condition: Callable[[], Awaitable[None]], server: uvicorn.Server) -> None:
-    await condition()
-    server.should_exit = True
-    server.force_exit = True
 
 
 def _stop_on_failure(task: "asyncio.Task[None]", server: uvicorn.Server) -> None:

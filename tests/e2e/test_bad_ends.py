@@ -65,7 +65,7 @@ def test_ctrl_c_keeps_what_was_measured_and_stops_every_process(tmp_path: Path) 
     blocks, deadline = folder / "blocks.jsonl", time.monotonic() + 120
     while run.poll() is None and time.monotonic() < deadline and not (blocks.exists() and blocks.stat().st_size):
         time.sleep(0.1)
-    assert len(marked(mark)) == 4  # itself, two engines and the load generator
+    assert len(marked(mark)) == 6  # itself, two engines, each with its keeper, and the load generator
     run.send_signal(signal.SIGINT)
     said, errors = run.communicate(timeout=60)
 

@@ -37,7 +37,7 @@ def run(folder: Path, *words: str) -> Run:
 @contextmanager
 def an_engine() -> Iterator[str]:
     """The URL of an embedded engine that speculates, started apart from any run."""
-    options = json.dumps({"speculative": {"method": "draft_model", "num_speculative_tokens": 4}, "exit_with_parent": True})
+    options = json.dumps({"speculative": {"method": "draft_model", "num_speculative_tokens": 4}})
     command = [sys.executable, "-m", "specbench.engine", options]
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as engine:
         try:

@@ -22,7 +22,7 @@ from specbench.telemetry import ENGINES
 
 pytestmark = pytest.mark.slow
 STREAMS, REQUESTS, TOKENS = 4, 32, 48
-OPTIONS = {"speculative": {"method": "draft_model", "num_speculative_tokens": 4}, "exit_with_parent": True}
+OPTIONS = {"speculative": {"method": "draft_model", "num_speculative_tokens": 4}}
 
 
 @contextmanager

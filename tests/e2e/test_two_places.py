@@ -38,11 +38,13 @@ class Served:
 
 
 @pytest.fixture(scope="module")
-def served() -> Iterator[Served]:
+def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
     """The engines, up for all tests of this file."""
     with ExitStack() as stack:
         arms = [replace(an_arm(speculative=speculative), model=None) for speculative in (None, None, DRAFTING)]
-        urls = [stack.enter_context(ready_arm(arm, "baseline", Path("unused.log"))).url for arm in arms]
+        urls = [
+            stack.enter_context(ready_arm(arm, "baseline", tmp_path_factory.mktemp("engines") / "engine.log")).url for arm in arms
+        ]
         yield Served(*urls)
 
 

@@ -29,7 +29,6 @@ def test_everything_can_be_asked() -> None:
         "max_num_batched_tokens": 512,
         "prefix_caching": False,
         "seed": 5,
-        "exit_with_parent": True,
         "faults": {"error_share": 0.5, "exit_after_requests": 3},
     }
     options = options_of(asked)

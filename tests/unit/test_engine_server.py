@@ -1,7 +1,6 @@
 """The engine as a process: what it serves, what it says about itself, and how it ends."""
 
 import json
-import os
 import signal
 import socket
 import subprocess
@@ -281,48 +280,6 @@ def test_a_signal_ends_it(signum: signal.Signals) -> None:
         assert engine.process.wait(END_S) in (0, -signum)
         assert engine.process.stderr is not None
         assert engine.process.stderr.read() == ""
-
-
-def test_it_ends_with_the_pipe_of_its_parent() -> None:
-    """Asked to, it ends when its standard input closes."""
-    with served(exit_with_parent=True) as engine:
-        assert engine.process.stdin is not None
-        engine.process.stdin.close()
-        assert engine.process.wait(END_S) == 0
-
-
-def test_it_ends_with_a_killed_parent() -> None:
-    """A parent that is killed cannot say goodbye: the engine notices by itself."""
-    options = json.dumps(json.dumps({"exit_with_parent": True}))
-    script = (
-        "import subprocess, sys, time\n"
-        f"child = subprocess.Popen([sys.executable, '-m', 'specbench.engine', {options}],"
-        " stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, text=True)\n"
-        "print(child.stdout.readline(), flush=True)\n"
-        "time.sleep(60)\n"
-    )
-    parent = subprocess.Popen([sys.executable, "-c", script], stdout=subprocess.PIPE, text=True)
-    assert parent.stdout is not None
-    with parent.stdout:
-        child = json.loads(parent.stdout.readline())["pid"]
-        parent.kill()
-        parent.wait()
-    deadline = time.monotonic() + END_S
-    while _alive(child):
-        assert time.monotonic() < deadline, "the engine outlived its parent"
-        time.sleep(0.05)
-
-
-def _alive(pid: int) -> bool:
-    try:
-        os.kill(pid, 0)
-    except ProcessLookupError:
-        return False
-    try:
-        with open(f"/proc/{pid}/stat") as status:
-            return status.read().rsplit(")", 1)[1].split()[0] != "Z"
-    except FileNotFoundError:
-        return False
 
 
 @pytest.mark.parametrize(("arguments", "code"), [(["{"], 64), (["[]"], 64), (['{"port": -1}'], 64), (["{}", "{}"], 64)], ids=str)
