@@ -14,9 +14,8 @@ from specbench.load.orders import BlockEnd, BlockOrder, Work
 from specbench.model.asked import ArmName, Scenario
 from specbench.model.seen import Capture, RequestRecord
 from specbench.prompts.body import ROUTES, body_of
-from specbench.prompts.disagreement import disagreement
 from specbench.prompts.draw import Drawing, Prompt, prompt
-from specbench.prompts.pieces import UNMEASURED, Tokens, measured
+from specbench.prompts.pieces import UNMEASURED, Tokens, disagreement, measured
 from specbench.stream.record import Asked, record_of
 from specbench.telemetry import ENGINES
 from specbench.telemetry.endpoint import ask

@@ -30,10 +30,10 @@ from specbench.engine.distribution import Shaping
 from specbench.engine.kv import BlockPool
 from specbench.engine.options import Speculation
 from specbench.engine.requests import Generation
+from specbench.engine.roofline import Machine, Part, step_s
 from specbench.engine.scheduler import Batch, Sequence, Share, leave, schedule
 from specbench.engine.scheduler import Limits as StepLimits
 from specbench.engine.setup import machine_of
-from specbench.engine.steptime import Machine, Part, step_s
 from specbench.engine.tokens import Vocabulary
 from specbench.errors import InternalError
 from specbench.model.asked import ARMS, ArmName

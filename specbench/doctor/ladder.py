@@ -14,7 +14,7 @@ import httpx
 
 from specbench.doctor.diagnosis import Reading, Rung
 from specbench.errors import UnreachableError
-from specbench.load.processor_time import machine_busy_s
+from specbench.load.watch import machine_busy_s
 from specbench.probe import ProbeOrder, probe
 
 LADDER = ((8, 100), (32, 100), (64, 100), (128, 100), (32, 400), (64, 400))

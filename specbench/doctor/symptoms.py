@@ -7,8 +7,7 @@ from specbench.address import is_loopback
 from specbench.doctor.bursts import FEWEST_EVENTS, burst_symptom
 from specbench.doctor.counting import tokens_per_event, usage_missing
 from specbench.doctor.diagnosis import Symptom
-from specbench.doctor.failures import failure_symptoms
-from specbench.doctor.heard import Heard
+from specbench.doctor.heard import Heard, failure_symptoms
 from specbench.model.seen import StreamRule
 from specbench.stream.sse import events_of
 from specbench.units import ms, ns_of_ms

@@ -15,10 +15,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from specbench.engine.corpus import CORPORA
 from specbench.engine.counts import SuccessorTable
 from specbench.engine.tokens import Vocabulary
-from specbench.engine.training import Recipe, Trained, train
+from specbench.engine.training import CORPORA, Recipe, Trained, train
 
 # Raise it when training or the file's form changes; files of other versions are never read.
 VERSION = 1

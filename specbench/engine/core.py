@@ -14,8 +14,8 @@ from specbench.engine.distribution import probability
 from specbench.engine.kv import BLOCK_TOKENS, BlockPool
 from specbench.engine.options import EngineOptions, lookahead_of
 from specbench.engine.requests import Generation
+from specbench.engine.roofline import Machine, Part, step_s
 from specbench.engine.scheduler import Batch, Limits, Sequence, Share, leave, remember_blocks, schedule
-from specbench.engine.steptime import Machine, Part, step_s
 from specbench.engine.training import Models
 from specbench.engine.verify import Round
 

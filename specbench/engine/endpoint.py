@@ -7,13 +7,14 @@ import asyncio
 import itertools
 import os
 import time
-from typing import Any
+from collections.abc import Mapping
+from math import floor
+from typing import Any, Literal
 
 import msgspec
 from starlette.types import Message, Receive, Send
 
 from specbench.engine.core import Engine, Output, Step
-from specbench.engine.faults import fault_of
 from specbench.engine.histograms import Moments, Observations
 from specbench.engine.options import EngineOptions
 from specbench.engine.pacing import Pacer
@@ -209,3 +210,19 @@ async def whole_body(receive: Receive) -> bytes:
 async def _gone(receive: Receive) -> None:
     while (await receive())["type"] != "http.disconnect":
         pass
+
+
+Fault = Literal["error", "exit"]
+
+
+def fault_of(number: int, faults: Mapping[str, float]) -> Fault | None:
+    """What happens to the generation request of that number, counted from 1; None where it is served.
+
+    `error_share` of all requests, evenly spread, are answered with status 500; the first request after `exit_after_requests` ends
+    the process at once.
+    """
+    last = faults.get("exit_after_requests")
+    if last is not None and number > last:
+        return "exit"
+    share = faults.get("error_share", 0.0)
+    return "error" if floor(number * share) > floor((number - 1) * share) else None

@@ -30,8 +30,8 @@ from specbench.engine.exposition import CONTENT_TYPE, Exposition
 from specbench.engine.options import EngineOptions, Speculation
 from specbench.engine.pacing import PreciseSelector
 from specbench.engine.requests import RequestError, Route, Terms, prompt_of, tokens_of
+from specbench.engine.roofline import Machine
 from specbench.engine.setup import engine_of, recipe_of
-from specbench.engine.steptime import Machine
 from specbench.engine.tokens import decode
 from specbench.engine.wire import ServedModel, error_body, json_bytes
 from specbench.errors import UnreachableError

@@ -6,8 +6,7 @@ The only place where the parts of the engine meet their published figures; nothi
 from specbench.engine.cache import trained_for
 from specbench.engine.core import Engine
 from specbench.engine.options import ROOM_TOKENS, EngineOptions, Speculation
-from specbench.engine.roofline import QWEN25_05B, QWEN25_14B_INT4, RTX_3090, Transformer, heads_on, kv_capacity_tokens
-from specbench.engine.steptime import Machine
+from specbench.engine.roofline import QWEN25_05B, QWEN25_14B_INT4, RTX_3090, Machine, Transformer, heads_on, kv_capacity_tokens
 from specbench.engine.training import Models, Recipe, models_of
 from specbench.errors import ScenarioError
 

@@ -1,10 +1,16 @@
 """From a corpus to what the engine needs of a model: vocabulary, successor tables, tail of frequent tokens.
 
-Pure but for reading the corpus; where the outcome is kept between starts is `cache.py`.
+The text is what any Python installation carries, its library's source and the language reference: it differs between versions
+of Python, so the same seed gives the same answers per version only. Where the outcome is kept between starts is `cache.py`.
 """
 
-from collections.abc import Iterable
+import importlib.util
+import random
+import re
+import sysconfig
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
+from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,6 +18,27 @@ from numpy.typing import NDArray
 from specbench.engine.counts import LONGEST_CONTEXT, SuccessorTable, count_successors
 from specbench.engine.language import LanguageModel
 from specbench.engine.tokens import EOS, Vocabulary, encode_pieces, pieces_of, vocabulary_of
+from specbench.errors import ScenarioError
+
+# Tests, tables and other people's packages are no text that a reader would take for a program.
+SKIPPED = frozenset(
+    {
+        "test",
+        "tests",
+        "site-packages",
+        "dist-packages",
+        "idlelib",
+        "lib2to3",
+        "pydoc_data",
+        "encodings",
+        "turtledemo",
+        "__pycache__",
+    }
+)
+ORDER_SEED = 7
+TOP_LEVEL = re.compile(rb"\n(?=@|def |class |async def )")
+DOCSTRING = re.compile(rb'^[ ]*[rR]?"""(.{400,}?)"""', re.DOTALL | re.MULTILINE)
+INDENT = re.compile(rb"\n[ ]+")
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,3 +120,37 @@ def models_of(recipe: Recipe, trained: Trained) -> Models:
         draft=model(1, recipe.draft_context, recipe.draft_doubt),
         heads=tuple(model(head + 1, recipe.draft_context, 1.0) for head in range(1, recipe.heads + 1)),
     )
+
+
+def python_documents() -> Iterator[bytes]:
+    """The top-level blocks of the standard library's modules; the end of a block is where an answer may end."""
+    for source in _sources():
+        yield from TOP_LEVEL.split(source)
+
+
+def prose_documents() -> Iterator[bytes]:
+    """English about Python: the reference's topics where this installation has them, then the library's longer docstrings."""
+    if importlib.util.find_spec("pydoc_data") is not None:
+        from pydoc_data.topics import topics
+
+        for name in sorted(topics):
+            yield topics[name].encode()
+    for source in _sources():
+        for match in DOCSTRING.finditer(source):
+            yield INDENT.sub(b"\n", match.group(1).strip())
+
+
+CORPORA: dict[str, Callable[[], Iterator[bytes]]] = {"python": python_documents, "prose": prose_documents}
+
+
+def _sources() -> Iterator[bytes]:
+    library = Path(sysconfig.get_paths()["stdlib"])
+    paths = [path for path in sorted(library.rglob("*.py")) if SKIPPED.isdisjoint(path.relative_to(library).parts)]
+    if not paths:
+        raise ScenarioError(
+            f"the embedded engine learns from Python's own source, and {library} holds none; install the full standard library"
+        )
+    # Mixed, so that a bound on the training size does not mean "modules that begin with a".
+    random.Random(ORDER_SEED).shuffle(paths)
+    for path in paths:
+        yield path.read_bytes()

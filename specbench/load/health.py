@@ -6,7 +6,7 @@ import numpy as np
 import numpy.typing as npt
 
 from specbench.load.orders import Answered, BlockOrder, Closed
-from specbench.load.pause import LONGEST_PAUSE_S
+from specbench.load.window import LONGEST_PAUSE_S
 from specbench.model.seen import GeneratorHealth
 from specbench.units import NS_PER_MS, ns_of_s
 

@@ -7,8 +7,7 @@ from typing import TypeAlias
 import msgspec
 
 from specbench.model.seen import Capture, GeneratorHealth, Outcome, StampSource
-from specbench.stream.frames import frames_of
-from specbench.stream.timeouts import Timeouts
+from specbench.stream.exchange import Timeouts, frames_of
 
 LENGTH_BYTES = 4
 

@@ -15,10 +15,9 @@ from locust.runners import Runner
 
 from specbench import __version__
 from specbench.load.orders import Answered, BlockOrder, Closed, Work
-from specbench.load.pause import pause_s
 from specbench.load.reading import MANY, Looks, Reading, gathering
 from specbench.load.watch import Watch, Watched
-from specbench.load.window import Window
+from specbench.load.window import Window, pause_s
 from specbench.stream.clock import now_ns
 from specbench.stream.exchange import Exchange
 from specbench.stream.transport import EXCHANGE, StampingTransport

@@ -1,8 +1,12 @@
-"""When a block's steady window opens and closes, and when the block is over. Pure: it is told the time."""
+"""When a block's steady window opens and closes, when the block is over, and how long a stream waits after failures.
+
+Pure: it is told the time.
+"""
 
 from specbench.load.orders import BlockOrder
 from specbench.units import ns_of_s
 
+FIRST_PAUSE_S, LONGEST_PAUSE_S = 0.1, 0.25
 DEAD_S = 1.0
 DEAD_RUN = 20
 
@@ -106,3 +110,8 @@ class Window:
         self.closed_ns = now_ns
         self.reason = reason
         self.short = short
+
+
+def pause_s(failures: int) -> float:
+    """The pause after so many failures in a row: it doubles up to the longest."""
+    return min(FIRST_PAUSE_S * (1 << min(failures - 1, 8)), LONGEST_PAUSE_S)

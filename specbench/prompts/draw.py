@@ -6,14 +6,15 @@ however many requests each of them manages to take.
 
 import hashlib
 import random
-from collections.abc import Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
+from threading import Lock
 
 from specbench.model.asked import Band, Sampling, Workload
 from specbench.prompts.dataset import Row
 from specbench.prompts.pieces import Tokens, cut
-from specbench.prompts.turns import Turns
 
 ENOUGH = 0.1  # how much shorter than asked a prompt may be before another document is added
 ROOM = 6  # characters kept for each token of a prompt, more than natural text takes on average
@@ -49,6 +50,25 @@ class Drawing:
     def __post_init__(self) -> None:
         # Once and before load: to shuffle 90,000 rows takes longer than to draw a hundred prompts.
         object.__setattr__(self, "order", {name: _shuffled(rows, f"{self.seed}/{name}/rows") for name, rows in self.rows.items()})
+
+
+class Turns:
+    """Turns of one pair, counted once and as far as was asked, so that they depend on the bins alone and not on who asks when."""
+
+    def __init__(self, bin_of: Callable[[int], str]) -> None:
+        self._bin_of = bin_of
+        self._turns: list[int] = []
+        self._had: Counter[str] = Counter()
+        self._lock = Lock()  # two arms at once ask from a thread each
+
+    def of(self, index: int) -> int:
+        """How many prompts before number `index` have its bin."""
+        with self._lock:
+            while len(self._turns) <= index:
+                name = self._bin_of(len(self._turns))
+                self._turns.append(self._had[name])
+                self._had[name] += 1
+            return self._turns[index]
 
 
 def prompt(drawing: Drawing, place: str, only_bin: str | None, only_sampling: str | None, index: int) -> Prompt:

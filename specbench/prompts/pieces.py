@@ -6,9 +6,12 @@ measured on the endpoint where it can count tokens, and what a request really he
 """
 
 import re
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 _PIECE = re.compile(r" ?[^\W\d_]+|\d{1,3}| ?[^\s\w]+|_+|\s+(?!\S)|\s+")
+TOLERATED = 0.10
+TEMPLATE = 48  # tokens that a chat template may add to a prompt without being a disagreement
 TOKENS_PER_PIECE_UNMEASURED = 1.2
 
 
@@ -42,3 +45,28 @@ def cut(text: str, start: int, tokens: float, unit: Tokens) -> str:
         if count >= wanted:
             break
     return text[start:end]
+
+
+def disagreement(
+    counted: Sequence[float], told: Sequence[int | None], bands: Mapping[str, tuple[int, int]] | None = None
+) -> str | None:
+    """A sentence with the ratio endpoint ÷ drawing over the prompts of which both are known; None where they agree.
+
+    Args:
+        counted: (n_prompts,) tokens as the prompts were drawn.
+        told: (n_prompts,) the same in the endpoint's usage, None where an answer had none.
+        bands: Each bin's band of prompt tokens as drawn, to be named in both counts.
+    """
+    both = [(own, theirs) for own, theirs in zip(counted, told, strict=True) if theirs is not None]
+    drawn, served = sum(own for own, _ in both), sum(theirs for _, theirs in both)
+    if not drawn or -TOLERATED * drawn <= served - drawn <= TOLERATED * drawn + TEMPLATE * len(both):
+        return None
+    factor = served / drawn
+    both_counts = "; ".join(
+        f"{name} {low} to {high} as drawn, about {low * factor:.0f} to {high * factor:.0f} as the endpoint counts"
+        for name, (low, high) in (bands or {}).items()
+    )
+    return (
+        f"The endpoint counts {factor:.2f} times the prompt tokens that were drawn: its count is the one in this report, the"
+        f" bins' bands are as drawn{f' ({both_counts})' if both_counts else ''}."
+    )

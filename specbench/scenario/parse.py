@@ -18,8 +18,7 @@ from specbench.model.asked import Band, BlockSize, Guardrail, Matrix, Sampling, 
 from specbench.scenario.arms import arm_of, refuse_unfit_schedule
 from specbench.scenario.designs import designed
 from specbench.scenario.grammar import GuardrailForm, MatrixForm, ScenarioForm, WorkloadForm
-from specbench.scenario.narrowing import narrowed
-from specbench.scenario.overrides import Overrides, flags_of, overridden
+from specbench.scenario.overrides import Overrides, flags_of, narrowed, overridden
 from specbench.scenario.text import Path, Text, dotted, half_character, read_text, scalar
 
 __all__ = ["PROFILES", "Overrides", "Profile", "parse_scenario"]

@@ -2,14 +2,14 @@
 
 import re
 from array import array
+from collections.abc import Iterable
+from dataclasses import dataclass
 
 import httptools
 
-from specbench.model.seen import Capture, Outcome, StampSource
+from specbench.model.seen import Frame, Outcome, StampSource
 from specbench.stream.body import encoding_of
-from specbench.stream.frames import UNKNOWN, frames_of
 from specbench.stream.framing import Framing
-from specbench.stream.timeouts import Timeouts
 from specbench.units import ns_of_s
 
 STEP_NS = 200_000
@@ -32,8 +32,26 @@ a token of the answer is none."""
 LARGEST_HEAD = 256 * 1024
 """Bytes of an answer's head that are read, interim answers included; the largest that servers and proxies allow is less."""
 
+UNKNOWN = -1
+"""Stands in a column of frames for a first moment that is not known."""
+
 LARGEST_BODY = 256 * 1024 * 1024
 """Bytes of one answer that are kept; an endpoint that never stops must not fill the memory."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Timeouts:
+    """Limits of one request in seconds: opening a connection, silence before and between tokens, and the whole.
+
+    `first_token_s` runs from the moment the request was sent, `between_tokens_s` from the last read that held a `data:`
+    line (a comment keeps a connection open, it is no token) or anything of a compressed body, `total_s` from the moment the
+    request was sent.
+    """
+
+    connect_s: float = 10.0
+    first_token_s: float = 120.0
+    between_tokens_s: float = 30.0
+    total_s: float = 600.0
 
 
 class Exchange:
@@ -185,23 +203,8 @@ class Exchange:
         """Where the stamps came from, once the exchange has ended."""
         return "user" if self._unstamped else "kernel"
 
-    def capture(self, block: str, index: int, stream: int, scheduled_ns: int | None = None) -> Capture:
-        """The whole exchange as a value."""
-        return Capture(
-            block=block,
-            index=index,
-            stream=stream,
-            scheduled_ns=scheduled_ns,
-            sent_ns=self.sent_ns,
-            connect_ns=self.connect_ns,
-            reused=self.reused,
-            retries=self.retries,
-            status=self.framing.status,
-            headers=self.framing.headers,
-            frames=frames_of(self.stamps, self.reads, self.pieces, self.firsts),
-            end_ns=self.end_ns,
-            stamp_source=self.stamp_source,
-            problem=self.problem,
-            problem_text=self.problem_text,
-            clock_step=self.clock_step,
-        )
+
+def frames_of(stamps: Iterable[int], reads: Iterable[int], pieces: Iterable[bytes], firsts: Iterable[int]) -> tuple[Frame, ...]:
+    """Frames out of columns of equal length; a first moment of UNKNOWN becomes None."""
+    known = (None if first_ns == UNKNOWN else first_ns for first_ns in firsts)
+    return tuple(map(Frame, stamps, reads, pieces, known))

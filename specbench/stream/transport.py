@@ -14,9 +14,8 @@ import httpx
 from specbench.model.seen import Outcome
 from specbench.stream.clock import now_ns, offset_ns
 from specbench.stream.connection import PlainConnection, connect
-from specbench.stream.exchange import Exchange
+from specbench.stream.exchange import Exchange, Timeouts
 from specbench.stream.proxy import Proxy, proxy_of
-from specbench.stream.timeouts import Timeouts
 from specbench.units import NS_PER_S
 
 EXCHANGE = "exchange"

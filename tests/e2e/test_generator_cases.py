@@ -18,6 +18,7 @@ from specbench.stream.connection import CLIENT_CERTIFICATE
 from specbench.stream.exchange import Exchange
 from specbench.stream.transport import EXCHANGE, StampingTransport, Timeouts
 from specbench.units import ms
+from tests.support.captures import capture_of
 from tests.support.driving import GOOD, Endpoint, driven, records_of
 from tests.support.raw_server import CERTIFICATE, KEY, head, playing, read_request
 from tests.support.streaming import streaming
@@ -123,7 +124,7 @@ def test_localhost_is_found_by_either_address_before_the_clock_starts(host: str,
         monkeypatch.setattr(socket, "getaddrinfo", resolver)
         for exchange in exchanges:
             client.post(f"http://localhost:{url.rsplit(':', 1)[1]}/v1/x", content=b"{}", extensions={EXCHANGE: exchange})
-    first, second = (exchange.capture("b", 0, 0) for exchange in exchanges)
+    first, second = (capture_of(exchange) for exchange in exchanges)
 
     assert ms(first.connect_ns or 0) >= 300
     assert ms(first.frames[0].stamp_ns - first.sent_ns) < 300

@@ -17,8 +17,8 @@ from specbench.analysis.latency import e2e, tpot, ttft
 from specbench.load.client import LoadChild
 from specbench.load.orders import BlockOrder, Work
 from specbench.model.seen import Capture, Outcome, RequestRecord
+from specbench.stream.exchange import Timeouts
 from specbench.stream.record import Asked, record_and_text
-from specbench.stream.timeouts import Timeouts
 from specbench.telemetry import ENGINES
 from specbench.units import ms
 from tests.support.records import a_block

@@ -5,6 +5,7 @@ from itertools import pairwise
 from typing import Any
 
 from specbench.model.seen import Capture, Frame, RequestRecord, StreamRule
+from specbench.stream.exchange import Exchange, frames_of
 from specbench.stream.record import Asked, record_and_text
 from specbench.units import ms, ns_of_ms
 
@@ -101,3 +102,25 @@ def gaps_ms(record: RequestRecord) -> list[float]:
     """The gaps between content events in milliseconds."""
     times = times_ms(record)
     return [later - earlier for earlier, later in pairwise(times)]
+
+
+def capture_of(exchange: Exchange, block: str = "b", index: int = 0, stream: int = 0) -> Capture:
+    """The whole exchange as a value."""
+    return Capture(
+        block=block,
+        index=index,
+        stream=stream,
+        scheduled_ns=None,
+        sent_ns=exchange.sent_ns,
+        connect_ns=exchange.connect_ns,
+        reused=exchange.reused,
+        retries=exchange.retries,
+        status=exchange.framing.status,
+        headers=exchange.framing.headers,
+        frames=frames_of(exchange.stamps, exchange.reads, exchange.pieces, exchange.firsts),
+        end_ns=exchange.end_ns,
+        stamp_source=exchange.stamp_source,
+        problem=exchange.problem,
+        problem_text=exchange.problem_text,
+        clock_step=exchange.clock_step,
+    )

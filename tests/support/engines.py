@@ -7,14 +7,13 @@ from typing import Any
 
 from specbench.engine.answers import Limits
 from specbench.engine.core import Engine, Output
-from specbench.engine.corpus import python_documents
 from specbench.engine.distribution import Distribution, Shaping, distribution_of, draw
 from specbench.engine.options import options_of
 from specbench.engine.requests import Generation
 from specbench.engine.scheduler import Sequence
 from specbench.engine.setup import machine_of
 from specbench.engine.tokens import encode
-from specbench.engine.training import Models, Recipe, models_of, train
+from specbench.engine.training import Models, Recipe, models_of, python_documents, train
 
 GREEDY = Shaping(temperature=0.0)
 PROMPTS = ("    def write(self, data):\n        ", "import os\nimport ", "class Reader:\n    def __init__(self", "    return ")

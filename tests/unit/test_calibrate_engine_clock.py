@@ -6,8 +6,8 @@ import pytest
 from specbench.calibrate import engine_clock
 from specbench.calibrate.engine_clock import PER_POSITION, PLAIN, SPECULATIVE, Arm, engine_streams
 from specbench.calibrate.simulators import Streams, World
+from specbench.engine.roofline import Part, step_s
 from specbench.engine.setup import machine_of
-from specbench.engine.steptime import Part, step_s
 from specbench.units import NS_PER_MS, NS_PER_S
 
 

@@ -8,7 +8,7 @@ import pytest
 from specbench.doctor.diagnosis import Diagnosis, Reading, Rung, Symptom, as_text
 from specbench.doctor.ladder import rung_of, steadied
 from specbench.doctor.machine import machine_diagnosis
-from specbench.load.processor_time import ProcessorTime, machine_busy_s
+from specbench.load.watch import ProcessorTime, machine_busy_s
 
 FACTS = (("cores", "8"), ("open files", "20000"))
 

@@ -7,10 +7,9 @@ import pytest
 from starlette.routing import Route
 
 from specbench.engine.options import FAULT_CHECKS, OPTION_CHECKS, SPECULATION_CHECKS, EngineOptions, Speculation
-from specbench.engine.roofline import QWEN25_14B_INT4, RTX_3090, ridge_tokens
+from specbench.engine.roofline import QWEN25_14B_INT4, RTX_3090, Part, ridge_tokens, step_s
 from specbench.engine.server import app_of, endpoint_of
 from specbench.engine.setup import kv_tokens_of, machine_of
-from specbench.engine.steptime import Part, step_s
 
 ENGINE = Path("docs/engine.md").read_text()
 ROOFLINE = Path("docs/roofline.md").read_text()

@@ -2,7 +2,7 @@
 
 import pytest
 
-from specbench.engine.faults import fault_of
+from specbench.engine.endpoint import fault_of
 
 
 @pytest.mark.parametrize(

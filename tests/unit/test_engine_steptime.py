@@ -3,9 +3,8 @@
 import pytest
 
 from specbench.engine.options import Speculation
-from specbench.engine.roofline import QWEN25_05B, QWEN25_14B_INT4, RTX_3090, Work, work_s
+from specbench.engine.roofline import QWEN25_05B, QWEN25_14B_INT4, RTX_3090, Part, Work, step_s, work_s
 from specbench.engine.setup import machine_of
-from specbench.engine.steptime import Part, step_s
 
 PLAIN = machine_of(None)
 DRAFTING = machine_of(Speculation(num_speculative_tokens=4))

@@ -2,10 +2,9 @@
 
 from itertools import islice
 
-from specbench.engine.corpus import prose_documents, python_documents
 from specbench.engine.language import LanguageModel
 from specbench.engine.tokens import EOS, decode, encode
-from specbench.engine.training import Recipe, models_of, train
+from specbench.engine.training import Recipe, models_of, prose_documents, python_documents, train
 from tests.support.engines import small_models
 
 DOCUMENTS = [b"one two three", b"one two four", b"one two three"]

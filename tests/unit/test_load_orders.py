@@ -19,8 +19,7 @@ from specbench.load.orders import (
     framed,
 )
 from specbench.model.seen import Frame
-from specbench.stream.frames import UNKNOWN
-from specbench.stream.timeouts import Timeouts
+from specbench.stream.exchange import UNKNOWN, Timeouts
 
 ORDER = BlockOrder(
     block="c4/0",

@@ -9,8 +9,7 @@ import pytest
 
 from specbench.load.reading import GATHER_S, WITNESSES, Looks, Reading, gathering
 from specbench.stream.clock import now_ns
-from specbench.stream.exchange import Exchange
-from specbench.stream.frames import UNKNOWN
+from specbench.stream.exchange import UNKNOWN, Exchange
 from specbench.stream.transport import EXCHANGE, StampingTransport, Timeouts
 from specbench.units import ms, ns_of_ms, ns_of_s
 from tests.support.captures import DONE, said

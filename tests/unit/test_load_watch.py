@@ -2,8 +2,7 @@
 
 import time
 
-from specbench.load.processor_time import machine_busy_s
-from specbench.load.watch import Watch, Watched
+from specbench.load.watch import Watch, Watched, machine_busy_s
 from specbench.units import ns_of_ms
 
 

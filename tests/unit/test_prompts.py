@@ -11,9 +11,8 @@ from specbench.model.asked import Band, Sampling, Workload
 from specbench.prompts.body import body_of
 from specbench.prompts.corpora import documents
 from specbench.prompts.dataset import Row
-from specbench.prompts.draw import Drawing, prompt, rows_by_bin, salted
+from specbench.prompts.draw import Drawing, Turns, prompt, rows_by_bin, salted
 from specbench.prompts.pieces import Tokens, cut, measured
-from specbench.prompts.turns import Turns
 from tests.unit.test_plan import code
 
 GREEDY = Sampling(name="greedy", temperature=0.0, top_p=None, top_k=None, seed=None)

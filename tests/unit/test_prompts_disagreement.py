@@ -2,7 +2,7 @@
 
 import pytest
 
-from specbench.prompts.disagreement import disagreement
+from specbench.prompts.pieces import disagreement
 
 
 def test_the_ratio_is_told() -> None:

@@ -4,10 +4,9 @@ import gzip
 
 import pytest
 
-from specbench.stream.exchange import LARGEST_HEAD, LONGEST_LINE, STEP_NS, Exchange
-from specbench.stream.timeouts import Timeouts
+from specbench.stream.exchange import LARGEST_HEAD, LONGEST_LINE, STEP_NS, Exchange, Timeouts
 from specbench.units import ns_of_s
-from tests.support.captures import DONE, finish, role, said
+from tests.support.captures import DONE, capture_of, finish, role, said
 from tests.support.raw_server import END, STREAM_HEAD, chunk
 
 SENT = ns_of_s(100.0)
@@ -37,7 +36,7 @@ def test_a_frame_is_what_one_read_delivered() -> None:
     _take(exchange, 0.2, chunk(said("a")) + chunk(said("b")), lag_s=0.5)
     _take(exchange, 0.3, chunk(DONE) + END)
     exchange.end(_at(9), OFFSET)
-    capture = exchange.capture("block", 7, 3)
+    capture = capture_of(exchange, "block", 7, 3)
 
     assert [(frame.stamp_ns, frame.read_ns) for frame in capture.frames] == [(_at(0.2), _at(0.7)), (_at(0.3), _at(0.301))]
     assert capture.frames[0].data == said("a") + said("b")

@@ -4,7 +4,7 @@ import random
 
 import pytest
 
-from specbench.stream.text import looping
+from specbench.stream.record import looping
 
 PROSE = "".join(random.Random(7).choices("etaoin shrdlu", k=800))
 

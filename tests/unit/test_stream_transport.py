@@ -16,7 +16,7 @@ from specbench.stream.exchange import Exchange
 from specbench.stream.record import record_of
 from specbench.stream.transport import EXCHANGE, StampingTransport, Timeouts
 from specbench.units import ns_of_ms
-from tests.support.captures import ASKED, BY_EVENT, DONE, finish, said
+from tests.support.captures import ASKED, BY_EVENT, DONE, capture_of, finish, said
 from tests.support.raw_server import CERTIFICATE, END, STREAM_HEAD, Script, chunk, cutting, head, playing, read_request, says
 
 SHORT = Timeouts(connect_s=2.0, first_token_s=0.15, between_tokens_s=0.15, total_s=5.0)
@@ -95,7 +95,7 @@ def test_arrival_is_stamped_by_the_kernel(tls: bool) -> None:
     pieces = [STREAM_HEAD, chunk(said("a")), chunk(said("b")), chunk(finish() + DONE) + END]
     with playing([says(*pieces, pause_s=0.01)], tls=tls) as url:
         exchange = _asked(StampingTransport(), url)
-    capture = exchange.capture("b", 0, 0)
+    capture = capture_of(exchange)
     record = record_of(capture, ASKED, BY_EVENT)
 
     assert (record.outcome, record.stamp_source, len(record.event_ns)) == ("ok", "kernel", 2)
@@ -151,7 +151,7 @@ def test_four_events_read_late_are_one_timed_and_three_censored() -> None:
         assert sent.wait(5.0)
         transport.read(exchange)
         response.close()
-    record = record_of(exchange.capture("b", 0, 0), ASKED, BY_EVENT)
+    record = record_of(capture_of(exchange), ASKED, BY_EVENT)
 
     assert (len(record.event_ns), len(set(record.event_ns)), record.censored) == (4, 1, (0, 1, 2))
 
