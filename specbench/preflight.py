@@ -1,4 +1,4 @@
-"""Before any load: does each arm answer, does it stream, is it the model that was asked for, how long are its tokens?
+"""Before any load: does each arm answer, does it stream, how long are its tokens?
 
 One request per distinct sampling goes to both arms, through the very client that will measure them. What is wrong here
 ends the run in one line, before minutes are spent.
@@ -18,12 +18,9 @@ from specbench.prompts.draw import Drawing, Prompt, prompt
 from specbench.prompts.pieces import UNMEASURED, Tokens, disagreement, measured
 from specbench.stream.record import Asked, record_of
 from specbench.telemetry import ENGINES
-from specbench.telemetry.endpoint import ask
-from specbench.telemetry.facts import model_names, token_ids
+from specbench.telemetry.facts import token_ids
 from specbench.telemetry.fetch import Getter
-from specbench.telemetry.pages import REMEDIES
 
-MODELS = "/v1/models"
 TOKENIZE_S = 5.0
 SAMPLES = 8
 SAMPLE_CHARS = 1500
@@ -38,27 +35,6 @@ _NOBODY = (
     "timeout_total",
     "client_resource",
 )
-
-
-def served_model(ready: Ready, name: ArmName) -> str:
-    """The model to ask for: the one the scenario names, if the endpoint serves it, else the only one it serves.
-
-    Raises:
-        UnreachableError: the endpoint does not answer.
-        RefusedError: it serves another model, or several and none was named.
-    """
-    answers = ask(ready.url, ready.headers, [MODELS])
-    answer = answers[MODELS]
-    if answer.failure is not None:
-        raise UnreachableError(f"arms.{name}: {ready.url} does not answer ({answer.problem}); {REMEDIES[answer.failure]}")
-    models = model_names(answers)
-    if ready.arm.model is None:
-        if len(models) != 1:
-            raise RefusedError(f"arms.{name}: {ready.url} serves {len(models)} models; name one with `model:`")
-        return models[0]
-    if models and ready.arm.model not in models:
-        raise RefusedError(f"arms.{name}: {ready.url} serves {', '.join(models[:3])}, not {ready.arm.model}")
-    return ready.arm.model
 
 
 def token_unit(ready: Ready, documents: Sequence[str]) -> Tokens:

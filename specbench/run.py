@@ -29,7 +29,7 @@ from specbench.model.asked import ARMS, ArmName, Scenario
 from specbench.model.judged import PerArm, Result
 from specbench.model.seen import Endpoint, Manifest
 from specbench.plan import cells_of, certainty_of, trials_of
-from specbench.preflight import prompt_note, served_model, token_unit, try_arm
+from specbench.preflight import prompt_note, token_unit, try_arm
 from specbench.progress import Watcher
 from specbench.prompts.corpora import documents
 from specbench.prompts.dataset import dataset_notes, read_dataset
@@ -37,7 +37,7 @@ from specbench.prompts.draw import Drawing, rows_by_bin
 from specbench.schedule import Course, named, run_trials
 from specbench.store import FORMAT_VERSION, MANIFEST, Ending, RunWriter, refuse_taken
 from specbench.telemetry import ENGINES
-from specbench.telemetry.endpoint import Served, endpoint_of
+from specbench.telemetry.endpoint import Served, endpoint_of, served_model
 from specbench.telemetry.scrape import metrics_key
 
 
@@ -127,7 +127,7 @@ def _prepared(scenario: Scenario, visit: Visit, child: LoadChild, watcher: Watch
     try:
         for name in ARMS:
             with visit(name) as started:
-                models[name] = served_model(started, name)
+                models[name] = served_model(started.url, started.headers, started.arm.model, name)
                 ready = named(started, models[name])
                 endpoints.append(_endpoint(ready, name))
                 for note in proxy_notes(endpoints[-1]):

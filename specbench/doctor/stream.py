@@ -9,7 +9,6 @@ from contextlib import closing
 import msgspec
 
 from specbench.address import base_url, check_address
-from specbench.doctor.address import model_at
 from specbench.doctor.diagnosis import Diagnosis, Symptom
 from specbench.doctor.heard import Heard, heard
 from specbench.doctor.symptoms import symptoms_of
@@ -19,7 +18,7 @@ from specbench.load.orders import BlockOrder, Work
 from specbench.model.seen import Capture
 from specbench.prompts.body import ROUTES
 from specbench.telemetry import ENGINES
-from specbench.telemetry.endpoint import recognise
+from specbench.telemetry.endpoint import recognise, served_model
 from specbench.telemetry.engine import Engine
 from specbench.telemetry.fetch import proxy_name
 
@@ -45,7 +44,7 @@ def endpoint_diagnosis(url: str, model: str | None, engine_name: str | None, hea
         raise ScenarioError(f"--engine {engine_name}: not known; one of {', '.join(ENGINES)}")
     at = base_url(url)
     check_address(at)
-    asked = model_at(at, headers, model)  # first of all: what does not answer this is not asked for a dozen other pages
+    asked = served_model(at, headers, model)  # first of all: what does not answer this is not asked for a dozen other pages
     engine = ENGINES[engine_name] if engine_name is not None else recognise(at, headers) or ENGINES["openai"]
     answers = tuple(heard(capture, engine.stream) for capture in _captures(at, asked, headers, engine))
     facts = (("engine", engine.name), ("model", asked), ("answers", str(len(answers))), *_figures(answers))

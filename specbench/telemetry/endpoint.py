@@ -6,14 +6,16 @@ What the answers mean is known by each engine's file; whether two endpoints may 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from specbench.errors import RefusedError, UnreachableError
 from specbench.model.asked import Arm, ArmName
 from specbench.model.seen import Endpoint
 from specbench.telemetry import ENGINES
 from specbench.telemetry.engine import Engine
-from specbench.telemetry.facts import about, fingerprint, token_ids, with_sources
+from specbench.telemetry.facts import about, fingerprint, model_names, token_ids, with_sources
 from specbench.telemetry.fetch import Getter, proxy_name
-from specbench.telemetry.pages import Answer, Answers
+from specbench.telemetry.pages import REMEDIES, Answer, Answers
 
+MODELS = "/v1/models"
 TIMEOUT_S = 5.0
 # Accents, another script, digits, code, white space and an emoji: vocabularies and their normalisation part ways on these.
 PROBE_TEXT = "Tokens: naïve café, 今日は世界, 12345 == x[i] += 1;\n\t  def f():\n🙂 end"
@@ -37,6 +39,32 @@ def ask(url: str, headers: Mapping[str, str], paths: Sequence[str]) -> Answers:
             if not answers[path].connected:
                 break
     return answers
+
+
+def served_model(url: str, headers: Mapping[str, str], named: str | None, arm: ArmName | None = None) -> str:
+    """The model to ask for: the one that was named, or else the only one that the endpoint lists.
+
+    Args:
+        arm: Which arm of a run it is; its endpoint must list the model that is named, where it lists any.
+
+    Raises:
+        UnreachableError: nothing answers there.
+        RefusedError: it lists another model, or no model or several and none was named.
+    """
+    answers = ask(url, headers, [MODELS])
+    answer = answers[MODELS]
+    where = url if arm is None else f"arms.{arm}: {url}"
+    if answer.failure is not None and (arm is not None or named is None or not answer.connected):
+        raise UnreachableError(f"{where} does not answer ({answer.problem}); {REMEDIES[answer.failure]}")
+    models = model_names(answers)
+    if named is None:
+        if len(models) == 1:
+            return models[0]
+        serves = f"serves {len(models)} models; name one with `model:`"
+        raise RefusedError(f"{where}: {_unlisted(answer, models)}" if arm is None else f"{where} {serves}")
+    if arm is not None and models and named not in models:
+        raise RefusedError(f"{where} serves {', '.join(models[:3])}, not {named}")
+    return named
 
 
 def recognise(url: str, headers: Mapping[str, str]) -> Engine | None:
@@ -74,6 +102,19 @@ def endpoint_of(name: ArmName, arm: Arm, served: Served, engine: Engine) -> Endp
         engine_version=facts.get("engine_version"),
         facts=facts,
         sources=sources,
+    )
+
+
+def _unlisted(answer: Answer, models: list[str]) -> str:
+    """Why no model can be chosen, and what to do."""
+    if models:
+        few = ", ".join(models[:5]) + (", ..." if len(models) > 5 else "")
+        return f"lists {len(models)} models at {MODELS} ({few}); name one with --model"
+    if answer.status in (401, 403):
+        return f"refuses {MODELS} (HTTP {answer.status}); give the environment variable with its key (--api-key-env)"
+    page = "a web page" if "html" in answer.headers.get("content-type", "") else "no list of models"
+    return (
+        f"answers {MODELS} with {page} (HTTP {answer.status}); is this the address of the API? If it is, name the model (--model)"
     )
 
 

@@ -1,0 +1,33 @@
+"""Which model an endpoint is asked for, whatever it answers to the question; what lists none is told in one line."""
+
+import pytest
+
+from specbench.errors import RefusedError
+from specbench.telemetry import endpoint
+from specbench.telemetry.endpoint import MODELS, served_model
+from tests.support.scrapes import answer
+
+
+def _lists(monkeypatch: pytest.MonkeyPatch, page: str) -> None:
+    monkeypatch.setattr(endpoint, "ask", lambda *asked: {MODELS: answer(page)})
+
+
+def test_a_list_that_is_none_names_no_model(monkeypatch: pytest.MonkeyPatch) -> None:
+    """And what to do; what the scenario names is asked for all the same."""
+    _lists(monkeypatch, '{"data": 5}')
+    with pytest.raises(RefusedError, match=r"answers /v1/models with no list of models .*name the model \(--model\)"):
+        served_model("http://h", {}, None)
+    assert served_model("http://h", {}, "m", "baseline") == "m"
+
+
+def test_the_only_model_is_the_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nobody has to name it."""
+    _lists(monkeypatch, '{"data": [{"id": "m"}]}')
+    assert served_model("http://h", {}, None) == "m"
+
+
+def test_another_model_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    """With what is served instead."""
+    _lists(monkeypatch, '{"data": [{"id": "other"}]}')
+    with pytest.raises(RefusedError, match=r"arms\.baseline: http://h serves other, not m"):
+        served_model("http://h", {}, "m", "baseline")
