@@ -81,15 +81,10 @@ def measure(bench: Bench, ready: Ready, trial: Trial) -> MeasuredBlock:
         bin=trial.cell.bin,
         launch=trial.launch,
         started=started,
-        window_open_ns=end.window_open_ns,
-        window_close_ns=end.window_close_ns,
-        short=end.short,
-        end_reason=end.end_reason,
-        health=end.health,
         telemetry=told if has_metrics(source) or told.oom_events is not None else None,
         engine_truth=_difference(truth_before, _truth(ready)),
         died=died,
-        limit_hit=end.limit_hit,
+        **end.facts(),
     )
     bench.writer.block(block)
     return MeasuredBlock(block, loaded.ok, loaded.failed)

@@ -2,11 +2,12 @@
 
 import itertools
 from collections.abc import Callable, Iterator
-from typing import TypeAlias
+from dataclasses import dataclass, fields
+from typing import Any, TypeAlias
 
 import msgspec
 
-from specbench.model.seen import Capture, GeneratorHealth, Outcome, StampSource
+from specbench.model.seen import Capture, LoadFacts, Outcome, StampSource
 from specbench.stream.exchange import Timeouts, frames_of
 
 LENGTH_BYTES = 4
@@ -123,20 +124,16 @@ class Closed(msgspec.Struct, frozen=True, kw_only=True, tag=True, array_like=Tru
     loop_lag_ms_p99: float | None = None
 
 
-class BlockEnd(msgspec.Struct, frozen=True, kw_only=True):
-    """A block has ended: its steady window, why it ended, and whether the generator was in time.
-
-    `limit_hit`: an open-loop request had to wait for a free stream, as `in_flight_limit` requests were under way.
-    """
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BlockEnd(LoadFacts):
+    """A block has ended: how its load went, whether the generator was in time, and whether it was aborted."""
 
     block: str
-    window_open_ns: int | None
-    window_close_ns: int | None
-    short: bool
-    end_reason: str
-    health: GeneratorHealth
     aborted: bool
-    limit_hit: bool = False
+
+    def facts(self) -> dict[str, Any]:
+        """What a block keeps of it, by the names of `LoadFacts`."""
+        return {each.name: getattr(self, each.name) for each in fields(LoadFacts)}
 
 
 ToChild: TypeAlias = BlockOrder | Work | NoMoreWork | Abort

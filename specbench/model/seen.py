@@ -195,11 +195,25 @@ class GeneratorHealth:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Block:
-    """One arm under steady load, as executed. Window bounds are on the generator's monotonic clock, None if it never opened.
+class LoadFacts:
+    """How the load of a block went. Window bounds are on the generator's monotonic clock, None if it never opened.
+
+    `limit_hit`: a request of the open loop was due while the most that may be under way at once were.
+    """
+
+    window_open_ns: int | None
+    window_close_ns: int | None
+    short: bool
+    end_reason: str
+    health: GeneratorHealth
+    limit_hit: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Block(LoadFacts):
+    """One arm under steady load, as executed.
 
     `launch` counts the starts of the arm's engine from 0. `died` says how an engine that specbench had started ended by itself.
-    `limit_hit`: a request of the open loop was due while the most that may be under way at once were.
     """
 
     id: str
@@ -212,15 +226,9 @@ class Block:
     bin: str | None
     launch: int
     started: str
-    window_open_ns: int | None
-    window_close_ns: int | None
-    short: bool
-    end_reason: str
-    health: GeneratorHealth
     telemetry: Telemetry | None
     engine_truth: dict[str, float] | None
     died: str | None = None
-    limit_hit: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
