@@ -7,9 +7,9 @@ from datetime import UTC, datetime
 from itertools import count
 
 from specbench.arms import Ready, shares_server
-from specbench.errors import InternalError
 from specbench.load.client import LoadChild
 from specbench.load.orders import BlockEnd, BlockOrder, Work
+from specbench.load.session import drive
 from specbench.model.asked import Scenario
 from specbench.model.seen import Block, Capture, RequestRecord, StreamRule
 from specbench.plan import DRAIN_S, Trial
@@ -107,16 +107,18 @@ def _load(bench: Bench, ready: Ready, trial: Trial) -> _Loaded:
     prompts: dict[int, Prompt] = {}
     ok = failed = 0
     failures: set[str] = set()
-    for message in bench.child.run_block(_order(bench, ready, trial), _works(bench, ready, trial, prompts)):
-        if isinstance(message, BlockEnd):
-            return _Loaded(message, ok, failed, frozenset(failures))
-        record = _record(message, prompts.pop(message.index), rule)
+
+    def take(capture: Capture) -> None:
+        nonlocal ok, failed
+        record = _record(capture, prompts.pop(capture.index), rule)
         bench.writer.request(record)
         ok += record.outcome == "ok"
         if record.outcome not in ("ok", "cut"):
             failed += 1
             failures.add(record.reason or record.outcome)
-    raise InternalError(f"block {trial.block_id} ended without its end")
+
+    end = drive(bench.child, _order(bench, ready, trial), _works(bench, ready, trial, prompts), take)
+    return _Loaded(end, ok, failed, frozenset(failures))
 
 
 def _record(capture: Capture, asked: Prompt, rule: StreamRule) -> RequestRecord:

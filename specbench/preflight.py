@@ -4,13 +4,13 @@ One request per distinct sampling goes to both arms, through the very client tha
 ends the run in one line, before minutes are spent.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 
 from specbench.arms import Ready
-from specbench.errors import InternalError, RefusedError, UnreachableError
+from specbench.errors import RefusedError, UnreachableError
 from specbench.load.client import LoadChild
-from specbench.load.orders import BlockEnd, BlockOrder, Work
+from specbench.load.session import drive, requests_block, works_of
 from specbench.model.asked import ArmName, Scenario
 from specbench.model.seen import Capture, RequestRecord
 from specbench.prompts.body import ROUTES, body_of
@@ -18,6 +18,7 @@ from specbench.prompts.draw import Drawing, Prompt, prompt
 from specbench.prompts.pieces import UNMEASURED, Tokens, disagreement, measured
 from specbench.stream.record import Asked, record_of
 from specbench.telemetry import ENGINES
+from specbench.telemetry.endpoint import Served
 from specbench.telemetry.facts import token_ids
 from specbench.telemetry.fetch import Getter
 
@@ -66,25 +67,15 @@ def try_arm(child: LoadChild, scenario: Scenario, ready: Ready, name: ArmName, d
     prompts = _first_prompts(scenario, name, drawing)
     extras = engine.request_extras(scenario.workload.route, True)
     bodies = [body_of(p, scenario.workload, ready.arm.model or "", extras, ready.arm) for p in prompts]
-    order = BlockOrder(
-        block=f"preflight/{name}",
-        url=ready.url,
-        path=ROUTES[scenario.workload.route],
-        headers=ready.headers,
-        concurrency=1,
-        min_requests=len(prompts),
-        min_s=0.0,
-        max_s=FIRST_ANSWER_S,
-        ramp_s=0.0,
-        drain_s=1.0,
-    )
-    records = []
-    for message in child.run_block(order, _works(bodies)):
-        if isinstance(message, Capture):
-            asked = prompts[message.index]
-            records.append(record_of(message, Asked(asked.bin, asked.sampling.name, asked.max_tokens), engine.stream))
-        elif not isinstance(message, BlockEnd):
-            raise InternalError(f"the load child sent {type(message).__name__}")
+    served = Served(ready.url, ready.headers, ready.arm.model or "")
+    order = requests_block(f"preflight/{name}", served, ROUTES[scenario.workload.route], len(prompts), FIRST_ANSWER_S)
+    records: list[RequestRecord] = []
+
+    def take(capture: Capture) -> None:
+        asked = prompts[capture.index]
+        records.append(record_of(capture, Asked(asked.bin, asked.sampling.name, asked.max_tokens), engine.stream))
+
+    drive(child, order, works_of(bodies), take)
     for record in records:
         _refuse_unfit(record, ready, name)
     if not records:
@@ -106,11 +97,6 @@ def _first_prompts(scenario: Scenario, name: ArmName, drawing: Drawing) -> list[
         replace(prompt(drawing, f"preflight/{name}", None, sampling.name, 0), index=index, max_tokens=8)
         for index, sampling in enumerate(scenario.workload.sampling)
     ]
-
-
-def _works(bodies: list[bytes]) -> Iterator[Work]:
-    for index, body in enumerate(bodies):
-        yield Work(index=index, body=body, arrival_ns=None)
 
 
 def _refuse_unfit(record: RequestRecord, ready: Ready, name: ArmName) -> None:

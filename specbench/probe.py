@@ -12,21 +12,20 @@ from contextlib import ExitStack
 from dataclasses import dataclass, field
 from typing import Any
 
-import msgspec
-
 from specbench.address import base_url, check_address
-from specbench.errors import InternalError, ScenarioError, UnreachableError
+from specbench.errors import ScenarioError, UnreachableError
 from specbench.load.client import LoadChild
-from specbench.load.orders import BlockEnd, BlockOrder, Work
+from specbench.load.orders import BlockOrder, Work
+from specbench.load.session import drive, requests_block, works_of
 from specbench.model.asked import Arm
-from specbench.model.seen import RequestRecord
+from specbench.model.seen import Capture, RequestRecord
 from specbench.probed import BLOCK, Part, as_text, told_of
+from specbench.prompts.body import ROUTES, chat_body
 from specbench.stream.record import Asked, record_and_text
 from specbench.telemetry import ENGINES, Engine, telemetry_of
-from specbench.telemetry.endpoint import recognise
+from specbench.telemetry.endpoint import Served, recognise
 from specbench.telemetry.scrape import metrics_source, scrape_idle
 
-PATH = "/v1/chat/completions"
 LONGEST_S = 24 * 3600.0
 QUESTION = "Write a Python class for a bounded queue with docstrings and type hints, then explain each method in a sentence."
 
@@ -87,8 +86,10 @@ def _load(order: ProbeOrder, url: str, engine: Engine) -> list[Part]:
     Where one process is lost, the others end at once, as they end before the threads that listen to them.
     """
     numbers = range(order.processes)
-    blocks = [_block(order, url, len(range(number, order.concurrency, order.processes))) for number in numbers]
-    works = [itertools.islice(_works(order, engine), number, None, order.processes) for number in numbers]
+    served = Served(url, order.headers, order.model)
+    streams = [len(range(number, order.concurrency, order.processes)) for number in numbers]
+    blocks = [requests_block(BLOCK, served, ROUTES["chat"], order.requests, LONGEST_S, each) for each in streams]
+    works = [itertools.islice(works_of(_bodies(order, engine)), number, None, order.processes) for number in numbers]
     with ThreadPoolExecutor(order.processes) as threads, ExitStack() as started:
         children = [started.enter_context(LoadChild()) for _ in numbers]
         parts = [threads.submit(_drive, *each, engine) for each in zip(children, blocks, works, strict=True)]
@@ -100,42 +101,20 @@ def _load(order: ProbeOrder, url: str, engine: Engine) -> list[Part]:
 def _drive(child: LoadChild, block: BlockOrder, works: Iterator[Work], engine: Engine) -> Part:
     records: list[RequestRecord] = []
     texts: dict[int, str] = {}
-    for message in child.run_block(block, works):
-        if isinstance(message, BlockEnd):
-            return Part(tuple(records), texts, message)
-        record, text = record_and_text(message, Asked("", "", 0), engine.stream)
+
+    def take(capture: Capture) -> None:
+        record, text = record_and_text(capture, Asked("", "", 0), engine.stream)
         records.append(record)
         texts[record.index] = text
-    raise InternalError("the load generator's block ended without its end")
+
+    end = drive(child, block, works, take)
+    return Part(tuple(records), texts, end)
 
 
-def _block(order: ProbeOrder, url: str, streams: int) -> BlockOrder:
-    """A block that lasts until its requests have ended: all of it is the steady window."""
-    return BlockOrder(
-        block=BLOCK,
-        url=url,
-        path=PATH,
-        headers=order.headers,
-        concurrency=streams,
-        min_requests=order.requests,
-        min_s=0.0,
-        max_s=LONGEST_S,
-        ramp_s=0.0,
-        drain_s=0.0,
-    )
-
-
-def _works(order: ProbeOrder, engine: Engine) -> Iterator[Work]:
+def _bodies(order: ProbeOrder, engine: Engine) -> Iterator[bytes]:
     extras = engine.request_extras("chat", True)
     for index in range(order.requests):
-        body = {
-            "model": order.model,
-            "messages": [{"role": "user", "content": f"({index}) {QUESTION}"}],
-            "max_tokens": order.max_tokens,
-            "temperature": 0,
-            "stream": True,
-        }
-        yield Work(index=index, body=msgspec.json.encode({**body, **extras}))
+        yield chat_body(order.model, f"({index}) {QUESTION}", order.max_tokens, 0, extras)
 
 
 def _cpu_s() -> float:

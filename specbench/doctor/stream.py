@@ -6,19 +6,17 @@ What the answers say of the stream is decided in `symptoms.py`.
 from collections.abc import Iterator
 from contextlib import closing
 
-import msgspec
-
 from specbench.address import base_url, check_address
 from specbench.doctor.diagnosis import Diagnosis, Symptom
 from specbench.doctor.heard import Heard, heard
 from specbench.doctor.symptoms import symptoms_of
 from specbench.errors import ScenarioError
 from specbench.load.client import LoadChild
-from specbench.load.orders import BlockOrder, Work
+from specbench.load.session import requests_block, works_of
 from specbench.model.seen import Capture
-from specbench.prompts.body import ROUTES
+from specbench.prompts.body import ROUTES, chat_body
 from specbench.telemetry import ENGINES
-from specbench.telemetry.endpoint import recognise, served_model
+from specbench.telemetry.endpoint import Served, recognise, served_model
 from specbench.telemetry.engine import Engine
 from specbench.telemetry.fetch import proxy_name
 
@@ -46,7 +44,7 @@ def endpoint_diagnosis(url: str, model: str | None, engine_name: str | None, hea
     check_address(at)
     asked = served_model(at, headers, model)  # first of all: what does not answer this is not asked for a dozen other pages
     engine = ENGINES[engine_name] if engine_name is not None else recognise(at, headers) or ENGINES["openai"]
-    answers = tuple(heard(capture, engine.stream) for capture in _captures(at, asked, headers, engine))
+    answers = tuple(heard(capture, engine.stream) for capture in _captures(Served(at, headers, asked), engine))
     facts = (("engine", engine.name), ("model", asked), ("answers", str(len(answers))), *_figures(answers))
     return Diagnosis(subject=at, symptoms=(*symptoms_of(answers, engine.stream, at), *_by_proxy(at)), facts=facts)
 
@@ -62,45 +60,22 @@ def _by_proxy(url: str) -> Iterator[Symptom]:
         )
 
 
-def _captures(url: str, model: str, headers: dict[str, str], engine: Engine) -> list[Capture]:
+def _captures(served: Served, engine: Engine) -> list[Capture]:
     """One stream, one answer after another: what merges events here is not the client's load.
 
     Where an answer did not even begin in time, the others are not waited for.
     """
-    order = BlockOrder(
-        block=BLOCK,
-        url=url,
-        path=ROUTES["chat"],
-        headers=headers,
-        concurrency=1,
-        min_requests=len(QUESTIONS),
-        min_s=0.0,
-        max_s=LONGEST_S,
-        ramp_s=0.0,
-        drain_s=0.0,
-        stagger_s=0.0,
-    )
+    extras = engine.request_extras("chat", True)
+    bodies = [chat_body(served.model, text, MAX_TOKENS, temperature, extras) for text, temperature in QUESTIONS]
+    order = requests_block(BLOCK, served, ROUTES["chat"], len(bodies), LONGEST_S)
     captures: list[Capture] = []
-    with LoadChild() as child, closing(child.run_block(order, _works(model, engine))) as block:
+    with LoadChild() as child, closing(child.run_block(order, works_of(bodies))) as block:
         for message in block:
             if isinstance(message, Capture):
                 captures.append(message)
                 if message.problem in HOPELESS:
                     break
     return captures
-
-
-def _works(model: str, engine: Engine) -> Iterator[Work]:
-    extras = engine.request_extras("chat", True)
-    for index, (question, temperature) in enumerate(QUESTIONS):
-        body = {
-            "model": model,
-            "messages": [{"role": "user", "content": question}],
-            "max_tokens": MAX_TOKENS,
-            "temperature": temperature,
-            "stream": True,
-        }
-        yield Work(index=index, body=msgspec.json.encode({**body, **extras}))
 
 
 def _figures(answers: tuple[Heard, ...]) -> Iterator[tuple[str, str]]:

@@ -1,4 +1,4 @@
-"""The request body for one prompt: the same bytes for both arms but for what the scenario declares. Pure."""
+"""The request body for a prompt: the same bytes for both arms but for what the scenario declares. Pure."""
 
 from typing import Any
 
@@ -30,3 +30,15 @@ def body_of(prompt: Prompt, workload: Workload, model: str, extras: dict[str, An
     if workload.length == "forced":
         body["ignore_eos"] = True
     return msgspec.json.encode({**body, **extras, **arm.extra_body})
+
+
+def chat_body(model: str, text: str, max_tokens: int, temperature: float, extras: dict[str, Any]) -> bytes:
+    """The JSON body that asks `model` one question, apart from any scenario."""
+    body = {
+        "model": model,
+        "messages": [{"role": "user", "content": text}],
+        "max_tokens": max_tokens,
+        "temperature": temperature,
+        "stream": True,
+    }
+    return msgspec.json.encode({**body, **extras})

@@ -1,0 +1,44 @@
+"""So many requests through the load generator as one block, and what came of each. Which requests they are is their caller's."""
+
+from collections.abc import Callable, Iterable, Iterator
+
+from specbench.errors import InternalError
+from specbench.load.client import LoadChild
+from specbench.load.orders import BlockEnd, BlockOrder, Work
+from specbench.model.seen import Capture
+from specbench.telemetry.endpoint import Served
+
+
+def requests_block(block: str, served: Served, path: str, count: int, max_s: float, streams: int = 1) -> BlockOrder:
+    """A block that lasts until so many requests have ended, at most `max_s` seconds: all of it is the steady window."""
+    return BlockOrder(
+        block=block,
+        url=served.url,
+        path=path,
+        headers=dict(served.headers),
+        concurrency=streams,
+        min_requests=count,
+        min_s=0.0,
+        max_s=max_s,
+        ramp_s=0.0,
+        drain_s=1.0,
+    )
+
+
+def works_of(bodies: Iterable[bytes]) -> Iterator[Work]:
+    """Each of these bodies as a request, sent as soon as a stream is free."""
+    return (Work(index=index, body=body) for index, body in enumerate(bodies))
+
+
+def drive(child: LoadChild, order: BlockOrder, works: Iterator[Work], take: Callable[[Capture], None]) -> BlockEnd:
+    """The end of the block, once `take` has been given every answer as it ended.
+
+    Raises:
+        ScenarioError: the system does not let one process carry so many streams.
+        InternalError: the load generator was lost.
+    """
+    for message in child.run_block(order, works):
+        if isinstance(message, BlockEnd):
+            return message
+        take(message)
+    raise InternalError(f"block {order.block} ended without its end")
