@@ -102,6 +102,23 @@ def _tell(ready: Ready, name: ArmName, path: str) -> None:
         raise UnreachableError(f"arms.{name}: {ready.url}{path} answered {answer.status_code}; can this vLLM sleep?")
 
 
+def bare_arm(engine: str, url: str, model: str, headers: dict[str, str]) -> Arm:
+    """An arm of which no more is known than where it is, what serves there and what its requests carry."""
+    return Arm(
+        engine=engine,
+        url=url,
+        model=model,
+        api_key_env=None,
+        headers=headers,
+        extra_body={},
+        metrics_url=None,
+        speculative=None,
+        slow_by=0.0,
+        options={},
+        declare={},
+    )
+
+
 def shares_server(scenario: Scenario) -> bool:
     """Whether both arms ask one endpoint, and so one cache."""
     return share_server((scenario.baseline, scenario.speculative))

@@ -4,7 +4,6 @@ No scenario, no second arm and no verdict; what the numbers are is in `probed.py
 """
 
 import itertools
-import resource
 import time
 from collections.abc import Iterator
 from concurrent.futures import FIRST_EXCEPTION, ThreadPoolExecutor, wait
@@ -13,11 +12,12 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from specbench.address import base_url, check_address
+from specbench.arms import bare_arm
 from specbench.errors import ScenarioError, UnreachableError
 from specbench.load.client import LoadChild
 from specbench.load.orders import BlockOrder, Work
 from specbench.load.session import drive, requests_block, works_of
-from specbench.model.asked import Arm
+from specbench.load.watch import own_cpu_s
 from specbench.model.seen import Capture, RequestRecord
 from specbench.probed import BLOCK, Part, as_text, told_of
 from specbench.prompts.body import ROUTES, chat_body
@@ -60,12 +60,12 @@ def probe(order: ProbeOrder) -> dict[str, Any]:
     engine = ENGINES[order.engine] if order.engine is not None else recognise(url, order.headers)
     if engine is None:
         raise UnreachableError(f"{url} does not answer as an engine does; is it up, and is this its address?")
-    source = metrics_source(_as_arm(order, engine), url, order.headers, engine)
+    source = metrics_source(bare_arm(engine.name, order.url, order.model, order.headers), url, order.headers, engine)
     before = scrape_idle(source, engine) if source.urls else None
     parts = _load(order, url, engine)
     telemetry = telemetry_of(before, (), scrape_idle(source, engine), engine) if before is not None else None
     told = told_of(parts, engine.name, telemetry)
-    told["generator"] |= {"cpu_s": _cpu_s(), "wall_s": time.monotonic() - began}
+    told["generator"] |= {"cpu_s": own_cpu_s(), "wall_s": time.monotonic() - began}
     return told
 
 
@@ -115,28 +115,6 @@ def _bodies(order: ProbeOrder, engine: Engine) -> Iterator[bytes]:
     extras = engine.request_extras("chat", True)
     for index in range(order.requests):
         yield chat_body(order.model, f"({index}) {QUESTION}", order.max_tokens, 0, extras)
-
-
-def _cpu_s() -> float:
-    """CPU time of this process and of the generator processes that have ended, in seconds."""
-    usages = map(resource.getrusage, (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN))
-    return sum(usage.ru_utime + usage.ru_stime for usage in usages)
-
-
-def _as_arm(order: ProbeOrder, engine: Engine) -> Arm:
-    return Arm(
-        engine=engine.name,
-        url=order.url,
-        model=order.model,
-        api_key_env=None,
-        headers=order.headers,
-        extra_body={},
-        metrics_url=None,
-        speculative=None,
-        slow_by=0.0,
-        options={},
-        declare={},
-    )
 
 
 __all__ = ["ProbeOrder", "as_text", "probe"]

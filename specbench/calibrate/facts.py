@@ -9,8 +9,9 @@ from dataclasses import replace
 import numpy as np
 
 from specbench.analysis.guardrails import effective_guardrails
+from specbench.arms import bare_arm
 from specbench.calibrate.simulators import Streams
-from specbench.model.asked import ARMS, Arm, ArmName, Band, BlockSize, Matrix, Sampling, Scenario, Success, Workload
+from specbench.model.asked import ARMS, ArmName, Band, BlockSize, Matrix, Sampling, Scenario, Success, Workload
 from specbench.model.judged import PerArm
 from specbench.model.seen import Block, Cell, Endpoint, Evidence, GeneratorHealth, Manifest, RequestRecord
 
@@ -30,8 +31,8 @@ def scenario_of(bins: Mapping[str, tuple[int, int]], concurrency: Sequence[int],
         sha256="0" * 64,
         seed=0,
         profile="standard",
-        baseline=_arm(9001),
-        speculative=_arm(9002),
+        baseline=bare_arm("openai", "http://127.0.0.1:9001", "simulated", {}),
+        speculative=bare_arm("openai", "http://127.0.0.1:9002", "simulated", {}),
         workload=Workload(
             corpus=None,
             dataset="simulated",
@@ -198,20 +199,4 @@ def first_pairs(streams: Streams, pairs: int) -> Streams:
         first_event=streams.first_event[: n + 1],
         time_ns=streams.time_ns[:n_events],
         tokens=streams.tokens[:n_events],
-    )
-
-
-def _arm(port: int) -> Arm:
-    return Arm(
-        engine="openai",
-        url=f"http://127.0.0.1:{port}",
-        model="simulated",
-        api_key_env=None,
-        headers={},
-        extra_body={},
-        metrics_url=None,
-        speculative=None,
-        slow_by=0.0,
-        options={},
-        declare={},
     )

@@ -3,7 +3,6 @@
 Only measures; what follows from it is said in `machine.py`.
 """
 
-import resource
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
@@ -14,7 +13,7 @@ import httpx
 
 from specbench.doctor.diagnosis import Reading, Rung
 from specbench.errors import UnreachableError
-from specbench.load.watch import machine_busy_s
+from specbench.load.watch import machine_busy_s, own_cpu_s
 from specbench.probe import ProbeOrder, probe
 
 LADDER = ((8, 100), (32, 100), (64, 100), (128, 100), (32, 400), (64, 400))
@@ -55,7 +54,7 @@ def steadied(measure: Measure, streams: int, rate: int) -> Rung:
 
 def held_to_truth(streams: int, rate: int) -> Rung:
     """What the client reports of one load beside what was sent.  Raises: UnreachableError where the endpoint is not up."""
-    before, own_before = machine_busy_s(), _own_cpu_s()
+    before, own_before = machine_busy_s(), own_cpu_s()
     with _yardstick(rate) as url:
         told = probe(
             ProbeOrder(
@@ -71,7 +70,7 @@ def held_to_truth(streams: int, rate: int) -> Rung:
     after = machine_busy_s()
     foreign = None
     if before is not None and after is not None and after.total_s > before.total_s:
-        others_s = after.busy_s - before.busy_s - (_own_cpu_s() - own_before)
+        others_s = after.busy_s - before.busy_s - (own_cpu_s() - own_before)
         foreign = max(0.0, others_s / (after.total_s - before.total_s))
     return rung_of(streams, rate, told, true, foreign)
 
@@ -119,9 +118,3 @@ def _yardstick(rate: int) -> Iterator[str]:
         if not url:
             raise UnreachableError("the scripted endpoint did not come up; is a loopback port free?")
         yield url
-
-
-def _own_cpu_s() -> float:
-    """CPU time of this process and of all it started that have ended, in seconds."""
-    usages = map(resource.getrusage, (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN))
-    return sum(usage.ru_utime + usage.ru_stime for usage in usages)

@@ -4,6 +4,7 @@ How busy the machine's processors are is known on Linux only.
 """
 
 import os
+import resource
 import time
 from array import array
 from dataclasses import dataclass
@@ -38,6 +39,12 @@ def machine_busy_s(stat: Path = STAT) -> ProcessorTime | None:
     per_s = os.sysconf("SC_CLK_TCK")
     total = sum(ticks)
     return ProcessorTime((total - ticks[_IDLE] - ticks[_IOWAIT]) / per_s, total / per_s)
+
+
+def own_cpu_s() -> float:
+    """CPU time of this process and of all it started that have ended, in seconds."""
+    usages = map(resource.getrusage, (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN))
+    return sum(usage.ru_utime + usage.ru_stime for usage in usages)
 
 
 class Watched(NamedTuple):
