@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
+from specbench.analysis.stats_rates import share_upper_bound
 from specbench.calibrate.verdicts import Outcome
 
 State = Literal["met", "missed", "not built", "not run", "shown"]
@@ -40,16 +41,14 @@ class Share:
     @property
     def low(self) -> float:
         """The lower end."""
-        from scipy.special import betaincinv
-
-        return float(betaincinv(self.hits, self.runs - self.hits + 1, 0.025)) if self.hits else 0.0
+        return 1.0 - Share(self.runs - self.hits, self.runs).high
 
     @property
     def high(self) -> float:
         """The upper end."""
-        from scipy.special import betaincinv
-
-        return float(betaincinv(self.hits + 1, self.runs - self.hits, 0.975)) if self.hits < self.runs else 1.0
+        bound = share_upper_bound(self.hits, self.runs, 0.025)
+        assert bound is not None
+        return bound
 
     def __str__(self) -> str:
         return f"{self.hits} of {self.runs}: {percent(self.value)} ({percent(self.low)} to {percent(self.high)})"
