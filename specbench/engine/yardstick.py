@@ -33,20 +33,8 @@ READ_SIZE = 1 << 18
 SO_TIMESTAMPNS = 35  # asm-generic/socket.h: `recvmsg` then tells when data arrived; `socket` has no name for it
 STREAM_HEAD = b"HTTP/1.1 200 OK\r\nContent-Type: text/event-stream; charset=utf-8\r\nTransfer-Encoding: chunked\r\n\r\n"
 WORDS = (
-    " the",
-    " model",
-    " keeps",
-    " each",
-    " token",
-    " it",
-    " would",
-    " have",
-    " drawn",
-    " anyway",
-    ",",
-    " or",
-    " draws",
-    " anew",
+    *(" the", " model", " keeps", " each", " token", " it", " would"),
+    *(" have", " drawn", " anyway", ",", " or", " draws", " anew"),
 )
 
 
