@@ -8,10 +8,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from urllib.parse import urlsplit
 
-from specbench.analysis.headlines import MIN_LAUNCHES
 from specbench.analysis.words import number, subject_of
 from specbench.model.asked import ARMS
 from specbench.model.cited import CitedRun
+from specbench.model.guardrails import MIN_LAUNCHES
 from specbench.model.judged import Finding
 from specbench.model.seen import Block, Cell, Manifest
 

@@ -6,12 +6,11 @@ saturated by batching, the KV cache has little room, or verifying simply costs m
 
 from dataclasses import dataclass
 
+from specbench.model.guardrails import FULL_KV, LOW_ALPHA
 from specbench.model.judged import CellResult, Result
 from specbench.report import parts, wording
 
 PREFILL_SHARE = 0.5  # of the whole answer's time, before its first token: decode can shorten only what is left
-LOW_ALPHA = 0.7  # below it the usual alarm sounds
-FULL_KV = 0.95
 SATURATED = 1.1  # a larger batch that brings less than this times the tokens is no gain any more
 SLOWER = 1.0
 

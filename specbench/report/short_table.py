@@ -1,6 +1,7 @@
 """The short table of cells that text and Markdown share: which metrics stand in it, and what to know of them."""
 
-from specbench.model.judged import AT_P50, Result
+from specbench.model.guardrails import AT_P50
+from specbench.model.judged import Result
 from specbench.report import names, parts, wording
 
 WHY_P50 = (
