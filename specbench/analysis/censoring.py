@@ -12,7 +12,7 @@ import numpy as np
 
 from specbench.analysis.columns import Columns, select_bin
 from specbench.analysis.events import Floats
-from specbench.analysis.harm import finite_exp
+from specbench.analysis.stats_holm import finite_exp
 from specbench.analysis.stats_paired import Estimate, t_quantile
 from specbench.analysis.untimed import Spread, spread_of
 from specbench.model.asked import ARMS

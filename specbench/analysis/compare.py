@@ -13,9 +13,9 @@ from specbench.analysis.acceptance import acceptance_of
 from specbench.analysis.columns import Columns, select_bin
 from specbench.analysis.contrast import Contrast, alone, by_pairs, by_value, p_of_failures, pooled
 from specbench.analysis.figures import Arm
-from specbench.analysis.harm import finite_exp
 from specbench.analysis.metrics import SOURCES
 from specbench.analysis.samples import Samples, unit_quantiles
+from specbench.analysis.stats_holm import finite_exp
 from specbench.analysis.stats_paired import Estimate, sign_flip_p
 from specbench.analysis.stats_quantile import design_effect
 from specbench.model.judged import Alone, BinResult, Comparison, PerArm
