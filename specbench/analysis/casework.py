@@ -13,8 +13,8 @@ from specbench.analysis.findings import Case, judge_cases
 from specbench.analysis.guardrails import RUN_WIDE, advises
 from specbench.analysis.measured import MeasuredCell
 from specbench.analysis.metrics import METRICS
-from specbench.analysis.reasons import Setting
-from specbench.analysis.words import place_of
+from specbench.explain.findings import Setting
+from specbench.explain.phrases import place_of
 from specbench.model.asked import Guardrail, Success
 from specbench.model.judged import AT_P50, Comparison, Finding, PerArm
 from specbench.model.seen import Manifest

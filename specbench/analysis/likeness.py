@@ -6,7 +6,7 @@ Each answer is None where it was, else what was not, as the end of a sentence ab
 from specbench.analysis.cells import asked_of, gain_by_rate
 from specbench.analysis.guardrails import advises
 from specbench.analysis.safety import DEFAULT_EXCESS
-from specbench.analysis.words import number, percent
+from specbench.explain.phrases import number, percent
 from specbench.model.asked import ARMS, DEVICE_VARIABLES, ArmName, Guardrail, Launch, Scenario
 from specbench.model.seen import Manifest
 

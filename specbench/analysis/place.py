@@ -8,8 +8,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from urllib.parse import urlsplit
 
-from specbench.analysis.headlines import MIN_LAUNCHES
-from specbench.analysis.words import number, subject_of
+from specbench.explain.phrases import number, subject_of
+from specbench.explain.verdict import MIN_LAUNCHES
 from specbench.model.asked import ARMS
 from specbench.model.cited import CitedRun
 from specbench.model.judged import Finding

@@ -3,8 +3,8 @@
 from dataclasses import replace
 from typing import Any
 
-from specbench.analysis.reasons import Setting
 from specbench.analysis.standing import Standing
+from specbench.explain.findings import Setting
 from specbench.model.asked import Guardrail, Role
 from specbench.model.judged import Alone, CellState, Comparison, Direction, Finding, FindingState, IntegrityCheck, PerArm
 

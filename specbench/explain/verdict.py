@@ -6,7 +6,7 @@ Words only; the rules that choose among them are in `verdict.py` and `slices.py`
 from collections.abc import Iterable, Sequence
 
 from specbench.analysis.standing import Standing, broken, undecided
-from specbench.analysis.words import number, server_limit
+from specbench.explain.phrases import number, server_limit
 from specbench.model.judged import EnableRange, Finding, IntegrityCheck, Reason, VerdictWord
 
 MIN_LAUNCHES = 4

@@ -7,7 +7,7 @@ import math
 from dataclasses import dataclass
 
 from specbench.analysis.power import BUDGET_PAIRS
-from specbench.analysis.words import apart, chance, metric_words, number, outward, percent, sure
+from specbench.explain.phrases import apart, chance, metric_words, number, outward, percent, sure
 from specbench.model.judged import AT_P50, Comparison, Finding
 
 
