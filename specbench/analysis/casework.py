@@ -7,16 +7,15 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from specbench.analysis.benefit import benefit
-from specbench.analysis.cells import asked_of
 from specbench.analysis.comparable import unlike_lengths, withheld
 from specbench.analysis.findings import Case, judge_cases
-from specbench.analysis.guardrails import RUN_WIDE, advises
 from specbench.analysis.measured import MeasuredCell
 from specbench.analysis.metrics import METRICS
 from specbench.explain.findings import Setting
 from specbench.explain.phrases import place_of
 from specbench.model.asked import Guardrail, Success
-from specbench.model.judged import AT_P50, Comparison, Finding, PerArm
+from specbench.model.guardrails import AT_P50, RUN_WIDE, advises, asked_of
+from specbench.model.judged import Comparison, Finding, PerArm
 from specbench.model.seen import Manifest
 
 LEAST_FOR_P95 = 20  # requests a block: below it a p95 is the largest of them
@@ -53,13 +52,12 @@ def _case(cell: MeasuredCell, guardrail: Guardrail, alpha: float) -> Case:
     comparison = _comparison(cell, metric)
     if metric == "ttft_p95" and guardrail.slo is None and _few_a_block(comparison):
         comparison, notes = _comparison(cell, "ttft_p50"), (AT_P50,)
-    decides = guardrail.required and cell.evidence.required
     partly = _partly_told(metric, guardrail.slo, comparison, cell.pairs_used)
     return Case(
-        guardrail=replace(guardrail, required=decides),
+        guardrail=replace(guardrail, required=guardrail.required and cell.evidence.required),
         comparison=comparison,
         setting=_setting(cell, alpha),
-        in_family=decides and guardrail.role in ("guardrail", "safety"),
+        in_family=guardrail.decides and cell.evidence.required,
         withheld=_mixed(guardrail, cell) or partly or _withheld(cell, metric),
         notes=notes,
     )

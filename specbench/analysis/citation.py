@@ -60,9 +60,7 @@ def deciding(cells: Sequence[CellResult], run_findings: Sequence[Finding]) -> tu
     """
     found = [finding for cell in cells if cell.required for finding in cell.findings]
     found += run_findings
-    return tuple(
-        f for f in found if f.slo is None and (f.role == "success" or (f.required and f.role in ("guardrail", "safety")))
-    )
+    return tuple(f for f in found if f.slo is None and (f.role == "success" or f.decides))
 
 
 def _kind(there: Manifest, here: Manifest) -> CitedKind | None:

@@ -6,8 +6,8 @@ A withheld metric is INCONCLUSIVE with its reason: neither a pass nor a harm res
 import math
 from collections.abc import Sequence
 
-from specbench.analysis.guardrails import OUTPUT_LENGTH_MARGIN
 from specbench.analysis.harm import against_baseline
+from specbench.model.guardrails import OUTPUT_LENGTH_MARGIN
 from specbench.model.judged import Comparison, PerArm
 from specbench.model.seen import RequestRecord
 

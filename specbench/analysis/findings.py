@@ -11,12 +11,12 @@ from specbench.analysis.harm import AT_THE_BOUND, Inference, against_baseline, a
 from specbench.analysis.power import detectable_effect, pairs_needed
 from specbench.explain.findings import Setting, finding_reason
 from specbench.model.asked import Guardrail
+from specbench.model.guardrails import PAIRS_KEPT
 from specbench.model.judged import Comparison, Finding, FindingState, PerArm
 
 # A spread of exactly 0 in these is an artefact of measuring, never certainty; counts and lengths are judged by their values.
 TIMING_AND_RATE_UNITS = frozenset({"ms", "s", "tokens/s", "requests/s"})
 COUNT_UNITS = frozenset({"requests", "events"})
-PAIRS_KEPT = 0.8  # of a cell's pairs must have a figure for a pass: in both arms, or with speculation for an absolute limit
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

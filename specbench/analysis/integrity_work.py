@@ -15,6 +15,7 @@ from specbench.analysis.latency import e2e
 from specbench.analysis.stats_paired import mean_with_t
 from specbench.explain.phrases import number, percent, place_of
 from specbench.model.asked import ARMS, ArmName
+from specbench.model.guardrails import PAIRS_KEPT
 from specbench.model.judged import IntegrityCheck
 from specbench.model.seen import RequestRecord
 from specbench.units import NS_PER_MS
@@ -22,7 +23,6 @@ from specbench.units import NS_PER_MS
 EXCESS_POINTS = 0.02  # fewer than 1 answer in 50 moves no p95 by a margin that anybody sets
 EXCESS_ALPHA = 0.01  # three such checks in every cell of a matrix must not cry wolf
 PROMPT_TOKENS_APART = 0.02
-PAIRS_KEPT = 0.8
 LEAST_TOKENS = 20  # in each half of a block, below which its mean is noise
 REQUESTS_PER_HALF = 2  # in a shorter half, where requests happen to be in their lives looks like drift
 

@@ -3,11 +3,9 @@
 Each answer is None where it was, else what was not, as the end of a sentence about the earlier run.
 """
 
-from specbench.analysis.cells import asked_of, gain_by_rate
-from specbench.analysis.guardrails import advises
-from specbench.analysis.safety import DEFAULT_EXCESS
 from specbench.explain.phrases import number, percent
 from specbench.model.asked import ARMS, DEVICE_VARIABLES, ArmName, Guardrail, Launch, Scenario
+from specbench.model.guardrails import DEFAULT_EXCESS, advises, asked_of
 from specbench.model.seen import Manifest
 
 
@@ -50,7 +48,7 @@ def asked_less(there: Manifest, here: Manifest) -> str | None:
     if then.success.improve_by > now.success.improve_by:
         larger, smaller = percent(then.success.improve_by), percent(now.success.improve_by)
         return f"it was asked for a gain of {larger}, and {smaller} is asked for here"
-    if (then.matrix.primary, gain_by_rate(then.matrix)) != (now.matrix.primary, gain_by_rate(now.matrix)):
+    if (then.matrix.primary, then.matrix.gain_by_rate) != (now.matrix.primary, now.matrix.gain_by_rate):
         return f"it looked for the gain in another cell (matrix.primary {number(then.matrix.primary)})"
     for rule in _relative(now):
         if not _cells(here, rule) <= _guarded(there, rule):
@@ -60,7 +58,7 @@ def asked_less(there: Manifest, here: Manifest) -> str | None:
 
 def _relative(scenario: Scenario) -> list[Guardrail]:
     """The required guardrails that compare the arms; `slo` holds for one arm alone."""
-    return [rule for rule in scenario.guardrails if rule.required and rule.slo is None and rule.role in ("guardrail", "safety")]
+    return [rule for rule in scenario.guardrails if rule.decides and rule.slo is None]
 
 
 def _guarded(there: Manifest, rule: Guardrail) -> set[str]:

@@ -9,9 +9,9 @@ from dataclasses import dataclass
 from urllib.parse import urlsplit
 
 from specbench.explain.phrases import number, subject_of
-from specbench.explain.verdict import MIN_LAUNCHES
 from specbench.model.asked import ARMS
 from specbench.model.cited import CitedRun
+from specbench.model.guardrails import MIN_LAUNCHES
 from specbench.model.judged import Finding
 from specbench.model.seen import Block, Cell, Manifest
 

@@ -12,10 +12,9 @@ from specbench.analysis.samples import Totals
 from specbench.analysis.stats_rates import RateDifference, rate_difference, share_upper_bound
 from specbench.explain.phrases import chance, metric_words, number, percent, sure
 from specbench.model.asked import ARMS, ArmName, Guardrail
+from specbench.model.guardrails import DEFAULT_EXCESS
 from specbench.model.judged import Finding, FindingState, PerArm
 from specbench.model.seen import Block
-
-DEFAULT_EXCESS = 0.005
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from specbench.analysis.standing import Axis, Conditions, Standing
 from specbench.explain import verdict
+from specbench.model.cell_assessment import Axis, Conditions, Standing
 from specbench.model.judged import EnableRange, Finding, Reason, VerdictWord
 
 RANGE_METHOD = "from the primary cell outward, every cell at its own 95 % bounds, ending at the first that did not pass"

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from specbench.analysis.slices import SliceVerdict, slice_verdict
-from specbench.analysis.standing import Conditions, Standing, broken
 from specbench.explain import verdict
+from specbench.model.cell_assessment import Conditions, Standing, broken
 from specbench.model.judged import EnableRange, Finding, IntegrityCheck, Reason, SliceResult, VerdictWord
 
 _WORST_FIRST: tuple[VerdictWord, ...] = ("INVALID", "ROLLBACK", "HOLD", "CAPPED", "PROMOTE")

@@ -6,9 +6,9 @@ Words only: every number arrives decided, and no sentence is parsed again by any
 import math
 from dataclasses import dataclass
 
-from specbench.analysis.power import BUDGET_PAIRS
 from specbench.explain.phrases import apart, chance, metric_words, number, outward, percent, sure
-from specbench.model.judged import AT_P50, Comparison, Finding
+from specbench.model.guardrails import AT_P50, BUDGET_PAIRS
+from specbench.model.judged import Comparison, Finding
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

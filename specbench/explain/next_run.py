@@ -3,12 +3,11 @@
 from specbench.explain import labels, numbers
 from specbench.explain.check_counts import check_words
 from specbench.explain.load_ranges import caps
-from specbench.explain.verdict import MIN_LAUNCHES
 from specbench.model import queries
+from specbench.model.guardrails import MIN_LAUNCHES
 from specbench.model.judged import CellResult, Finding, Result
 
 DECISION_PAIRS = 10  # what profile `standard` runs, meant for a decision
-OPEN = ("INCONCLUSIVE", "NODATA")
 # By the code of the reason: what concerns the run as a whole, whatever its checks say.
 HELD = {
     "place_not_controlled": (
@@ -41,7 +40,7 @@ def surer(result: Result) -> tuple[str, str]:
     held = _held(result)
     if held is not None:
         return held
-    unsettled = [one for one in queries.findings(result) if one.required and one.state in OPEN]
+    unsettled = [one for one in queries.findings(result) if one.required and one.is_open]
     pairs = _pairs(unsettled)
     if pairs is not None:
         subject = numbers.one_of(len(unsettled), "required check is", "required checks are")
@@ -103,7 +102,7 @@ def _higher_cap(result: Result) -> str:
 
 
 def _next_load(result: Result, cell: CellResult) -> str:
-    unsettled = [one for one in cell.findings if one.required and one.state in OPEN]
+    unsettled = [one for one in cell.findings if one.required and one.is_open]
     pairs = _pairs(unsettled)
     needs = "other data" if pairs is None else _more(result, pairs)
     seen = "; ".join(labels.metric(one.metric) if one.ratio is None else check_words(cell, one) for one in unsettled)
@@ -120,9 +119,7 @@ def _past(finding: Finding) -> bool:
 
 def _harmed(cell: CellResult, at: float, top: float, by: str) -> str:
     open_too = (
-        " and what is open there does not matter beside it"
-        if any(one.required and one.state in OPEN for one in cell.findings)
-        else ""
+        " and what is open there does not matter beside it" if any(one.required and one.is_open for one in cell.findings) else ""
     )
     where = f"at {numbers.load(cell.axes)} harm is shown"
     text = f"Optional, for a higher cap: {where}, so more pairs there would not raise it{open_too}"

@@ -179,9 +179,7 @@ def _points(result: Result) -> tuple[str, ...]:
 
 def _harm(result: Result, tally: str) -> tuple[str, str]:
     """How sure the harm is: by the clearest of the checks that failed; of an arm that was dead there are none."""
-    failed = [
-        one for one in queries.findings(result) if one.required and one.state == "FAIL" and one.role in ("guardrail", "safety")
-    ]
+    failed = [one for one in queries.findings(result) if one.decides and one.state == "FAIL"]
     if not failed:
         dead = [one.message for one in result.reasons if one.code == "dead_arm"]
         return "The speculative arm was dead", " ".join((*dead, tally))

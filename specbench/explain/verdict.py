@@ -5,11 +5,11 @@ Words only; the rules that choose among them are in `verdict.py` and `slices.py`
 
 from collections.abc import Iterable, Sequence
 
-from specbench.analysis.standing import Standing, broken, undecided
 from specbench.explain.phrases import number, server_limit
+from specbench.model.cell_assessment import Standing, broken, undecided
+from specbench.model.guardrails import MIN_LAUNCHES
 from specbench.model.judged import EnableRange, Finding, IntegrityCheck, Reason, VerdictWord
 
-MIN_LAUNCHES = 4
 NAMED_PLACES = 3
 # The gravest first: a headline says one thing.
 _BREAKS = {
@@ -68,7 +68,7 @@ def invalid(checks: Sequence[IntegrityCheck], lost: Sequence[Standing]) -> tuple
 
 def promoted(required: Sequence[Standing], ranges: Iterable[EnableRange]) -> Reason:
     """Rule 3: everything passed."""
-    checks = sum(1 for standing in required for f in standing.findings if f.required and f.role in ("guardrail", "safety"))
+    checks = sum(1 for standing in required for f in standing.findings if f.decides)
     loads = " and ".join(_load(span) for span in ranges)
     return _reason("promote", f"Speculation may go live up to {loads}: all {checks} checks in {_cells(len(required))} passed.")
 

@@ -3,7 +3,7 @@
 from dataclasses import dataclass, field
 from typing import Generic, Literal, TypeVar
 
-from specbench.model.asked import ArmName, Design, Length, Role
+from specbench.model.asked import DECIDING, ArmName, Design, Length, Role
 from specbench.model.shown import BlockPoint, Distribution, Timeline, TrafficBin
 
 T = TypeVar("T")
@@ -11,7 +11,7 @@ VerdictWord = Literal["PROMOTE", "CAPPED", "HOLD", "ROLLBACK", "INVALID"]
 FindingState = Literal["PASS", "FAIL", "INCONCLUSIVE", "NODATA"]
 CellState = Literal["PASS", "FAIL", "INCONCLUSIVE", "NODATA", "INVALID", "ADVISORY"]
 Direction = Literal["lower", "higher", "equal"]
-AT_P50 = "ttft_at_p50"  # a finding's note: its p50 stands in for p95, as blocks held too few requests
+OPEN: tuple[FindingState, FindingState] = ("INCONCLUSIVE", "NODATA")  # neither passed nor failed
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,6 +103,16 @@ class Finding:
     detectable: float | None
     notes: tuple[str, ...]
     reason: str
+
+    @property
+    def decides(self) -> bool:
+        """Whether the verdict rests on it: it is required, and neither advice nor the gain."""
+        return self.required and self.role in DECIDING
+
+    @property
+    def is_open(self) -> bool:
+        """Whether it neither passed nor failed."""
+        return self.state in OPEN
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

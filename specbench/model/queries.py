@@ -2,8 +2,8 @@
 
 from collections.abc import Sequence
 
+from specbench.model.guardrails import AT_P50
 from specbench.model.judged import (
-    AT_P50,
     CellResult,
     Comparison,
     EnableRange,

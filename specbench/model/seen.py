@@ -248,6 +248,11 @@ class Cell:
     required: bool
     traffic_share: float | None
 
+    @property
+    def level(self) -> float:
+        """How much load the cell puts on: its streams, or its requests per second."""
+        return self.rate if self.rate is not None else float(self.concurrency or 0)
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Manifest:

@@ -8,11 +8,10 @@ from dataclasses import dataclass
 
 from specbench.explain import numbers
 from specbench.model import queries
+from specbench.model.guardrails import FULL_KV, LOW_ALPHA
 from specbench.model.judged import CellResult, Result
 
 PREFILL_SHARE = 0.5  # of the whole answer's time, before its first token: decode can shorten only what is left
-LOW_ALPHA = 0.7  # below it the usual alarm sounds
-FULL_KV = 0.95
 SATURATED = 1.1  # a larger batch that brings less than this times the tokens is no gain any more
 SLOWER = 1.0
 

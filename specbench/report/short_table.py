@@ -2,7 +2,8 @@
 
 from specbench.explain import labels, numbers
 from specbench.model import queries
-from specbench.model.judged import AT_P50, Result
+from specbench.model.guardrails import AT_P50
+from specbench.model.judged import Result
 
 WHY_P50 = (
     "with fewer than 20 requests a block, one or two prefills decide its p95. The other p95s stay, as each of their values spans"

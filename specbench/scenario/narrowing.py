@@ -8,9 +8,9 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import TypeVar
 
-from specbench.analysis.guardrails import RUN_WIDE
 from specbench.errors import ScenarioError
 from specbench.model.asked import Guardrail, Scenario
+from specbench.model.guardrails import RUN_WIDE
 
 Level = TypeVar("Level", int, float)
 

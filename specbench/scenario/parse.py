@@ -11,10 +11,10 @@ from dataclasses import dataclass, replace
 from pydantic import ValidationError
 
 from specbench.address import without_secrets
-from specbench.analysis.guardrails import effective_guardrails
 from specbench.analysis.metrics import METRICS
 from specbench.errors import ScenarioError
 from specbench.model.asked import Band, BlockSize, Guardrail, Matrix, Sampling, Scenario, Success, Workload
+from specbench.model.guardrails import effective_guardrails
 from specbench.scenario.arms import arm_of, refuse_unfit_schedule
 from specbench.scenario.designs import designed
 from specbench.scenario.grammar import GuardrailForm, MatrixForm, ScenarioForm, WorkloadForm
