@@ -9,7 +9,7 @@ from dataclasses import replace
 from specbench.analysis.findings import Case, stopped
 from specbench.analysis.harm import AT_THE_BOUND, Inference, against_baseline
 from specbench.analysis.power import pairs_needed
-from specbench.analysis.reasons import Setting, benefit_reason
+from specbench.explain.findings import Setting, benefit_reason
 from specbench.model.asked import Guardrail, Success
 from specbench.model.judged import Comparison, Finding
 

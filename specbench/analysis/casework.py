@@ -10,8 +10,8 @@ from specbench.analysis.benefit import benefit
 from specbench.analysis.comparable import unlike_lengths, withheld
 from specbench.analysis.findings import Case, judge_cases
 from specbench.analysis.measured import MeasuredCell
-from specbench.analysis.reasons import Setting
-from specbench.analysis.words import place_of
+from specbench.explain.findings import Setting
+from specbench.explain.phrases import place_of
 from specbench.model.asked import Guardrail, Success
 from specbench.model.guardrails import AT_P50, RUN_WIDE, advises, asked_of
 from specbench.model.judged import Comparison, Finding, PerArm

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from urllib.parse import urlsplit
 
 from specbench.analysis.likeness import asked_less, asked_otherwise, difference, unlike_treatment
-from specbench.analysis.words import place_of, subject_of
+from specbench.explain.phrases import place_of, subject_of
 from specbench.model.asked import ARMS
 from specbench.model.cited import CitedFinding, CitedKind, CitedRun
 from specbench.model.judged import CellResult, Finding, Result

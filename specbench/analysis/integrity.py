@@ -19,7 +19,7 @@ from specbench.analysis.integrity_generator import (
 )
 from specbench.analysis.integrity_work import Drift, nothing_excessive, pairs_present, same_prompts
 from specbench.analysis.stats_holm import holm
-from specbench.analysis.words import number
+from specbench.explain.phrases import number
 from specbench.model.judged import IntegrityCheck, PerArm
 from specbench.model.seen import Evidence
 

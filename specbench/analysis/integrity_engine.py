@@ -4,7 +4,7 @@ What an engine does not tell is no fault of the run: such a check answers None, 
 """
 
 from specbench.analysis.cells import CellEvidence
-from specbench.analysis.words import percent, place_of
+from specbench.explain.phrases import percent, place_of
 from specbench.model.asked import ARMS, ArmName
 from specbench.model.facts import MUST_EQUAL, fact_state
 from specbench.model.judged import IntegrityCheck, PerArm

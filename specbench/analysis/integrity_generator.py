@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from statistics import fmean, median
 
 from specbench.analysis.cells import CellEvidence
-from specbench.analysis.words import number, percent, place_of
+from specbench.explain.phrases import number, percent, place_of
 from specbench.model.asked import ARMS, ArmName
 from specbench.model.judged import IntegrityCheck, PerArm
 from specbench.model.seen import Block, GeneratorHealth, RequestRecord

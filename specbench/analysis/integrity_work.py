@@ -13,7 +13,7 @@ from specbench.analysis.columns import Columns
 from specbench.analysis.events import Floats
 from specbench.analysis.latency import e2e
 from specbench.analysis.stats_paired import mean_with_t
-from specbench.analysis.words import number, percent, place_of
+from specbench.explain.phrases import number, percent, place_of
 from specbench.model.asked import ARMS, ArmName
 from specbench.model.guardrails import PAIRS_KEPT
 from specbench.model.judged import IntegrityCheck

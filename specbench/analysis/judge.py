@@ -18,8 +18,8 @@ from specbench.analysis.theory import theory_of
 from specbench.analysis.timeline import course_of, timelines_of
 from specbench.analysis.until import alpha_now
 from specbench.analysis.verdict import verdict_of
-from specbench.analysis.words import place_of
 from specbench.errors import ExitCode
+from specbench.explain.phrases import place_of
 from specbench.model.asked import Scenario
 from specbench.model.cell_assessment import Conditions, Standing, state_of
 from specbench.model.guardrails import RUN_WIDE

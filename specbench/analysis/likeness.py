@@ -3,7 +3,7 @@
 Each answer is None where it was, else what was not, as the end of a sentence about the earlier run.
 """
 
-from specbench.analysis.words import number, percent
+from specbench.explain.phrases import number, percent
 from specbench.model.asked import ARMS, DEVICE_VARIABLES, ArmName, Guardrail, Launch, Scenario
 from specbench.model.guardrails import DEFAULT_EXCESS, advises, asked_of
 from specbench.model.seen import Manifest

@@ -10,7 +10,7 @@ from specbench.analysis.measured import MeasuredCell
 from specbench.analysis.stats_holm import holm
 from specbench.analysis.stats_paired import Estimate
 from specbench.analysis.theory import gain_ends
-from specbench.analysis.words import metric_words, percent, place_of
+from specbench.explain.phrases import metric_words, percent, place_of
 from specbench.model.seen import Evidence
 
 ALPHA_FALL = 0.1

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from urllib.parse import urlsplit
 
-from specbench.analysis.words import number, subject_of
+from specbench.explain.phrases import number, subject_of
 from specbench.model.asked import ARMS
 from specbench.model.cited import CitedRun
 from specbench.model.guardrails import MIN_LAUNCHES

@@ -10,7 +10,7 @@ import numpy as np
 
 from specbench.analysis.samples import Totals
 from specbench.analysis.stats_rates import RateDifference, rate_difference, share_upper_bound
-from specbench.analysis.words import chance, metric_words, number, percent, sure
+from specbench.explain.phrases import chance, metric_words, number, percent, sure
 from specbench.model.asked import ARMS, ArmName, Guardrail
 from specbench.model.guardrails import DEFAULT_EXCESS
 from specbench.model.judged import Finding, FindingState, PerArm

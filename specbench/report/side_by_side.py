@@ -3,9 +3,9 @@
 from collections.abc import Sequence
 from textwrap import wrap
 
+from specbench.explain.numbers import plain
 from specbench.model.judged import Result
 from specbench.report.fairness import FairnessRow, fairness
-from specbench.report.wording import plain
 
 NAME, VALUE = 20, 26  # columns of the terminal, with two spaces before each
 _HEADINGS = {

@@ -3,7 +3,7 @@
 from dataclasses import replace
 from typing import Any
 
-from specbench.analysis.reasons import Setting
+from specbench.explain.findings import Setting
 from specbench.model.asked import Guardrail, Role
 from specbench.model.cell_assessment import Standing
 from specbench.model.judged import Alone, CellState, Comparison, Direction, Finding, FindingState, IntegrityCheck, PerArm

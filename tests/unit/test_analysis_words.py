@@ -2,7 +2,7 @@
 
 import pytest
 
-from specbench.analysis.words import apart, chance, metric_words, number, outward, percent, place_of, server_limit
+from specbench.explain.phrases import apart, chance, metric_words, number, outward, percent, place_of, server_limit
 from specbench.model.metrics import METRICS
 from specbench.model.seen import Cell
 

@@ -5,7 +5,7 @@ Words only; the rules that choose among them are in `verdict.py` and `slices.py`
 
 from collections.abc import Iterable, Sequence
 
-from specbench.analysis.words import number, server_limit
+from specbench.explain.phrases import number, server_limit
 from specbench.model.cell_assessment import Standing, broken, undecided
 from specbench.model.guardrails import MIN_LAUNCHES
 from specbench.model.judged import EnableRange, Finding, IntegrityCheck, Reason, VerdictWord

@@ -6,7 +6,7 @@ Words only: every number arrives decided, and no sentence is parsed again by any
 import math
 from dataclasses import dataclass
 
-from specbench.analysis.words import apart, chance, metric_words, number, outward, percent, sure
+from specbench.explain.phrases import apart, chance, metric_words, number, outward, percent, sure
 from specbench.model.guardrails import AT_P50, BUDGET_PAIRS
 from specbench.model.judged import Comparison, Finding
 

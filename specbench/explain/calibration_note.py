@@ -5,7 +5,7 @@ The counts are those of docs/calibration.md, which a command makes; a test holds
 
 from dataclasses import dataclass
 
-from specbench.report import wording
+from specbench.explain import numbers
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,6 +49,6 @@ CALIBRATED = {
 def whole_verdicts(verdict: str) -> str:
     """How often runs of the standard profile came out as this verdict though they should not have, or as they should."""
     known = CALIBRATED[verdict]
-    said = known.said.format(runs=wording.count(known.runs), hits=wording.count(known.hits) if known.hits else "none")
+    said = known.said.format(runs=numbers.count(known.runs), hits=numbers.count(known.hits) if known.hits else "none")
     where = "docs/calibration.md of specbench; `specbench calibrate` measures it anew"
     return f"Whole verdicts: in the standard profile, {said} ({where})."
