@@ -15,12 +15,11 @@ from typing import IO
 import httpx
 import msgspec
 
-from specbench.address import base_url
 from specbench.errors import UnreachableError
 from specbench.keys import key_header, secret
 from specbench.launch import Engine, launched
 from specbench.model.asked import ARMS, Arm, ArmName, Scenario
-from specbench.scenario.servers import share_server
+from specbench.urls import base_url, share_server
 
 STOP_S = 5.0
 SWAP_S = 120.0
@@ -108,7 +107,7 @@ def _tell(ready: Ready, name: ArmName, path: str) -> None:
 
 def shares_server(scenario: Scenario) -> bool:
     """Whether both arms ask one endpoint, and so one cache."""
-    return share_server((scenario.baseline, scenario.speculative))
+    return share_server((scenario.baseline.url, scenario.speculative.url))
 
 
 def secret_headers(arm: Arm, name: ArmName) -> dict[str, str]:

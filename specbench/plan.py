@@ -10,8 +10,8 @@ import random
 from dataclasses import dataclass
 from textwrap import wrap
 
-from specbench.analysis.metrics import METRICS
 from specbench.model.asked import ARMS, Arm, ArmName, Guardrail, Scenario, Schedule
+from specbench.model.metrics import METRICS
 from specbench.model.seen import Cell
 
 DRAIN_S = 60.0

@@ -7,12 +7,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from math import exp, log, sqrt
 
-from specbench.analysis.metrics import METRICS
 from specbench.analysis.power import detectable_effect, pairs_needed
 from specbench.analysis.stats_paired import t_quantile
 from specbench.errors import ScenarioError
 from specbench.model.asked import Guardrail, Scenario
 from specbench.model.guardrails import BUDGET_PAIRS, asked_of
+from specbench.model.metrics import METRICS
 from specbench.model.seen import Cell
 from specbench.plan import cells_of, duration_s, trials_of
 from specbench.spreads import Key, Spreads, prior

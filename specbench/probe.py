@@ -14,7 +14,6 @@ from typing import Any
 
 import msgspec
 
-from specbench.address import base_url, check_address
 from specbench.errors import InternalError, ScenarioError, UnreachableError
 from specbench.load.client import LoadChild
 from specbench.load.orders import BlockEnd, BlockOrder, Work
@@ -25,6 +24,7 @@ from specbench.stream.record import Asked, record_and_text
 from specbench.telemetry import ENGINES, Engine, telemetry_of
 from specbench.telemetry.endpoint import recognise
 from specbench.telemetry.scrape import metrics_source, scrape_idle
+from specbench.urls import base_url, check_address
 
 PATH = "/v1/chat/completions"
 LONGEST_S = 24 * 3600.0

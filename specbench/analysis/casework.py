@@ -10,12 +10,12 @@ from specbench.analysis.benefit import benefit
 from specbench.analysis.comparable import unlike_lengths, withheld
 from specbench.analysis.findings import Case, judge_cases
 from specbench.analysis.measured import MeasuredCell
-from specbench.analysis.metrics import METRICS
 from specbench.explain.findings import Setting
 from specbench.explain.phrases import place_of
 from specbench.model.asked import Guardrail, Success
 from specbench.model.guardrails import AT_P50, RUN_WIDE, advises, asked_of
 from specbench.model.judged import Comparison, Finding, PerArm
+from specbench.model.metrics import METRICS
 from specbench.model.seen import Manifest
 
 LEAST_FOR_P95 = 20  # requests a block: below it a p95 is the largest of them

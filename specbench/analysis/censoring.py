@@ -12,12 +12,12 @@ import numpy as np
 
 from specbench.analysis.columns import Columns, select_bin
 from specbench.analysis.events import Floats
-from specbench.analysis.harm import finite_exp
-from specbench.analysis.metrics import METRICS
+from specbench.analysis.stats_holm import finite_exp
 from specbench.analysis.stats_paired import Estimate, t_quantile
 from specbench.analysis.untimed import Spread, spread_of
 from specbench.model.asked import ARMS
 from specbench.model.judged import Alone, BinResult, Comparison, PerArm
+from specbench.model.metrics import METRICS
 
 TOLERANCE, TOLERANCE_MS = 0.01, 0.1  # what the client may be off by: docs/adr/0021
 UNCERTAIN = ("chunk_gap", "itl")

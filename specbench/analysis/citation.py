@@ -7,13 +7,13 @@ together is `place.py`'s, once the later one has been measured.
 from collections.abc import Sequence
 from urllib.parse import urlsplit
 
-from specbench.address import PORTS
 from specbench.analysis.likeness import asked_less, asked_otherwise, difference, unlike_treatment
 from specbench.explain.phrases import place_of, subject_of
 from specbench.model.asked import ARMS
 from specbench.model.cited import CitedFinding, CitedKind, CitedRun
 from specbench.model.judged import CellResult, Finding, Result
 from specbench.model.seen import Endpoint, Manifest
+from specbench.urls import PORTS
 
 HERE = "this machine"
 

@@ -13,12 +13,13 @@ from specbench.analysis.acceptance import acceptance_of
 from specbench.analysis.columns import Columns, select_bin
 from specbench.analysis.contrast import Contrast, alone, by_pairs, by_value, p_of_failures, pooled
 from specbench.analysis.figures import Arm
-from specbench.analysis.harm import finite_exp
-from specbench.analysis.metrics import METRICS, Metric
+from specbench.analysis.metrics import SOURCES
 from specbench.analysis.samples import Samples, unit_quantiles
+from specbench.analysis.stats_holm import finite_exp
 from specbench.analysis.stats_paired import Estimate, sign_flip_p
 from specbench.analysis.stats_quantile import design_effect
 from specbench.model.judged import Alone, BinResult, Comparison, PerArm
+from specbench.model.metrics import METRICS, Metric
 
 ALPHA = 0.05
 NO_SUCCESS = "no request succeeded"
@@ -64,7 +65,7 @@ def _bin_result(baseline: Columns, speculative: Columns, key: tuple[str, str], a
 
 
 def _by_table(metrics: Iterable[Metric], baseline: Columns, speculative: Columns, alpha: float) -> tuple[Comparison, ...]:
-    families = [list(family) for _, family in groupby(metrics, key=lambda metric: metric.source)]
+    families = [list(family) for _, family in groupby(metrics, key=lambda metric: metric.quantity)]
     return tuple(comparison for family in families for comparison in _compared(family, baseline, speculative, alpha))
 
 
@@ -75,7 +76,7 @@ def _compared(family: list[Metric], baseline: Columns, speculative: Columns, alp
 
 
 def _arms(family: list[Metric], columns: Columns) -> list[Arm]:
-    data = family[0].source(columns)
+    data = SOURCES[family[0].quantity](columns)
     if isinstance(data, Samples):
         table = unit_quantiles(data, [metric.quantile or 0.0 for metric in family])
         return [Arm(data, column, columns.pairs) for column in table.T]

@@ -7,8 +7,9 @@ findings. Numbers from records are made elsewhere (`compare.py`), and what findi
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from specbench.analysis.harm import AT_THE_BOUND, Inference, against_baseline, against_limit, holm, is_ratio, limit_of
+from specbench.analysis.harm import AT_THE_BOUND, Inference, against_baseline, against_limit, is_ratio, limit_of
 from specbench.analysis.power import detectable_effect, pairs_needed
+from specbench.analysis.stats_holm import holm
 from specbench.explain.findings import Setting, finding_reason
 from specbench.model.asked import Guardrail
 from specbench.model.guardrails import PAIRS_KEPT

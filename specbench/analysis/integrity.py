@@ -7,7 +7,6 @@ leads to is `verdict.py`'s. The checks themselves are in the `integrity_` module
 from collections.abc import Sequence
 
 from specbench.analysis.cells import CellEvidence, planned_pairs
-from specbench.analysis.harm import holm
 from specbench.analysis.integrity_engine import arms_equal, counters_whole, no_foreign_traffic, prefix_cache_alike, speculation_on
 from specbench.analysis.integrity_generator import (
     clock_steady,
@@ -19,6 +18,7 @@ from specbench.analysis.integrity_generator import (
     sends_in_time,
 )
 from specbench.analysis.integrity_work import Drift, nothing_excessive, pairs_present, same_prompts
+from specbench.analysis.stats_holm import holm
 from specbench.explain.integrity import steady
 from specbench.model.judged import IntegrityCheck, PerArm
 from specbench.model.seen import Evidence

@@ -6,8 +6,8 @@ Notes decide nothing; what decides is a finding or a check.
 import math
 from collections.abc import Sequence
 
-from specbench.analysis.harm import holm
 from specbench.analysis.measured import MeasuredCell
+from specbench.analysis.stats_holm import holm
 from specbench.analysis.stats_paired import Estimate
 from specbench.analysis.theory import gain_ends
 from specbench.explain.phrases import metric_words, percent, place_of

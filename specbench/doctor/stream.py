@@ -8,7 +8,6 @@ from contextlib import closing
 
 import msgspec
 
-from specbench.address import base_url, check_address
 from specbench.doctor.address import model_at
 from specbench.doctor.diagnosis import Diagnosis, Symptom
 from specbench.doctor.heard import Heard, heard
@@ -22,6 +21,7 @@ from specbench.telemetry import ENGINES
 from specbench.telemetry.endpoint import recognise
 from specbench.telemetry.engine import Engine
 from specbench.telemetry.fetch import proxy_name
+from specbench.urls import base_url, check_address
 
 BLOCK = "doctor"
 MAX_TOKENS = 96

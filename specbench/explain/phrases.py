@@ -6,37 +6,8 @@ No finding is known here; the sentences themselves are in `reasons.py` and `head
 import math
 from collections.abc import Sequence
 
+from specbench.model.metrics import METRICS
 from specbench.model.seen import Cell
-
-# name as in every table, what it measures, what its percentile divides
-_QUANTITY = {
-    "ttft": ("TTFT", "time to the first token", "requests are faster"),
-    "tpot": ("TPOT", "time per output token", "requests are faster"),
-    "tpot_classic": ("classic TPOT", "time per output token as other tools count it", "requests are faster"),
-    "e2e": ("E2E", "time to the whole answer", "requests are faster"),
-    "itl": ("ITL", "time between tokens", "tokens are faster"),
-    "pace": ("pace", "time per token over stretches of 8 tokens", "stretches are faster"),
-    "chunk_gap": ("chunk gap", "gap between pieces of text", "gaps are shorter"),
-    "stall": ("longest gap", "of an answer", "answers stay below it"),
-}
-_QUANTILE = {"p50": "half of the", "p90": "9 of 10", "p95": "19 of 20", "p99": "99 of 100"}
-_WORDS = {
-    "output_tps": "the output TPS (tokens per second)",
-    "completed_rps": "the completed req/s (requests completed per second)",
-    "error_rate": "the share of requests that failed",
-    "output_length": "the mean length of an answer",
-    "acceptance_length": "the number of tokens per verification round",
-    "acceptance_rate": "the share of drafted tokens that were kept",
-    "alpha": "the chance that a drafted token is accepted (alpha)",
-    "tokens_per_step": "the number of tokens per engine step",
-    "step_time": "the time of an engine step",
-    "kv_peak": "the highest use of the KV cache",
-    "queue_time": "the mean wait in the server's queue",
-    "preemptions": "the number of requests that the server had to set aside",
-    "memory": "the highest use of GPU memory",
-    "oom": "the number of times that memory ran out",
-    "restarts": "the number of engine restarts",
-}
 
 
 def place_of(cell: Cell) -> str:
@@ -51,11 +22,8 @@ def place_of(cell: Cell) -> str:
 
 def metric_words(metric: str) -> str:
     """The metric by its one name, with a phrase that explains it and its percentile."""
-    quantity, _, quantile = metric.rpartition("_")
-    if quantity in _QUANTITY and quantile in _QUANTILE:
-        name, words, below = _QUANTITY[quantity]
-        return f"the {name} {quantile} ({words}; {_QUANTILE[quantile]} {below})"
-    return _WORDS.get(metric, f"the metric {metric}")
+    known = METRICS.get(metric)
+    return f"the metric {metric}" if known is None else known.phrase
 
 
 def subject_of(metric: str, cell_id: str | None, cells: Sequence[Cell]) -> str:

@@ -1,7 +1,8 @@
 """What was measured: from the raw capture of one answer to the facts of a whole run. Times are whole nanoseconds."""
 
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import Any, Literal
 
 from specbench.model.asked import ArmName, Scenario
 from specbench.model.cited import CitedRun
@@ -34,13 +35,15 @@ class StreamRule:
     """How one engine streams: whether an event is an engine step, and which token counts its events can carry, best first.
 
     `burst_ns` is set where an event is one token: events no further apart than this belong to one step, unless
-    the engine tells which do.
+    the engine tells which do. `answer_counts` gives the speculation counted for one request from the event that carries it, None
+    from any other; it is None where no answer of the engine tells.
     """
 
     engine: str
     event_is_step: bool
     burst_ns: int | None
     token_sources: tuple[TokenSource, ...]
+    answer_counts: "Callable[[Mapping[str, Any]], Acceptance | None] | None" = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,8 +6,8 @@ from specbench.errors import ScenarioError
 from specbench.model.asked import ARMS, Arm, ArmName, Launch, Schedule
 from specbench.scenario.commands import READY, READY_ELSEWHERE, command_of
 from specbench.scenario.grammar import ArmForm, LaunchForm
-from specbench.scenario.servers import share_server
 from specbench.scenario.text import Path, Text, dotted
+from specbench.urls import share_server
 
 # What an arm that is not the embedded engine may say under `options`: where its metrics are, beyond `metrics_url`.
 METRICS_OPTIONS = {"metrics_api_key_env", "gpu_metrics_url", "gpus"}
@@ -62,7 +62,7 @@ def refuse_unfit_schedule(schedule: Schedule, arms: tuple[Arm, Arm], text: Text)
             _refuse(where, f"restart needs engines that specbench starts, and arms.{name} is a url; give it a launch block", text)
         if schedule != "alternate" and arm.launch is not None and arm.launch.sleep:
             _refuse(where, f"arms.{name} is to sleep between its blocks, which only schedule: alternate has", text)
-    if schedule == "simultaneous" and share_server(arms):
+    if schedule == "simultaneous" and share_server([arm.url for arm in arms]):
         _refuse(where, "simultaneous needs two engines, and both arms have one url, however it is spelled; leave it out", text)
 
 

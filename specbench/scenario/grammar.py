@@ -8,9 +8,9 @@ from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationInfo, field_validator, model_validator
 
-from specbench.address import address_fault
 from specbench.scenario.fields import AnyFields, Fraction, Milliseconds, Name, Seconds, Tokens, Variable, page_fault
 from specbench.scenario.secrets import is_secret_name, secret_word
+from specbench.urls import address_fault
 
 ENGINES = ("embedded", "vllm", "sglang", "llamacpp", "tgi", "trtllm", "lmdeploy", "openai")
 _HEADER_NAME = re.compile(r"[A-Za-z0-9!#$%&'*+.^_`|~-]+")

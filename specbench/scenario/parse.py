@@ -10,17 +10,17 @@ from dataclasses import dataclass, replace
 
 from pydantic import ValidationError
 
-from specbench.address import without_secrets
-from specbench.analysis.metrics import METRICS
 from specbench.errors import ScenarioError
 from specbench.model.asked import Band, BlockSize, Guardrail, Matrix, Sampling, Scenario, Success, Workload
 from specbench.model.guardrails import effective_guardrails
+from specbench.model.metrics import METRICS
 from specbench.scenario.arms import arm_of, refuse_unfit_schedule
 from specbench.scenario.designs import designed
 from specbench.scenario.grammar import GuardrailForm, MatrixForm, ScenarioForm, WorkloadForm
 from specbench.scenario.narrowing import narrowed
 from specbench.scenario.overrides import Overrides, flags_of, overridden
 from specbench.scenario.text import Path, Text, dotted, half_character, read_text, scalar
+from specbench.urls import without_secrets
 
 __all__ = ["PROFILES", "Overrides", "Profile", "parse_scenario"]
 

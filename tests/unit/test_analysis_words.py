@@ -2,8 +2,8 @@
 
 import pytest
 
-from specbench.analysis.metrics import METRICS
 from specbench.explain.phrases import apart, chance, metric_words, number, outward, percent, place_of, server_limit
+from specbench.model.metrics import METRICS
 from specbench.model.seen import Cell
 
 
