@@ -8,7 +8,8 @@ from collections.abc import Sequence
 from urllib.parse import urlsplit
 
 from specbench.analysis.likeness import asked_less, asked_otherwise, difference, unlike_treatment
-from specbench.explain.phrases import place_of, subject_of
+from specbench.explain import hosts
+from specbench.explain.phrases import subject_of
 from specbench.model.asked import ARMS
 from specbench.model.cited import CitedFinding, CitedKind, CitedRun
 from specbench.model.judged import CellResult, Finding, Result
@@ -73,20 +74,19 @@ def _kind(there: Manifest, here: Manifest) -> CitedKind | None:
 def _checks(kind: CitedKind | None, there: Manifest, result: Result, here: Manifest) -> Sequence[tuple[str, str | None]]:
     """What is checked, in order, each with what is wrong, None where it is right."""
     then, now = places_of(there), places_of(here)
-    elsewhere = f"it is of {then[0]} and {then[1]}, not of {now[0]} and {now[1]}" if set(then) != set(now) else None
-    unlike = "its arms stand in the same places as this run's, and it is no A/A (--aa) and no swap (--swap)"
+    elsewhere = hosts.elsewhere(then, now) if set(then) != set(now) else None
     measured = {cell.id for cell in there.cells if cell.required}
-    left = [place_of(cell).lower() for cell in here.cells if cell.required and cell.id not in measured]
+    left = [cell for cell in here.cells if cell.required and cell.id not in measured]
     checks = [
-        ("complete", "it did not reach its end" if result.run.partial else None),
-        ("valid", "it was INVALID" if result.verdict == "INVALID" else None),
+        ("complete", hosts.INCOMPLETE if result.run.partial else None),
+        ("valid", hosts.WAS_INVALID if result.verdict == "INVALID" else None),
         ("places", elsewhere),
-        ("design", unlike if kind is None else None),
+        ("design", hosts.NEITHER_AA_NOR_SWAP if kind is None else None),
         ("engine", _engines(kind, there, here)),
         ("model", difference("model", _model(there), _model(here))),
         ("hardware", _hardware(there, here)),
-        ("workload", None if there.scenario.workload == here.scenario.workload else "its workload is another"),
-        ("cells", f"it measured nothing {', '.join(left)}" if left else None),
+        ("workload", None if there.scenario.workload == here.scenario.workload else hosts.ANOTHER_WORKLOAD),
+        ("cells", hosts.unmeasured(left) if left else None),
     ]
     if kind == "swap":
         return [*checks, ("treatment", unlike_treatment(there, here)), ("asked", asked_otherwise(there.scenario, here.scenario))]
@@ -109,15 +109,15 @@ def _hardware(there: Manifest, here: Manifest) -> str | None:
 def _unequal(there: Manifest, result: Result) -> str | None:
     """Why an A/A does not show its places to be alike, None where it does: no harm, and no gain of the size asked for."""
     if result.verdict != "HOLD":
-        return f"its arms were alike, yet it ended {result.verdict}"
+        return hosts.unequal_verdict(result.verdict)
     for finding in deciding(result.cells, result.run_findings):
         wanted = "FAIL" if finding.role == "success" else "PASS"
         if finding.state == wanted:
             continue
         what = subject_of(finding.metric, finding.cell, there.cells)
         if finding.role == "success":
-            return f"it does not rule out that the places alone make the gain asked for in {what}"
-        return f"its arms were alike, yet {what} ended {finding.state}"
+            return hosts.gain_not_excluded(what)
+        return hosts.unequal_check(what, finding.state)
     return None
 
 

@@ -3,7 +3,7 @@
 Each answer is None where it was, else what was not, as the end of a sentence about the earlier run.
 """
 
-from specbench.explain.phrases import number, percent
+from specbench.explain import hosts
 from specbench.model.asked import ARMS, DEVICE_VARIABLES, ArmName, Guardrail, Launch, Scenario
 from specbench.model.guardrails import DEFAULT_EXCESS, advises, asked_of
 from specbench.model.seen import Manifest
@@ -11,7 +11,7 @@ from specbench.model.seen import Manifest
 
 def difference(what: str, then: str | None, now: str | None) -> str | None:
     """How a fact of both runs differs; None where it does not, or one of them does not know it."""
-    return None if then == now or None in (then, now) else f"its {what} was {then}, and is {now} here"
+    return None if then == now or None in (then, now) else hosts.another(what, then, now)
 
 
 def unlike_treatment(there: Manifest, here: Manifest) -> str | None:
@@ -19,9 +19,9 @@ def unlike_treatment(there: Manifest, here: Manifest) -> str | None:
     for arm in ARMS:
         then, now = there.scenario.arm(arm), here.scenario.arm(arm)
         if (then.speculative, then.extra_body) != (now.speculative, now.extra_body):
-            return "it compared another speculation"
+            return hosts.ANOTHER_SPECULATION
         if then.launch is not None and now.launch is not None and _started(then.launch) != _started(now.launch):
-            return f"it started the {arm} engine by another command or with other variables"
+            return hosts.started_otherwise(arm)
         told = (_told(there, arm, "speculation_config"), _told(here, arm, "speculation_config"))
         if (problem := difference(f"speculation of the {arm} arm", *told)) is not None:
             return problem
@@ -36,23 +36,22 @@ def _started(launch: Launch) -> tuple[tuple[str, ...], dict[str, str]]:
 def asked_otherwise(then: Scenario, now: Scenario) -> str | None:
     """Why the findings of a swap cannot be read together with this run's: another gain, or other margins."""
     if then.success != now.success:
-        return "it asked for another gain"
-    return None if set(_relative(then)) == set(_relative(now)) else "it asked for other margins"
+        return hosts.ANOTHER_GAIN
+    return None if set(_relative(then)) == set(_relative(now)) else hosts.OTHER_MARGINS
 
 
 def asked_less(there: Manifest, here: Manifest) -> str | None:
     """Why an A/A that passed does not show what this run needs: it must have been asked as much, in the same cells."""
     then, now = there.scenario, here.scenario
     if then.success.metric != now.success.metric:
-        return f"it looked for a gain in {then.success.metric}, not in {now.success.metric}"
+        return hosts.another_success_metric(then.success.metric, now.success.metric)
     if then.success.improve_by > now.success.improve_by:
-        larger, smaller = percent(then.success.improve_by), percent(now.success.improve_by)
-        return f"it was asked for a gain of {larger}, and {smaller} is asked for here"
+        return hosts.larger_gain(then.success.improve_by, now.success.improve_by)
     if (then.matrix.primary, then.matrix.gain_by_rate) != (now.matrix.primary, now.matrix.gain_by_rate):
-        return f"it looked for the gain in another cell (matrix.primary {number(then.matrix.primary)})"
+        return hosts.another_primary(then.matrix.primary)
     for rule in _relative(now):
         if not _cells(here, rule) <= _guarded(there, rule):
-            return f"it did not guard {rule.metric} as closely as this run does"
+            return hosts.less_guarded(rule.metric)
     return None
 
 

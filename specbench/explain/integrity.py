@@ -5,7 +5,8 @@ Values in, text out. Whether a check holds may not be decided here; `ok` says so
 
 from collections.abc import Mapping, Sequence
 
-from specbench.explain.phrases import number, percent, place_of
+from specbench.explain.numbers import figure, percentage
+from specbench.explain.phrases import place_of
 from specbench.model.asked import ArmName
 from specbench.model.judged import PerArm
 from specbench.model.seen import Cell
@@ -19,8 +20,8 @@ def steady(place: str, arm: ArmName, change: float | None, limit: float, ok: boo
     if ok is None or change is None:
         return f"{place} the {arm} arm ran too few blocks that are long enough to tell whether it was steady."
     moved = (
-        f"{place} the time per token of the {arm} arm changed by {number(100 * change)} % from the first half"
-        f" of a block to the second (allowed: {number(100 * limit)} %)"
+        f"{place} the time per token of the {arm} arm changed by {figure(100 * change)} % from the first half"
+        f" of a block to the second (allowed: {figure(100 * limit)} %)"
     )
     return moved + ("." if ok else ", so it was not in a steady state: let blocks warm up longer (matrix.block).")
 
@@ -56,8 +57,8 @@ def foreign_traffic(cell: Cell, worst: float | None, allowed: float, ok: bool | 
     if worst is None:
         return f"{place_of(cell)} the engines do not tell what they generated."
     return (
-        f"{place_of(cell)} {percent(max(worst, 0.0))} of the tokens that an engine generated were not asked for by this run"
-        f" (allowed: {percent(allowed)}){'' if ok else ': keep other traffic away from both endpoints'}."
+        f"{place_of(cell)} {percentage(max(worst, 0.0))} of the tokens that an engine generated were not asked for by this run"
+        f" (allowed: {percentage(allowed)}){'' if ok else ': keep other traffic away from both endpoints'}."
     )
 
 
@@ -66,8 +67,8 @@ def prefix_cache(cell: Cell, rates: PerArm[float | None], allowed: float, ok: bo
     if rates.baseline is None or rates.speculative is None:
         return f"{place_of(cell)} the engines do not tell how much of the prompts they found in a cache."
     return (
-        f"{place_of(cell)} {percent(rates.baseline)} of the prompt tokens came from a cache in the baseline and"
-        f" {percent(rates.speculative)} with speculation (allowed: {percent(allowed)} apart)"
+        f"{place_of(cell)} {percentage(rates.baseline)} of the prompt tokens came from a cache in the baseline and"
+        f" {percentage(rates.speculative)} with speculation (allowed: {percentage(allowed)} apart)"
         f"{'' if ok else ': salt the prompts, reset the caches, or alternate the arms'}."
     )
 
@@ -93,10 +94,10 @@ def events_apart(
 ) -> str:
     """The share of gaps and the number of first tokens without a time, each of the arm that has more."""
     (worse, share), (hit, count) = gaps, firsts
-    untimed = "no gap" if share is None else f"{percent(share)} of the {worse} arm's gaps"
+    untimed = "no gap" if share is None else f"{percentage(share)} of the {worse} arm's gaps"
     return (
         f"{place_of(cell)} {untimed} and {count} of the {hit} arm's first"
-        f" tokens could not be timed, as the client read events together (allowed: {percent(allowed[0])} and {allowed[1]})"
+        f" tokens could not be timed, as the client read events together (allowed: {percentage(allowed[0])} and {allowed[1]})"
         f"{'' if ok else ': ' + FEWER_STREAMS}."
     )
 
@@ -105,7 +106,7 @@ def reads_in_time(cell: Cell, lag_ms: float | None) -> str:
     """How late the client read."""
     if lag_ms is None:
         return f"{place_of(cell)} stamps were taken on reading, not on arrival, so it is not known how late the client read."
-    return f"{place_of(cell)} 1 in 100 reads came {number(lag_ms)} ms or more after the data, stamped on arrival."
+    return f"{place_of(cell)} 1 in 100 reads came {figure(lag_ms)} ms or more after the data, stamped on arrival."
 
 
 def sends_in_time(cell: Cell, seen_ms: tuple[float, float] | None, allowed_ms: tuple[float, float], ok: bool | None) -> str:
@@ -113,8 +114,8 @@ def sends_in_time(cell: Cell, seen_ms: tuple[float, float] | None, allowed_ms: t
     if seen_ms is None:
         return f"{place_of(cell)} it is not known how late requests were sent."
     return (
-        f"{place_of(cell)} 1 in 20 requests left {number(seen_ms[0])} ms or more after its time on average over the blocks,"
-        f" {number(seen_ms[1])} ms in the latest block (allowed: {number(allowed_ms[0])} and {number(allowed_ms[1])} ms)"
+        f"{place_of(cell)} 1 in 20 requests left {figure(seen_ms[0])} ms or more after its time on average over the blocks,"
+        f" {figure(seen_ms[1])} ms in the latest block (allowed: {figure(allowed_ms[0])} and {figure(allowed_ms[1])} ms)"
         f"{'' if ok else ': ' + FEWER_STREAMS}."
     )
 
@@ -122,9 +123,9 @@ def sends_in_time(cell: Cell, seen_ms: tuple[float, float] | None, allowed_ms: t
 def machine_free(cell: Cell, busy: float | None, lag_ms: float | None, events: float | None) -> str:
     """How busy the machine and the client's loop were, as far as it is known."""
     known = [
-        f"the machine's processors were busy {percent(busy)} of the time" if busy is not None else "",
-        f"1 in 100 times the client's loop woke {number(lag_ms)} ms late or more" if lag_ms is not None else "",
-        f"one read brought {number(events)} events on average" if events is not None else "",
+        f"the machine's processors were busy {percentage(busy)} of the time" if busy is not None else "",
+        f"1 in 100 times the client's loop woke {figure(lag_ms)} ms late or more" if lag_ms is not None else "",
+        f"one read brought {figure(events)} events on average" if events is not None else "",
     ]
     said = "; ".join(each for each in known if each) or "it is not known how busy the client's machine was"
     return f"{place_of(cell)} {said}{' (in the worst block of each)' if any(known) else ''}."
@@ -135,8 +136,8 @@ def cpu_free(cell: Cell, share: float | None, allowed: float, ok: bool | None) -
     if share is None:
         return f"{place_of(cell)} the client's CPU was not measured."
     return (
-        f"{place_of(cell)} the client's core was busy {percent(share)} of the time"
-        f" (allowed: {percent(allowed)}){'' if ok else ': ' + FEWER_STREAMS}."
+        f"{place_of(cell)} the client's core was busy {percentage(share)} of the time"
+        f" (allowed: {percentage(allowed)}){'' if ok else ': ' + FEWER_STREAMS}."
     )
 
 
@@ -145,14 +146,14 @@ def concurrency_held(cell: Cell, held: float | None, allowed: float, ok: bool | 
     if held is None:
         return f"{place_of(cell)} the number of requests in flight was not held, or not measured."
     return (
-        f"{place_of(cell)} {number(held)} requests were in flight on average in the emptiest block"
-        f" (allowed: {number(allowed)} or more){'' if ok else ', so the client did not keep the load up'}."
+        f"{place_of(cell)} {figure(held)} requests were in flight on average in the emptiest block"
+        f" (allowed: {figure(allowed)} or more){'' if ok else ', so the client did not keep the load up'}."
     )
 
 
 def clock_steady(cell: Cell, steps: int, allowed: float, ok: bool) -> str:
     """How often the machine's clock was set."""
-    message = f"{place_of(cell)} the machine's clock was set during {steps} answers (allowed: {percent(allowed)} of them)"
+    message = f"{place_of(cell)} the machine's clock was set during {steps} answers (allowed: {percentage(allowed)} of them)"
     return message + ("." if ok else ": stop what sets it (a time service that steps) and run again.")
 
 
@@ -169,8 +170,8 @@ def same_prompts(cell: Cell, unlike: int, refused: int, common: int) -> str:
 def prompt_tokens(cell: Cell, ratio: float, allowed: float, ok: bool) -> str:
     """How the endpoints count the tokens of the same prompts."""
     return (
-        f"{place_of(cell)} the speculative endpoint counts {number(ratio)} times the baseline's tokens in the same"
-        f" prompts (allowed: {percent(allowed)} apart){'' if ok else ': another tokenizer or chat template'}."
+        f"{place_of(cell)} the speculative endpoint counts {figure(ratio)} times the baseline's tokens in the same"
+        f" prompts (allowed: {percentage(allowed)} apart){'' if ok else ': another tokenizer or chat template'}."
     )
 
 
@@ -179,14 +180,13 @@ def excess(cell: Cell, name: str, shares: PerArm[float] | None, allowed: float, 
     if shares is None:
         return f"{place_of(cell)} no pair has answers of both arms."
     return (
-        f"{place_of(cell)} {percent(shares.speculative)} of the answers {_EXCESSES[name]} with speculation and"
-        f" {percent(shares.baseline)} without"
-        f" (allowed: {percent(allowed)} apart, unless by chance){'' if ok else ', so the arms did different work'}."
+        f"{place_of(cell)} {percentage(shares.speculative)} of the answers {_EXCESSES[name]} with speculation and"
+        f" {percentage(shares.baseline)} without"
+        f" (allowed: {percentage(allowed)} apart, unless by chance){'' if ok else ', so the arms did different work'}."
     )
 
 
 def pairs_present(cell: Cell, measured: int, planned: int, allowed: float) -> str:
     """How many pairs of blocks were measured."""
-    return (
-        f"{place_of(cell)} {measured} of {planned} planned pairs of blocks were measured (allowed: {percent(allowed)} or more)."
-    )
+    of = f"{measured} of {planned} planned pairs of blocks were measured"
+    return f"{place_of(cell)} {of} (allowed: {percentage(allowed)} or more)."

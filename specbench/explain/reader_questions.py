@@ -8,7 +8,7 @@ from specbench.explain.calibration_note import whole_verdicts
 from specbench.explain.check_counts import tally
 from specbench.explain.load_ranges import caps, mix, range_sentence, range_words, tops
 from specbench.explain.next_run import surer
-from specbench.explain.phrases import outward
+from specbench.explain.numbers import outward
 from specbench.model import queries
 from specbench.model.judged import Comparison, Finding, Result
 

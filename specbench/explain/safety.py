@@ -5,7 +5,8 @@ Values in, text out; which state follows from them may not be decided here.
 
 from dataclasses import dataclass
 
-from specbench.explain.phrases import chance, metric_words, number, percent, sure
+from specbench.explain.numbers import figure, percentage
+from specbench.explain.phrases import chance, metric_words, sure
 from specbench.model.asked import ArmName, Guardrail
 from specbench.model.judged import FindingState, PerArm
 
@@ -34,14 +35,14 @@ class Failures:
     def words(self, arm: ArmName) -> str:
         """'9 of 1,000 (0.9 %)'."""
         failed, requests = self.failed.of(arm), self.requests.of(arm)
-        return f"{failed:,} of {requests:,} ({percent(failed / requests)})"
+        return f"{failed:,} of {requests:,} ({percentage(failed / requests)})"
 
 
 def share_within(guardrail: Guardrail, failures: Failures, slo: float, state: FindingState, end: float, alpha: float) -> str:
     """The speculative arm's own share against its limit; `end` is that of the interval on which the state rests."""
-    seen = f"{_over(guardrail)} {failures.words('speculative')} requests failed with speculation (allowed: {percent(slo)})"
+    seen = f"{_over(guardrail)} {failures.words('speculative')} requests failed with speculation (allowed: {percentage(slo)})"
     bound = f"the true share lies {'above' if state == 'FAIL' else 'below'}"
-    return f"{seen}; {bound} {percent(end)} with {sure(alpha)}."
+    return f"{seen}; {bound} {percentage(end)} with {sure(alpha)}."
 
 
 def no_requests(failures: Failures) -> str:
@@ -64,13 +65,13 @@ def share_against_baseline(
         f"{_over(guardrail)} {failures.words('speculative')} requests failed with speculation"
         f" and {failures.words('baseline')} without"
     )
-    points = f"{number(100 * margin)} points"
+    points = f"{figure(100 * margin)} points"
     if state == "FAIL":
         by_chance = chance(p_excess)
         return f"{seen} (allowed: no more than without); if speculation changed nothing, it would look this bad in {by_chance}."
     if difference <= 0:
         return f"{seen}: no larger a share than the baseline's."
-    bound = f"{number(100 * high)} points with {sure(alpha)}"
+    bound = f"{figure(100 * high)} points with {sure(alpha)}"
     if state == "PASS":
         return f"{seen} (allowed: at most {points} more); the true surplus lies below {bound}."
     return f"{seen} (allowed: at most {points} more), but the true surplus is only known to lie below {bound}."
@@ -79,7 +80,7 @@ def share_against_baseline(
 def count_known(guardrail: Guardrail, told: PerArm[ToldCount]) -> str:
     """How often it went wrong in the engines of both arms."""
     before = told.baseline.count
-    limit = "no more than without" if guardrail.slo is None else f"at most {number(guardrail.slo)}"
+    limit = "no more than without" if guardrail.slo is None else f"at most {figure(guardrail.slo)}"
     least = "at least " if told.speculative.silent else ""
     without = "" if before is None else f" and {before} without"
     after = f"{least}{told.speculative.count} with speculation{without}"
@@ -105,6 +106,6 @@ def count_unknown(guardrail: Guardrail, told: PerArm[ToldCount]) -> str:
 
 def _over(guardrail: Guardrail) -> str:
     """Over what the guardrail counts: the run, or the loads and bins that it is asked of."""
-    loads = "" if guardrail.cells is None else f" at loads of {', '.join(map(number, guardrail.cells))}"
+    loads = "" if guardrail.cells is None else f" at loads of {', '.join(map(figure, guardrail.cells))}"
     bins = "" if guardrail.bins is None else f" in {', '.join(guardrail.bins)}"
     return f"Over the run{loads}{bins}{':' if loads or bins else ''}"
