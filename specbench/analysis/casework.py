@@ -10,6 +10,7 @@ from specbench.analysis.benefit import benefit
 from specbench.analysis.comparable import unlike_lengths, withheld
 from specbench.analysis.findings import Case, judge_cases
 from specbench.analysis.measured import MeasuredCell
+from specbench.explain import absences
 from specbench.explain.findings import Setting
 from specbench.explain.phrases import place_of
 from specbench.model.asked import Guardrail, Success
@@ -72,7 +73,7 @@ def _mixed(guardrail: Guardrail, cell: MeasuredCell) -> str | None:
     """A guardrail for some bins has no cell of its own in mixed traffic; it must not be dropped in silence."""
     if guardrail.bins is None or cell.evidence.cell.bin is not None:
         return None
-    return "it is asked of single bins, and this cell mixes them; `traffic: separate` gives each its own cells"
+    return absences.MIXED_BINS
 
 
 def _partly_told(metric: str, slo: float | None, comparison: Comparison, pairs: int) -> str | None:
@@ -81,7 +82,7 @@ def _partly_told(metric: str, slo: float | None, comparison: Comparison, pairs: 
     told = [comparison.n.speculative] if slo is not None else [comparison.n.baseline, comparison.n.speculative]
     if known is None or not known.engine or not 0 < min(told) < pairs:
         return None
-    return f"an engine told it of only {min(told)} of {pairs} blocks"
+    return absences.partly_told(min(told), pairs)
 
 
 def _in_this_loop(guardrail: Guardrail, cell: MeasuredCell, manifest: Manifest) -> Guardrail:
@@ -125,5 +126,5 @@ def _comparison(cell: MeasuredCell, metric: str) -> Comparison:
         unbounded=PerArm(False, False),
         constant=False,
         low_n=False,
-        reason="this version measures no such metric",
+        reason=absences.NO_SUCH_METRIC,
     )

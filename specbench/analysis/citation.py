@@ -9,7 +9,8 @@ together is `place.py`'s, once the later one has been measured.
 from collections.abc import Sequence
 from urllib.parse import urlsplit
 
-from specbench.explain.phrases import number, percent, place_of, subject_of
+from specbench.explain import hosts
+from specbench.explain.phrases import subject_of
 from specbench.model.asked import ARMS, DEVICE_VARIABLES, ArmName, Guardrail, Launch, Scenario
 from specbench.model.cited import CitedFinding, CitedKind, CitedRun
 from specbench.model.guardrails import DEFAULT_EXCESS, advises, asked_of
@@ -75,20 +76,19 @@ def _kind(there: Manifest, here: Manifest) -> CitedKind | None:
 def _checks(kind: CitedKind | None, there: Manifest, result: Result, here: Manifest) -> Sequence[tuple[str, str | None]]:
     """What is checked, in order, each with what is wrong, None where it is right."""
     then, now = places_of(there), places_of(here)
-    elsewhere = f"it is of {then[0]} and {then[1]}, not of {now[0]} and {now[1]}" if set(then) != set(now) else None
-    unlike = "its arms stand in the same places as this run's, and it is no A/A (--aa) and no swap (--swap)"
+    elsewhere = hosts.elsewhere(then, now) if set(then) != set(now) else None
     measured = {cell.id for cell in there.cells if cell.required}
-    left = [place_of(cell).lower() for cell in here.cells if cell.required and cell.id not in measured]
+    left = [cell for cell in here.cells if cell.required and cell.id not in measured]
     checks = [
-        ("complete", "it did not reach its end" if result.run.partial else None),
-        ("valid", "it was INVALID" if result.verdict == "INVALID" else None),
+        ("complete", hosts.INCOMPLETE if result.run.partial else None),
+        ("valid", hosts.WAS_INVALID if result.verdict == "INVALID" else None),
         ("places", elsewhere),
-        ("design", unlike if kind is None else None),
+        ("design", hosts.NEITHER_AA_NOR_SWAP if kind is None else None),
         ("engine", _engines(kind, there, here)),
         ("model", difference("model", _model(there), _model(here))),
         ("hardware", _hardware(there, here)),
-        ("workload", None if there.scenario.workload == here.scenario.workload else "its workload is another"),
-        ("cells", f"it measured nothing {', '.join(left)}" if left else None),
+        ("workload", None if there.scenario.workload == here.scenario.workload else hosts.ANOTHER_WORKLOAD),
+        ("cells", hosts.unmeasured(left) if left else None),
     ]
     if kind == "swap":
         return [*checks, ("treatment", unlike_treatment(there, here)), ("asked", asked_otherwise(there.scenario, here.scenario))]
@@ -111,15 +111,15 @@ def _hardware(there: Manifest, here: Manifest) -> str | None:
 def _unequal(there: Manifest, result: Result) -> str | None:
     """Why an A/A does not show its places to be alike, None where it does: no harm, and no gain of the size asked for."""
     if result.verdict != "HOLD":
-        return f"its arms were alike, yet it ended {result.verdict}"
+        return hosts.unequal_verdict(result.verdict)
     for finding in deciding(result.cells, result.run_findings):
         wanted = "FAIL" if finding.role == "success" else "PASS"
         if finding.state == wanted:
             continue
         what = subject_of(finding.metric, finding.cell, there.cells)
         if finding.role == "success":
-            return f"it does not rule out that the places alone make the gain asked for in {what}"
-        return f"its arms were alike, yet {what} ended {finding.state}"
+            return hosts.gain_not_excluded(what)
+        return hosts.unequal_check(what, finding.state)
     return None
 
 
@@ -147,7 +147,7 @@ def _place(url: str | None) -> str:
 
 def difference(what: str, then: str | None, now: str | None) -> str | None:
     """How a fact of both runs differs; None where it does not, or one of them does not know it."""
-    return None if then == now or None in (then, now) else f"its {what} was {then}, and is {now} here"
+    return None if then == now or None in (then, now) else hosts.another(what, then, now)
 
 
 def unlike_treatment(there: Manifest, here: Manifest) -> str | None:
@@ -155,9 +155,9 @@ def unlike_treatment(there: Manifest, here: Manifest) -> str | None:
     for arm in ARMS:
         then, now = there.scenario.arm(arm), here.scenario.arm(arm)
         if (then.speculative, then.extra_body) != (now.speculative, now.extra_body):
-            return "it compared another speculation"
+            return hosts.ANOTHER_SPECULATION
         if then.launch is not None and now.launch is not None and _started(then.launch) != _started(now.launch):
-            return f"it started the {arm} engine by another command or with other variables"
+            return hosts.started_otherwise(arm)
         told = (_told(there, arm, "speculation_config"), _told(here, arm, "speculation_config"))
         if (problem := difference(f"speculation of the {arm} arm", *told)) is not None:
             return problem
@@ -172,23 +172,22 @@ def _started(launch: Launch) -> tuple[tuple[str, ...], dict[str, str]]:
 def asked_otherwise(then: Scenario, now: Scenario) -> str | None:
     """Why the findings of a swap cannot be read together with this run's: another gain, or other margins."""
     if then.success != now.success:
-        return "it asked for another gain"
-    return None if set(_relative(then)) == set(_relative(now)) else "it asked for other margins"
+        return hosts.ANOTHER_GAIN
+    return None if set(_relative(then)) == set(_relative(now)) else hosts.OTHER_MARGINS
 
 
 def asked_less(there: Manifest, here: Manifest) -> str | None:
     """Why an A/A that passed does not show what this run needs: it must have been asked as much, in the same cells."""
     then, now = there.scenario, here.scenario
     if then.success.metric != now.success.metric:
-        return f"it looked for a gain in {then.success.metric}, not in {now.success.metric}"
+        return hosts.another_success_metric(then.success.metric, now.success.metric)
     if then.success.improve_by > now.success.improve_by:
-        larger, smaller = percent(then.success.improve_by), percent(now.success.improve_by)
-        return f"it was asked for a gain of {larger}, and {smaller} is asked for here"
+        return hosts.larger_gain(then.success.improve_by, now.success.improve_by)
     if (then.matrix.primary, then.matrix.gain_by_rate) != (now.matrix.primary, now.matrix.gain_by_rate):
-        return f"it looked for the gain in another cell (matrix.primary {number(then.matrix.primary)})"
+        return hosts.another_primary(then.matrix.primary)
     for rule in _relative(now):
         if not _decided_cells(here, rule) <= _guarded(there, rule):
-            return f"it did not guard {rule.metric} as closely as this run does"
+            return hosts.less_guarded(rule.metric)
     return None
 
 

@@ -18,15 +18,11 @@ from specbench.analysis.samples import Samples, unit_quantiles
 from specbench.analysis.stats_holm import finite_exp
 from specbench.analysis.stats_paired import Estimate, sign_flip_p
 from specbench.analysis.stats_quantile import design_effect
+from specbench.explain.absences import NO_SAMPLE, NO_SPREAD, NO_SUCCESS, ONE_PAIR, OPEN_END, of_arms
 from specbench.model.judged import Alone, BinResult, Comparison, PerArm
 from specbench.model.metrics import METRICS, Metric
 
 ALPHA = 0.05
-NO_SUCCESS = "no request succeeded"
-NO_SAMPLE = "nothing was measured inside the steady window"
-ONE_PAIR = "a single pair shows no spread to judge by"
-OPEN_END = "so few pairs leave the ratio open beyond every number"
-NO_SPREAD = "every pair shows exactly the same ratio, which no measured time or rate does"
 
 
 def compare(metric: Metric, baseline: Columns, speculative: Columns, alpha: float = ALPHA) -> Comparison:
@@ -151,12 +147,8 @@ def _absence(arm: Arm) -> str | None:
 
 
 def _reason(absent: PerArm[str | None], contrast: Contrast, constant: bool) -> str | None:
-    if absent.baseline is not None and absent.baseline == absent.speculative:
-        return f"both arms: {absent.baseline}"
-    if absent.baseline is not None:
-        return f"baseline: {absent.baseline}"
-    if absent.speculative is not None:
-        return f"speculative: {absent.speculative}"
+    if (lacking := of_arms(absent)) is not None:
+        return lacking
     if constant:
         return NO_SPREAD
     if contrast.reason is None and contrast.n_blocks == 1 and contrast.log is not None and contrast.log.se is None:

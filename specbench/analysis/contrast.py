@@ -16,14 +16,9 @@ from specbench.analysis.stats_paired import Estimate, around, jackknife, mean_wi
 from specbench.analysis.stats_quantile import log_quantile_influence
 from specbench.analysis.stats_rates import rate_difference
 from specbench.analysis.stats_shares import Shares, log_ratio_ends
+from specbench.explain.absences import AT_ZERO, BEYOND, BEYOND_IN_A_BLOCK, NO_PAIR, ON_THE_EDGE
 from specbench.model.judged import Alone, PerArm
 from specbench.model.metrics import Metric
-
-NO_PAIR = "no pair has a value in both arms"
-AT_ZERO = "a value of 0 has no ratio"
-BEYOND = "so many requests failed that this percentile lies beyond every measured time"
-BEYOND_IN_A_BLOCK = "in a block so many requests failed that this percentile lies beyond every measured time"
-ON_THE_EDGE = "so many requests failed that this percentile may lie beyond every measured time"
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,7 +19,7 @@ from specbench.analysis.integrity_generator import (
 )
 from specbench.analysis.integrity_work import Drift, nothing_excessive, pairs_present, same_prompts
 from specbench.analysis.stats_holm import holm
-from specbench.explain.phrases import number
+from specbench.explain.integrity import steady
 from specbench.model.judged import IntegrityCheck, PerArm
 from specbench.model.seen import Evidence
 
@@ -67,13 +67,6 @@ def steadiness(drifts: Sequence[Drift], smallest_margin: float) -> dict[str, tup
 
 def _steady(drift: Drift, p: float | None, limit: float) -> IntegrityCheck:
     name = f"steady_{drift.arm}"
-    if drift.change is None or p is None:
-        message = f"{drift.place} the {drift.arm} arm ran too few blocks that are long enough to tell whether it was steady."
-        return IntegrityCheck(id=name, cell=drift.cell, ok=None, value=drift.change, limit=limit, message=message)
-    moved = p < STEADY_ALPHA and abs(drift.change) > limit
-    message = (
-        f"{drift.place} the time per token of the {drift.arm} arm changed by {number(100 * drift.change)} % from the first half"
-        f" of a block to the second (allowed: {number(100 * limit)} %)"
-    )
-    remedy = ", so it was not in a steady state: let blocks warm up longer (matrix.block)." if moved else "."
-    return IntegrityCheck(id=name, cell=drift.cell, ok=not moved, value=drift.change, limit=limit, message=message + remedy)
+    ok = None if drift.change is None or p is None else not (p < STEADY_ALPHA and abs(drift.change) > limit)
+    message = steady(drift.place, drift.arm, drift.change, limit, ok)
+    return IntegrityCheck(id=name, cell=drift.cell, ok=ok, value=drift.change, limit=limit, message=message)

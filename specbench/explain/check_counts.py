@@ -6,7 +6,7 @@ Counts what was found; nothing may be judged here.
 from collections.abc import Sequence
 
 from specbench.explain import labels, numbers
-from specbench.explain.phrases import apart, outward
+from specbench.explain.numbers import apart, outward
 from specbench.model import queries
 from specbench.model.judged import CellResult, Finding, FindingState, Result
 

@@ -1,11 +1,12 @@
-"""Numbers, metrics and cells in words, as every sentence of the analysis uses them.
+"""Metrics, cells and chances as parts of a sentence.
 
-No finding is known here; the sentences themselves are in `reasons.py` and `headlines.py`.
+No finding may be known here; the sentences themselves are in `findings.py`, `integrity.py` and `verdict.py`.
 """
 
 import math
 from collections.abc import Sequence
 
+from specbench.explain.numbers import figure
 from specbench.model.metrics import METRICS
 from specbench.model.seen import Cell
 
@@ -13,7 +14,7 @@ from specbench.model.seen import Cell
 def place_of(cell: Cell) -> str:
     """The cell in words, as the beginning of a sentence."""
     if cell.rate is not None:
-        load = f"{number(cell.rate)} {'request' if cell.rate == 1 else 'requests'} per second"
+        load = f"{figure(cell.rate)} {'request' if cell.rate == 1 else 'requests'} per second"
     else:
         load = f"{cell.concurrency} {'stream' if cell.concurrency == 1 else 'streams'}"
     slice_name = "/".join(part for part in (cell.bin, cell.sampling) if part is not None)
@@ -32,49 +33,6 @@ def subject_of(metric: str, cell_id: str | None, cells: Sequence[Cell]) -> str:
     return f"{metric_words(metric)} {where[:1].lower()}{where[1:]}".strip()
 
 
-def apart(ratio: float | None, limit: float | None) -> tuple[str, str]:
-    """A ratio and its limit with two decimals, or as many more (up to five) as it takes that different ones look different."""
-    texts = ("unknown", "unknown")
-    for decimals in range(2, 6):
-        texts = ("unknown" if ratio is None else f"{ratio:.{decimals}f}", "unknown" if limit is None else f"{limit:.{decimals}f}")
-        if texts[0] != texts[1] or ratio == limit:
-            break
-    return texts
-
-
-def outward(end: float | None, up: bool, beside: float | None = None) -> str:
-    """The end of an interval with two decimals, rounded away from the point, so that what is said of it stays true.
-
-    With as many more (up to four) as it takes to differ from `beside`, the end of the two-sided interval, in two decimals.
-    """
-    if end is None:
-        return "unknown"
-    text = ""
-    for decimals in (2, 3, 4):
-        scale = 10**decimals
-        text = f"{(math.ceil(end * scale - 1e-9) if up else math.floor(end * scale + 1e-9)) / scale:.{decimals}f}"
-        if beside is None or float(text) != float(f"{beside:.2f}"):
-            break
-    return text
-
-
-def number(value: float | None) -> str:
-    """A figure with three significant digits, never in exponent form where a person can read it plainly."""
-    if value is None:
-        return "unknown"
-    if value == 0:
-        return "0"
-    if abs(value) >= 1000:
-        return f"{value:,.0f}"
-    text = f"{value:.3g}"
-    return f"{value:.6f}".rstrip("0") if "e" in text and abs(value) >= 1e-6 else text
-
-
-def percent(share: float) -> str:
-    """A share in per cent, such as '0.5 %'."""
-    return f"{number(round(100 * share, 4))} %"
-
-
 def chance(p: float) -> str:
     """In how many runs chance alone would show as much."""
     if p < 0.001:
@@ -84,7 +42,7 @@ def chance(p: float) -> str:
 
 def sure(alpha: float) -> str:
     """The confidence of a one-sided bound at this alpha."""
-    return f"{number(100 * (1 - alpha))} % confidence"
+    return f"{figure(100 * (1 - alpha))} % confidence"
 
 
 def server_limit(running: float) -> str:
@@ -92,5 +50,5 @@ def server_limit(running: float) -> str:
     limit = max(1, math.ceil(running - 1e-9))
     return (
         f"server limit: at most {limit} running {'request' if limit == 1 else 'requests'},"
-        f" as {number(running)} {'was' if number(running) == '1' else 'were'} running on average"
+        f" as {figure(running)} {'was' if figure(running) == '1' else 'were'} running on average"
     )

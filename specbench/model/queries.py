@@ -120,15 +120,6 @@ def virtual(result: Result) -> bool:
     return "embedded" in (result.endpoints.baseline.engine, result.endpoints.speculative.engine)
 
 
-def demonstration(result: Result) -> str:
-    """That nothing here decides about a real server, where an arm runs the embedded engine; '' where none does."""
-    arms = [result.endpoints.baseline.engine, result.endpoints.speculative.engine].count("embedded")
-    if not arms:
-        return ""
-    run = "both arms run" if arms == 2 else "one arm runs"
-    return f"A demonstration: {run} the embedded engine, whose times are virtual; nothing here is a decision about a real server."
-
-
 def built_in(result: Result) -> bool:
     """Whether the prompts come from a corpus of this program's own."""
     return result.config.built_in

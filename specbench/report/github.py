@@ -7,7 +7,7 @@ Source: workflow commands and limits in GitHub's documentation of Actions.
 
 from typing import Literal
 
-from specbench.explain import numbers
+from specbench.explain import notes, numbers
 from specbench.model import queries
 from specbench.model.judged import CellResult, Result
 from specbench.report import view
@@ -29,7 +29,7 @@ def annotations(result: Result) -> str:
             *lines[:SHOWN],
             _command(level, f"specbench {result.verdict}", f"{numbers.one_of(more, 'more cell')} did not pass; see the report"),
         ]
-    demonstration = queries.demonstration(result)
+    demonstration = notes.demonstration(result)
     lines += [_command("notice", "specbench: a demonstration", demonstration)] if demonstration else []
     return "\n".join(lines) + "\n"
 

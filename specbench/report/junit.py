@@ -11,7 +11,7 @@ Source: junit-10.xsd of Jenkins' xUnit plugin, which GitLab and GitHub's actions
 from collections.abc import Sequence
 from xml.etree import ElementTree
 
-from specbench.explain import labels, numbers
+from specbench.explain import labels, notes, numbers
 from specbench.model import queries
 from specbench.model.judged import CellResult, Finding, IntegrityCheck, Result, VerdictWord
 from specbench.report import view
@@ -47,7 +47,7 @@ def _run_suite(result: Result) -> ElementTree.Element:
     case = _case(suite, "run", "verdict")
     said = [
         f"{result.verdict}: {view.headline(result)}.",
-        queries.demonstration(result),
+        notes.demonstration(result),
         *(one.message for one in result.reasons),
     ]
     message = " ".join(filter(None, said))

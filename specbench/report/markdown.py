@@ -5,7 +5,7 @@ GitHub cuts a step summary at 1 MiB and a comment at 65,536 characters; both are
 
 from collections.abc import Sequence
 
-from specbench.explain import labels, numbers
+from specbench.explain import labels, notes, numbers
 from specbench.explain.check_counts import cap_checks, place_words
 from specbench.explain.reader_questions import Answer, answers
 from specbench.model import queries
@@ -61,7 +61,7 @@ def _report(result: Result, room: int) -> str:
 
 
 def _demonstration(result: Result) -> list[str]:
-    said = queries.demonstration(result)
+    said = notes.demonstration(result)
     return ["", f"**{literal(said)}**"] if said else []
 
 

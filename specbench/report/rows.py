@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 from specbench.explain import labels, numbers
-from specbench.explain.phrases import apart
+from specbench.explain.numbers import apart
 from specbench.model.asked import Role
 from specbench.model.judged import AcceptanceSummary, ArmCounts, BinResult, Comparison, Finding, IntegrityCheck, PerArm
 

@@ -4,7 +4,7 @@ import re
 from collections.abc import Sequence
 from textwrap import wrap
 
-from specbench.explain import labels, numbers
+from specbench.explain import labels, notes, numbers
 from specbench.explain.check_counts import cap_checks
 from specbench.explain.reader_questions import Answer, answers
 from specbench.model import queries
@@ -25,7 +25,7 @@ def text(result: Result) -> str:
     """The verdict, its reasons, a table of cells, and what else a decision needs; every line fits 80 columns."""
     blocks = [
         _paragraph(f"{result.verdict}: {view.headline(result)}."),
-        _paragraph(queries.demonstration(result)),
+        _paragraph(notes.demonstration(result)),
         _run_line(result),
         _listed("Why", [reason.message for reason in result.reasons]),
         side_by_side(result),

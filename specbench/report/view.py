@@ -6,7 +6,7 @@ Every output for people is made from this value or from the rows that it is made
 from dataclasses import dataclass
 from shlex import quote
 
-from specbench.explain import costs, labels, numbers
+from specbench.explain import costs, labels, notes, numbers
 from specbench.explain.load_ranges import caps, range_words, tops
 from specbench.explain.reader_questions import Answer, answers, confirmation
 from specbench.model import queries
@@ -21,8 +21,6 @@ from specbench.report.short_table import table_remarks
 from specbench.report.truth import overruns
 
 FIRST_REASONS = 3  # what a tired reader takes in; the others wait behind one key
-PARTIAL = "This run is partial: it ended before its plan did, and only what was measured is judged."
-VIRTUAL = "Times are virtual: the embedded engine charges each step the time that a modelled accelerator would take."
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,7 +97,7 @@ def view_of(result: Result) -> ReportView:
         verdict=result.verdict,
         tone=name.tone,
         headline=headline(result),
-        demonstration=queries.demonstration(result),
+        demonstration=notes.demonstration(result),
         exit_code=result.exit_code,
         tool=f"{result.tool_name} {result.tool_version}",
         facts=_facts(result),
@@ -149,8 +147,8 @@ def _slices_headline(result: Result) -> str:
 
 def notices(result: Result) -> tuple[str, ...]:
     """What a reader must know before any number: a partial run, virtual times, and the notes of the analysis."""
-    said = [PARTIAL] if result.run.partial else []
-    said += [VIRTUAL] if queries.virtual(result) else []
+    said = [notes.PARTIAL] if result.run.partial else []
+    said += [notes.VIRTUAL] if queries.virtual(result) else []
     return tuple(dict.fromkeys((*said, *result.notes)))
 
 
