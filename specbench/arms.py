@@ -11,12 +11,11 @@ from pathlib import Path
 
 import httpx
 
-from specbench.address import base_url
 from specbench.errors import UnreachableError
 from specbench.keys import key_header, secret
 from specbench.launch import Engine, launched
 from specbench.model.asked import ARMS, Arm, ArmName, Launch, Scenario
-from specbench.scenario.servers import share_server
+from specbench.urls import base_url, share_server
 
 SWAP_S = 120.0
 EMBEDDED_START_S = 120.0  # the first start on a machine trains its models, which takes seconds
@@ -121,7 +120,7 @@ def bare_arm(engine: str, url: str, model: str, headers: dict[str, str]) -> Arm:
 
 def shares_server(scenario: Scenario) -> bool:
     """Whether both arms ask one endpoint, and so one cache."""
-    return share_server((scenario.baseline, scenario.speculative))
+    return share_server((scenario.baseline.url, scenario.speculative.url))
 
 
 def secret_headers(arm: Arm, name: ArmName) -> dict[str, str]:

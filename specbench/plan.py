@@ -10,8 +10,8 @@ import random
 from dataclasses import dataclass
 from textwrap import wrap
 
-from specbench.analysis.metrics import METRICS
 from specbench.model.asked import ARMS, Arm, ArmName, Guardrail, Scenario, Schedule
+from specbench.model.metrics import METRICS
 from specbench.model.seen import Cell
 
 DRAIN_S = 60.0
@@ -124,27 +124,6 @@ def describe(scenario: Scenario, trials: tuple[Trial, ...]) -> str:
         *_rails(scenario),
     ]
     return "\n".join(lines)
-
-
-def certainty_of(scenario: Scenario) -> tuple[str, ...]:
-    """What the schedule costs in certainty, in sentences for the report; none where there is nothing to say."""
-    matrix = scenario.matrix
-    if matrix.schedule == "restart":
-        return (
-            f"Each arm's engine was started {matrix.pairs} times, anew for every pair (schedule: restart): differences from start"
-            " to start are in the intervals, and as the blocks of a pair are a start apart, drift of the machine weighs more.",
-        )
-    if matrix.schedule == "simultaneous":
-        return (
-            "The blocks of a pair ran at the same time (schedule: simultaneous): drift in time cancels out, but whatever differs"
-            " between the two places is in the ratio, and arms on one machine slow each other.",
-        )
-    if scenario.baseline.launch is not None and scenario.speculative.launch is not None:
-        return (
-            "Each engine was started once, so what differs from one start to the next is in the ratio and not in its interval;"
-            " schedule: restart takes it into account.",
-        )
-    return ()
 
 
 def _starts(scenario: Scenario) -> str:

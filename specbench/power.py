@@ -7,12 +7,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from math import exp, log, sqrt
 
-from specbench.analysis.cells import asked_of
-from specbench.analysis.metrics import METRICS
-from specbench.analysis.power import BUDGET_PAIRS, detectable_effect, pairs_needed
+from specbench.analysis.power import detectable_effect, pairs_needed
 from specbench.analysis.stats_paired import t_quantile
 from specbench.errors import ScenarioError
+from specbench.explain.numbers import tenths
 from specbench.model.asked import Guardrail, Scenario
+from specbench.model.guardrails import BUDGET_PAIRS, asked_of
+from specbench.model.metrics import METRICS
 from specbench.model.seen import Cell
 from specbench.plan import cells_of, duration_s, trials_of
 from specbench.spreads import Key, Spreads, prior
@@ -75,8 +76,8 @@ def refuse_margins(scenario: Scenario, spreads: Spreads) -> None:
     for power in power_of(scenario, spreads):
         if power.is_lost:
             raise ScenarioError(
-                f"guardrails: {power.metric} allows {_percent(power.allowed or 0)}, but at {power.cell} equal arms are up to"
-                f" {_percent(power.floor)} apart over {scenario.matrix.pairs} pairs ({spreads.source}): allow more, or run longer"
+                f"guardrails: {power.metric} allows {tenths(power.allowed or 0)}, but at {power.cell} equal arms are up to"
+                f" {tenths(power.floor)} apart over {scenario.matrix.pairs} pairs ({spreads.source}): allow more, or run longer"
             )
 
 
@@ -93,7 +94,7 @@ def describe_power(scenario: Scenario, spreads: Spreads) -> str:
     for power in first if alike else found:
         where = "every one" if alike else power.cell
         unfit = "  its margin is within the noise" if power.is_lost else ""
-        lines.append(f"  {where:24} {power.metric:14} {_percent(power.detects):>8}  {_percent(power.proves):>9}{unfit}")
+        lines.append(f"  {where:24} {power.metric:14} {tenths(power.detects):>8}  {tenths(power.proves):>9}{unfit}")
     missing = [cell.id for cell in _required(scenario) if cell.id not in {power.cell for power in found}]
     if missing and found:
         lines.append(f"  nothing is known of {', '.join(missing)}: that run had no such cells")
@@ -176,7 +177,3 @@ def _is_paired(metric: str) -> bool:
 def _required(scenario: Scenario) -> list[Cell]:
     """The cells that take part in the verdict; the primary one always does."""
     return [cell for cell in cells_of(scenario) if cell.required or scenario.matrix.primary in (cell.concurrency, cell.rate)]
-
-
-def _percent(share: float) -> str:
-    return f"{100 * share:.1f} %"

@@ -11,7 +11,6 @@ from contextlib import ExitStack
 from dataclasses import dataclass, field
 from typing import Any
 
-from specbench.address import base_url, check_address
 from specbench.arms import bare_arm
 from specbench.errors import ScenarioError, UnreachableError
 from specbench.load.client import LoadChild
@@ -25,6 +24,7 @@ from specbench.stream.record import Asked, record_and_text
 from specbench.telemetry import ENGINES, Engine, telemetry_of
 from specbench.telemetry.endpoint import Served, recognise
 from specbench.telemetry.scrape import metrics_source, scrape_idle
+from specbench.urls import base_url, check_address
 
 LONGEST_S = 24 * 3600.0
 QUESTION = "Write a Python class for a bounded queue with docstrings and type hints, then explain each method in a sentence."

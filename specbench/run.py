@@ -18,6 +18,7 @@ from specbench.analyze import analyze
 from specbench.arms import Ready, Visit, secret_headers, visits
 from specbench.citations import cited_runs, refuse_lost_runs
 from specbench.errors import DataError, Interrupted, RefusedError
+from specbench.explain.notes import certainty_of
 from specbench.fair import fairness_notes, proxy_notes, refuse_unfair
 from specbench.launch import environment_of
 from specbench.load.client import LoadChild
@@ -28,7 +29,7 @@ from specbench.measure import Bench
 from specbench.model.asked import ARMS, ArmName, Scenario
 from specbench.model.judged import PerArm, Result
 from specbench.model.seen import Endpoint, Manifest
-from specbench.plan import cells_of, certainty_of, trials_of
+from specbench.plan import cells_of, trials_of
 from specbench.preflight import prompt_note, token_unit, try_arm
 from specbench.progress import Watcher
 from specbench.prompts.corpora import documents

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from specbench.analysis.metrics import METRICS
 from specbench.cli import app
+from specbench.model.metrics import METRICS
 from specbench.report import FORMATS
 from specbench.telemetry import ENGINES
 

@@ -12,6 +12,7 @@ from specbench.analysis.counts import PER_REQUEST, Counts, counts_of
 from specbench.analysis.events import Floats
 from specbench.analysis.samples import Totals
 from specbench.analysis.stats_paired import t_quantile
+from specbench.explain import absences
 from specbench.model.judged import AcceptanceSummary
 
 ALPHA_TOLERANCE = 0.04  # alpha is given while what drafts of uneven length leave open moves it by no more than this
@@ -28,7 +29,7 @@ def acceptance_of(columns: Columns, confidence: float = 0.95) -> AcceptanceSumma
     counts = counts_of(columns)
     rounds, accepted = counts.rounds.sum(), counts.accepted.sum()
     if counts.reason is not None or rounds <= 0:
-        reason = counts.reason or "no verification round was counted"
+        reason = counts.reason or absences.NO_ROUND
         return _nothing(counts.source, reason)
     low, high = _length_interval(columns, counts, confidence)
     drafted = None if counts.drafted is None else float(counts.drafted.sum())
@@ -116,20 +117,20 @@ def _whole_rounds(rounds: float, drafted: float | None, accepted: float, positio
     close.
     """
     if not len(positions):
-        return None, "alpha needs counts per position, which were not told"
+        return None, absences.ALPHA_WITHOUT_POSITIONS
     if not _adds_up(positions, accepted):
-        return None, "alpha is not known: counts per position do not add up to the accepted tokens"
+        return None, absences.ALPHA_OF_ODD_COUNTS
     if rounds <= 0 or drafted is None:
-        return None, "alpha needs counts of rounds and drafted tokens"
+        return None, absences.ALPHA_WITHOUT_ROUNDS
     missing = rounds * len(positions) - drafted
     if not accepted:
         return 0.0, None  # a whole round has an accepted token
     if missing < 0:
-        return None, "alpha is for chains: more tokens were drafted than a chain of this depth has"
+        return None, absences.ALPHA_OF_TREES
     least = float(positions[-1])
     most = min(least + missing, rounds)
     if accepted / (accepted + rounds - most) - accepted / (accepted + rounds - least) > ALPHA_TOLERANCE:
-        return None, "alpha is not known: drafts differ in length"
+        return None, absences.ALPHA_OF_UNEQUAL_DRAFTS
     return (least + most) / 2, None
 
 

@@ -7,16 +7,16 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from specbench.analysis.benefit import benefit
-from specbench.analysis.cells import asked_of
 from specbench.analysis.comparable import unlike_lengths, withheld
 from specbench.analysis.findings import Case, judge_cases
-from specbench.analysis.guardrails import RUN_WIDE, advises
 from specbench.analysis.measured import MeasuredCell
-from specbench.analysis.metrics import METRICS
-from specbench.analysis.reasons import Setting
-from specbench.analysis.words import place_of
+from specbench.explain import absences
+from specbench.explain.findings import Setting
+from specbench.explain.phrases import place_of
 from specbench.model.asked import Guardrail, Success
-from specbench.model.judged import AT_P50, Comparison, Finding, PerArm
+from specbench.model.guardrails import AT_P50, RUN_WIDE, advises, asked_of
+from specbench.model.judged import Comparison, Finding, PerArm
+from specbench.model.metrics import METRICS
 from specbench.model.seen import Manifest
 
 LEAST_FOR_P95 = 20  # requests a block: below it a p95 is the largest of them
@@ -53,13 +53,12 @@ def _case(cell: MeasuredCell, guardrail: Guardrail, alpha: float) -> Case:
     comparison = _comparison(cell, metric)
     if metric == "ttft_p95" and guardrail.slo is None and _few_a_block(comparison):
         comparison, notes = _comparison(cell, "ttft_p50"), (AT_P50,)
-    decides = guardrail.required and cell.evidence.required
     partly = _partly_told(metric, guardrail.slo, comparison, cell.pairs_used)
     return Case(
-        guardrail=replace(guardrail, required=decides),
+        guardrail=replace(guardrail, required=guardrail.required and cell.evidence.required),
         comparison=comparison,
         setting=_setting(cell, alpha),
-        in_family=decides and guardrail.role in ("guardrail", "safety"),
+        in_family=guardrail.decides and cell.evidence.required,
         withheld=_mixed(guardrail, cell) or partly or _withheld(cell, metric),
         notes=notes,
     )
@@ -74,7 +73,7 @@ def _mixed(guardrail: Guardrail, cell: MeasuredCell) -> str | None:
     """A guardrail for some bins has no cell of its own in mixed traffic; it must not be dropped in silence."""
     if guardrail.bins is None or cell.evidence.cell.bin is not None:
         return None
-    return "it is asked of single bins, and this cell mixes them; `traffic: separate` gives each its own cells"
+    return absences.MIXED_BINS
 
 
 def _partly_told(metric: str, slo: float | None, comparison: Comparison, pairs: int) -> str | None:
@@ -83,7 +82,7 @@ def _partly_told(metric: str, slo: float | None, comparison: Comparison, pairs: 
     told = [comparison.n.speculative] if slo is not None else [comparison.n.baseline, comparison.n.speculative]
     if known is None or not known.engine or not 0 < min(told) < pairs:
         return None
-    return f"an engine told it of only {min(told)} of {pairs} blocks"
+    return absences.partly_told(min(told), pairs)
 
 
 def _in_this_loop(guardrail: Guardrail, cell: MeasuredCell, manifest: Manifest) -> Guardrail:
@@ -127,5 +126,5 @@ def _comparison(cell: MeasuredCell, metric: str) -> Comparison:
         unbounded=PerArm(False, False),
         constant=False,
         low_n=False,
-        reason="this version measures no such metric",
+        reason=absences.NO_SUCH_METRIC,
     )

@@ -5,7 +5,6 @@ Grouping only: what the records say is computed in `columns.py` and judged elsew
 
 from dataclasses import dataclass
 
-from specbench.model.asked import Guardrail, Matrix
 from specbench.model.judged import PerArm
 from specbench.model.seen import Block, Cell, Evidence, RequestRecord
 
@@ -46,6 +45,11 @@ def cells_of(evidence: Evidence) -> tuple[CellEvidence, ...]:
     )
 
 
+def planned_pairs(evidence: Evidence) -> int:
+    """How many pairs each cell should have: all that were budgeted, or as many as there were at the look that ended the run."""
+    return evidence.looks[-1] if evidence.looks else evidence.manifest.scenario.matrix.pairs
+
+
 def _blocks(evidence: Evidence, cell: Cell, arm: str) -> tuple[Block, ...]:
     found = (block for block in evidence.blocks if block.cell == cell.id and block.arm == arm)
     return tuple(sorted(found, key=lambda block: (block.pair, block.order)))
@@ -64,22 +68,6 @@ def _primary_cells(evidence: Evidence) -> frozenset[str]:
     named = evidence.manifest.scenario.matrix.primary
     chosen = []
     for cells in axes.values():
-        lowest = min(cells, key=level_of)
-        chosen.append(next((cell for cell in cells if level_of(cell) == named), lowest))
+        lowest = min(cells, key=lambda cell: cell.level)
+        chosen.append(next((cell for cell in cells if cell.level == named), lowest))
     return frozenset(cell.id for cell in chosen)
-
-
-def asked_of(guardrail: Guardrail, cell: Cell) -> bool:
-    """Whether the guardrail is asked of this cell: of its load, and of its bin where the cell has only one."""
-    at_level = guardrail.cells is None or level_of(cell) in guardrail.cells
-    return at_level and (guardrail.bins is None or cell.bin is None or cell.bin in guardrail.bins)
-
-
-def gain_by_rate(matrix: Matrix) -> bool:
-    """Whether the gain is asked for at a rate of arrivals: in the closed loop, unless only a rate is named."""
-    return not matrix.concurrency or (matrix.primary in matrix.rate and matrix.primary not in matrix.concurrency)
-
-
-def level_of(cell: Cell) -> float:
-    """How much load the cell puts on: its streams, or its requests per second."""
-    return cell.rate if cell.rate is not None else float(cell.concurrency or 0)

@@ -12,12 +12,13 @@ import numpy as np
 
 from specbench.analysis.columns import Columns, select_bin
 from specbench.analysis.events import Floats
-from specbench.analysis.harm import finite_exp
-from specbench.analysis.metrics import METRICS
+from specbench.analysis.stats_holm import finite_exp
 from specbench.analysis.stats_paired import Estimate, t_quantile
 from specbench.analysis.untimed import Spread, spread_of
+from specbench.explain import absences
 from specbench.model.asked import ARMS
 from specbench.model.judged import Alone, BinResult, Comparison, PerArm
+from specbench.model.metrics import METRICS
 
 TOLERANCE, TOLERANCE_MS = 0.01, 0.1  # what the client may be off by: docs/adr/0021
 UNCERTAIN = ("chunk_gap", "itl")
@@ -63,7 +64,6 @@ def _certain(comparison: Comparison, baseline: Spread | None, speculative: Sprea
     found = PerArm(*(None if spread is None else _open(*spread.of(quantile)) for spread in (baseline, speculative)))
     if found.baseline is None and found.speculative is None:
         return _less_certain(comparison, PerArm(_openness(baseline, quantile), _openness(speculative, quantile)))
-    said = "; ".join(f"{arm}: {_between(found.of(arm))}" for arm in ARMS if found.of(arm) is not None)
     return replace(
         comparison,
         value=_kept(comparison.value, found),
@@ -75,17 +75,13 @@ def _certain(comparison: Comparison, baseline: Spread | None, speculative: Sprea
         df=None,
         p_sign_flip=None,
         alone=Alone() if found.speculative is not None else comparison.alone,
-        reason=f"events that the client read together leave this percentile open ({said})",
+        reason=absences.merged_reads(found),
     )
 
 
 def _kept(values: PerArm[float | None], found: PerArm[tuple[float, float] | None]) -> PerArm[float | None]:
     baseline, speculative = (None if found.of(arm) is not None else values.of(arm) for arm in ARMS)
     return PerArm(baseline, speculative)
-
-
-def _between(bounds: tuple[float, float] | None) -> str:
-    return "" if bounds is None else f"{bounds[0]:.2f} to {bounds[1]:.2f} ms"
 
 
 def _open(low: Floats, high: Floats) -> tuple[float, float] | None:

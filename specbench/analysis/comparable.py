@@ -6,8 +6,9 @@ A withheld metric is INCONCLUSIVE with its reason: neither a pass nor a harm res
 import math
 from collections.abc import Sequence
 
-from specbench.analysis.guardrails import OUTPUT_LENGTH_MARGIN
 from specbench.analysis.harm import against_baseline
+from specbench.explain import absences
+from specbench.model.guardrails import OUTPUT_LENGTH_MARGIN
 from specbench.model.judged import Comparison, PerArm
 from specbench.model.seen import RequestRecord
 
@@ -33,10 +34,7 @@ def unlike_lengths(output_length: Comparison | None) -> str | None:
     significant = 2 * inference.p_above_zero() < LENGTH_ALPHA
     if not significant or abs(math.log(output_length.ratio)) <= math.log(1 + OUTPUT_LENGTH_MARGIN):
         return None
-    return (
-        f"answers with speculation are {output_length.ratio:.2f} times as long as without,"
-        " so times and rates of whole answers compare different work"
-    )
+    return absences.unlike_lengths(output_length.ratio)
 
 
 def unlike_tokens(records: PerArm[tuple[RequestRecord, ...]], *, speculates: bool) -> str | None:
@@ -50,10 +48,10 @@ def unlike_tokens(records: PerArm[tuple[RequestRecord, ...]], *, speculates: boo
         return None
     known = PerArm(shares.baseline >= COUNTED_SHARE, shares.speculative >= COUNTED_SHARE)
     if known.baseline != known.speculative:
-        return "one arm's server counts its tokens and the other's does not, so figures per token compare unlike counts"
+        return absences.UNLIKE_COUNTS
     guessed = any(r.token_source == "events" and r.step_events is None for r in records.speculative if r.outcome == "ok")
     if speculates and not known.speculative and guessed:
-        return "nothing tells how many tokens an event holds in the speculative arm, and under speculation that is more than one"
+        return absences.GUESSED_TOKENS
     return None
 
 

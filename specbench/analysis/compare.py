@@ -13,19 +13,16 @@ from specbench.analysis.acceptance import acceptance_of
 from specbench.analysis.columns import Columns, select_bin
 from specbench.analysis.contrast import Contrast, alone, by_pairs, by_value, p_of_failures, pooled
 from specbench.analysis.figures import Arm
-from specbench.analysis.harm import finite_exp
-from specbench.analysis.metrics import METRICS, Metric
+from specbench.analysis.metrics import SOURCES
 from specbench.analysis.samples import Samples, unit_quantiles
+from specbench.analysis.stats_holm import finite_exp
 from specbench.analysis.stats_paired import Estimate, sign_flip_p
 from specbench.analysis.stats_quantile import design_effect
+from specbench.explain.absences import NO_SAMPLE, NO_SPREAD, NO_SUCCESS, ONE_PAIR, OPEN_END, of_arms
 from specbench.model.judged import Alone, BinResult, Comparison, PerArm
+from specbench.model.metrics import METRICS, Metric
 
 ALPHA = 0.05
-NO_SUCCESS = "no request succeeded"
-NO_SAMPLE = "nothing was measured inside the steady window"
-ONE_PAIR = "a single pair shows no spread to judge by"
-OPEN_END = "so few pairs leave the ratio open beyond every number"
-NO_SPREAD = "every pair shows exactly the same ratio, which no measured time or rate does"
 
 
 def compare(metric: Metric, baseline: Columns, speculative: Columns, alpha: float = ALPHA) -> Comparison:
@@ -64,7 +61,7 @@ def _bin_result(baseline: Columns, speculative: Columns, key: tuple[str, str], a
 
 
 def _by_table(metrics: Iterable[Metric], baseline: Columns, speculative: Columns, alpha: float) -> tuple[Comparison, ...]:
-    families = [list(family) for _, family in groupby(metrics, key=lambda metric: metric.source)]
+    families = [list(family) for _, family in groupby(metrics, key=lambda metric: metric.quantity)]
     return tuple(comparison for family in families for comparison in _compared(family, baseline, speculative, alpha))
 
 
@@ -75,7 +72,7 @@ def _compared(family: list[Metric], baseline: Columns, speculative: Columns, alp
 
 
 def _arms(family: list[Metric], columns: Columns) -> list[Arm]:
-    data = family[0].source(columns)
+    data = SOURCES[family[0].quantity](columns)
     if isinstance(data, Samples):
         table = unit_quantiles(data, [metric.quantile or 0.0 for metric in family])
         return [Arm(data, column, columns.pairs) for column in table.T]
@@ -150,12 +147,8 @@ def _absence(arm: Arm) -> str | None:
 
 
 def _reason(absent: PerArm[str | None], contrast: Contrast, constant: bool) -> str | None:
-    if absent.baseline is not None and absent.baseline == absent.speculative:
-        return f"both arms: {absent.baseline}"
-    if absent.baseline is not None:
-        return f"baseline: {absent.baseline}"
-    if absent.speculative is not None:
-        return f"speculative: {absent.speculative}"
+    if (lacking := of_arms(absent)) is not None:
+        return lacking
     if constant:
         return NO_SPREAD
     if contrast.reason is None and contrast.n_blocks == 1 and contrast.log is not None and contrast.log.se is None:

@@ -11,19 +11,14 @@ import numpy as np
 
 from specbench.analysis.events import Floats
 from specbench.analysis.figures import Arm, Pool, by_block, own_bound, pool_of, typical, whole_bound, whole_value
-from specbench.analysis.metrics import Metric
 from specbench.analysis.samples import Samples
 from specbench.analysis.stats_paired import Estimate, around, jackknife, mean_with_t, t_quantile
 from specbench.analysis.stats_quantile import log_quantile_influence
 from specbench.analysis.stats_rates import rate_difference
 from specbench.analysis.stats_shares import Shares, log_ratio_ends
+from specbench.explain.absences import AT_ZERO, BEYOND, BEYOND_IN_A_BLOCK, NO_PAIR, ON_THE_EDGE
 from specbench.model.judged import Alone, PerArm
-
-NO_PAIR = "no pair has a value in both arms"
-AT_ZERO = "a value of 0 has no ratio"
-BEYOND = "so many requests failed that this percentile lies beyond every measured time"
-BEYOND_IN_A_BLOCK = "in a block so many requests failed that this percentile lies beyond every measured time"
-ON_THE_EDGE = "so many requests failed that this percentile may lie beyond every measured time"
+from specbench.model.metrics import Metric
 
 
 @dataclass(frozen=True, slots=True)

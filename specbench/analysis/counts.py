@@ -13,6 +13,7 @@ from specbench.analysis.cadence import tokens_per_step
 from specbench.analysis.columns import NOT_TOLD, Columns
 from specbench.analysis.events import Floats
 from specbench.analysis.samples import summed
+from specbench.explain import absences
 
 PER_REQUEST = "per-request counts"
 COUNTERS = "counter differences"
@@ -93,9 +94,9 @@ def _stream(columns: Columns) -> Counts:
     extra = steps.numerator - steps.denominator
     reason = steps.reason
     if reason is None and not steps.denominator.any():
-        reason = "no step after the first one was seen"
+        reason = absences.NO_LATER_STEP
     elif reason is None and not extra.any():
-        reason = "no counts, and every step brought one token: no sign of speculation"
+        reason = absences.NO_SPECULATION
     source = STREAM if reason is None else NOWHERE
     nothing = np.zeros((len(extra), 0))
     return Counts(source=source, rounds=steps.denominator, drafted=None, accepted=extra, per_position=nothing, reason=reason)

@@ -5,10 +5,9 @@ Nothing is compared here: drawn shapes decide nothing.
 
 import numpy as np
 
-from specbench.analysis import cadence, latency
 from specbench.analysis.columns import Columns
 from specbench.analysis.events import Floats
-from specbench.analysis.metrics import Source
+from specbench.analysis.metrics import SOURCES
 from specbench.analysis.samples import Samples, quantiles
 from specbench.model.asked import ARMS, ArmName
 from specbench.model.shown import Distribution
@@ -18,27 +17,19 @@ PROBABILITIES: tuple[float, ...] = (0.0, 0.001, 0.005, *(percent / 100 for perce
 EXACT_UP_TO = 50_000
 BINS_PER_DOUBLING = 2048
 SMALLEST_SHARE = 1e-7  # of the largest value: what is smaller is drawn at 0 anyhow
-DRAWN: dict[str, Source] = {
-    "ttft": latency.ttft,
-    "tpot": latency.tpot,
-    "itl": cadence.itl,
-    "chunk_gap": cadence.chunk_gap,
-    "pace": cadence.pace,
-}
+DRAWN = ("ttft", "tpot", "itl", "chunk_gap", "pace")
 
 
 def distributions_of(baseline: Columns, speculative: Columns) -> tuple[Distribution, ...]:
     """The distributions of both arms of one cell, baseline first; metrics without any sample are left out."""
     found = [
-        _distribution(name, source, arm, columns)
-        for name, source in DRAWN.items()
-        for arm, columns in zip(ARMS, (baseline, speculative), strict=True)
+        _distribution(name, arm, columns) for name in DRAWN for arm, columns in zip(ARMS, (baseline, speculative), strict=True)
     ]
     return tuple(distribution for distribution in found if distribution is not None)
 
 
-def _distribution(name: str, source: Source, arm: ArmName, columns: Columns) -> Distribution | None:
-    data = source(columns)
+def _distribution(name: str, arm: ArmName, columns: Columns) -> Distribution | None:
+    data = SOURCES[name](columns)
     assert isinstance(data, Samples)
     values = data.values[np.isfinite(data.values)]  # failed requests have no place on an axis; the error rate shows them
     if not len(values):

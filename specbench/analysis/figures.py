@@ -10,13 +10,13 @@ from math import exp
 import numpy as np
 
 from specbench.analysis.events import Floats, Ints
-from specbench.analysis.harm import finite_exp
-from specbench.analysis.metrics import Metric
 from specbench.analysis.samples import Samples, Totals, quantiles
+from specbench.analysis.stats_holm import finite_exp
 from specbench.analysis.stats_paired import mean_with_t
 from specbench.analysis.stats_quantile import design_effect, upper_bound
 from specbench.analysis.stats_rates import share_upper_bound
 from specbench.analysis.stats_shares import Sorted
+from specbench.model.metrics import Metric
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -7,16 +7,17 @@ findings. Numbers from records are made elsewhere (`compare.py`), and what findi
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from specbench.analysis.harm import AT_THE_BOUND, Inference, against_baseline, against_limit, holm, is_ratio, limit_of
+from specbench.analysis.harm import AT_THE_BOUND, Inference, against_baseline, against_limit, is_ratio, limit_of
 from specbench.analysis.power import detectable_effect, pairs_needed
-from specbench.analysis.reasons import Setting, finding_reason
+from specbench.analysis.stats_holm import holm
+from specbench.explain.findings import Setting, finding_reason
 from specbench.model.asked import Guardrail
+from specbench.model.guardrails import PAIRS_KEPT
 from specbench.model.judged import Comparison, Finding, FindingState, PerArm
 
 # A spread of exactly 0 in these is an artefact of measuring, never certainty; counts and lengths are judged by their values.
 TIMING_AND_RATE_UNITS = frozenset({"ms", "s", "tokens/s", "requests/s"})
 COUNT_UNITS = frozenset({"requests", "events"})
-PAIRS_KEPT = 0.8  # of a cell's pairs must have a figure for a pass: in both arms, or with speculation for an absolute limit
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -94,26 +95,12 @@ def finding(case: Case, p_harm: float | None, p_adjusted: float | None, alpha: f
     """
     guardrail, comparison, inference = case.guardrail, case.seen, case.inference
     limit = limit_of(guardrail, comparison)
-    draft = Finding(
-        metric=comparison.metric,
-        cell=case.setting.cell,
-        role=guardrail.role,
-        required=guardrail.required,
-        state="NODATA",
-        direction=comparison.direction,
-        margin=guardrail.margin if guardrail.slo is None else None,
-        floor=guardrail.floor,
-        slo=guardrail.slo,
+    draft = replace(
+        draft_of(guardrail, case.setting.cell, comparison),
         bound=guardrail.slo if inference is None or limit is None else inference.ratio_at(limit),
-        ratio=comparison.ratio,
-        upper=None,
         p_harm=p_harm,
         p_harm_adjusted=p_adjusted,
-        supported_margin=None,
-        pairs_needed=None,
-        detectable=None,
         notes=case.notes,
-        reason="",
     )
     stop = stopped(case)
     if stop is not None:
@@ -125,6 +112,31 @@ def finding(case: Case, p_harm: float | None, p_adjusted: float | None, alpha: f
     else:
         judged = _relative(draft, case, inference, limit, alpha)
     return replace(judged, reason=finding_reason(judged, case.seen, case.setting, case.withheld))
+
+
+def draft_of(guardrail: Guardrail, cell: str | None = None, comparison: Comparison | None = None) -> Finding:
+    """A finding of nothing yet: NODATA under this guardrail, without a figure or a reason."""
+    return Finding(
+        metric=guardrail.metric if comparison is None else comparison.metric,
+        cell=cell,
+        role=guardrail.role,
+        required=guardrail.required,
+        state="NODATA",
+        direction="lower" if comparison is None else comparison.direction,
+        margin=guardrail.margin if guardrail.slo is None else None,
+        floor=guardrail.floor,
+        slo=guardrail.slo,
+        bound=None,
+        ratio=None if comparison is None else comparison.ratio,
+        upper=None,
+        p_harm=None,
+        p_harm_adjusted=None,
+        supported_margin=None,
+        pairs_needed=None,
+        detectable=None,
+        notes=(),
+        reason="",
+    )
 
 
 def stopped(case: Case) -> tuple[FindingState, str] | None:

@@ -5,15 +5,14 @@ is better, so that a positive θ is always harm (|θ| where the two should be eq
 """
 
 import math
-from collections.abc import Sequence
 from dataclasses import dataclass
 
+from specbench.analysis.stats_holm import finite_exp
 from specbench.analysis.stats_paired import t_quantile, t_tail
 from specbench.model.asked import Guardrail
 from specbench.model.judged import Comparison
 
 AT_THE_BOUND = 1e-12  # a ratio of exactly 1.10 is at a limit of 1.10, whatever the last bit of its logarithm
-_MOST_LOG = 700.0  # e to a higher power is hardly a number of any machine, and none of any measurement
 _LEAST_LIMIT = 1e-9  # a floor above the baseline itself allows any loss, and the logarithm still needs a positive limit
 
 
@@ -102,27 +101,6 @@ def limit_of(guardrail: Guardrail, comparison: Comparison) -> float | None:
     return -math.log(max(1 - widest, _LEAST_LIMIT)) if comparison.direction == "higher" else math.log(1 + widest)
 
 
-def finite_exp(log: float) -> float | None:
-    """e to this power; None, an open end, where it lies beyond every number, as two pairs at a strict level may put it."""
-    return math.exp(log) if log <= _MOST_LOG else None
-
-
 def is_ratio(value: float | None) -> bool:
     """Whether this is a positive finite number, whose logarithm can be taken."""
     return value is not None and 0 < value < math.inf
-
-
-def holm(p_values: Sequence[float]) -> tuple[float, ...]:
-    """Each p adjusted so that rejecting all below alpha errs anywhere with probability at most alpha.
-
-    With p(1) ≤ … ≤ p(m): adjusted p(i) = max over j ≤ i of min(1, (m − j + 1) · p(j)).
-
-    Source: Holm 1979, "A simple sequentially rejective multiple test procedure".
-    """
-    count = len(p_values)
-    result = [0.0] * count
-    running = 0.0
-    for rank, index in enumerate(sorted(range(count), key=lambda i: p_values[i])):
-        running = max(running, min(1.0, (count - rank) * p_values[index]))
-        result[index] = running
-    return tuple(result)

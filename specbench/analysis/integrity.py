@@ -6,8 +6,7 @@ leads to is `verdict.py`'s. The checks themselves are in the `integrity_` module
 
 from collections.abc import Sequence
 
-from specbench.analysis.cells import CellEvidence
-from specbench.analysis.harm import holm
+from specbench.analysis.cells import CellEvidence, planned_pairs
 from specbench.analysis.integrity_engine import arms_equal, counters_whole, no_foreign_traffic, prefix_cache_alike, speculation_on
 from specbench.analysis.integrity_generator import (
     clock_steady,
@@ -19,8 +18,8 @@ from specbench.analysis.integrity_generator import (
     sends_in_time,
 )
 from specbench.analysis.integrity_work import Drift, nothing_excessive, pairs_present, same_prompts
-from specbench.analysis.until import planned_pairs
-from specbench.analysis.words import number
+from specbench.analysis.stats_holm import holm
+from specbench.explain.integrity import steady
 from specbench.model.judged import IntegrityCheck, PerArm
 from specbench.model.seen import Evidence
 
@@ -68,13 +67,6 @@ def steadiness(drifts: Sequence[Drift], smallest_margin: float) -> dict[str, tup
 
 def _steady(drift: Drift, p: float | None, limit: float) -> IntegrityCheck:
     name = f"steady_{drift.arm}"
-    if drift.change is None or p is None:
-        message = f"{drift.place} the {drift.arm} arm ran too few blocks that are long enough to tell whether it was steady."
-        return IntegrityCheck(id=name, cell=drift.cell, ok=None, value=drift.change, limit=limit, message=message)
-    moved = p < STEADY_ALPHA and abs(drift.change) > limit
-    message = (
-        f"{drift.place} the time per token of the {drift.arm} arm changed by {number(100 * drift.change)} % from the first half"
-        f" of a block to the second (allowed: {number(100 * limit)} %)"
-    )
-    remedy = ", so it was not in a steady state: let blocks warm up longer (matrix.block)." if moved else "."
-    return IntegrityCheck(id=name, cell=drift.cell, ok=not moved, value=drift.change, limit=limit, message=message + remedy)
+    ok = None if drift.change is None or p is None else not (p < STEADY_ALPHA and abs(drift.change) > limit)
+    message = steady(drift.place, drift.arm, drift.change, limit, ok)
+    return IntegrityCheck(id=name, cell=drift.cell, ok=ok, value=drift.change, limit=limit, message=message)

@@ -4,9 +4,9 @@ What an engine does not tell is no fault of the run: such a check answers None, 
 """
 
 from specbench.analysis.cells import CellEvidence
-from specbench.analysis.words import percent, place_of
+from specbench.explain import integrity
 from specbench.model.asked import ARMS, ArmName
-from specbench.model.facts import MUST_EQUAL, fact_state
+from specbench.model.facts import compare
 from specbench.model.judged import IntegrityCheck, PerArm
 from specbench.model.seen import Block, Manifest, RequestRecord, Telemetry
 
@@ -19,25 +19,17 @@ def arms_equal(manifest: Manifest) -> tuple[IntegrityCheck, ...]:
     """One check on the facts that must be equal, and one, never failing, that names those that an endpoint did not tell."""
     endpoints = {endpoint.arm: endpoint for endpoint in manifest.endpoints}
     if len(endpoints) < len(ARMS):
-        message = "What the endpoints say of themselves was not recorded, so it is not known whether the arms are alike."
-        return (IntegrityCheck(id="arms_equal", cell=None, ok=None, value=None, limit=None, message=message),)
+        unknown = integrity.arms_equal(None, {})
+        return (IntegrityCheck(id="arms_equal", cell=None, ok=None, value=None, limit=None, message=unknown),)
     facts = PerArm(endpoints["baseline"].facts, endpoints["speculative"].facts)
     accepted = manifest.scenario.accept_differences
-    states = {name: fact_state(name, facts.baseline.get(name), facts.speculative.get(name), accepted) for name in MUST_EQUAL}
+    states = {fact.name: fact.state for fact in compare(facts.baseline, facts.speculative, accepted)}
     unequal = [name for name, state in states.items() if state == "differs"]
     silent = [name for name, state in states.items() if state == "not known"]
-    alike = sum(state == "equal" for state in states.values())
-    agreed = [name for name, state in states.items() if state == "accepted"]
-    but = f", but for {', '.join(agreed)}, whose difference was accepted" if agreed else ""
-    named = "; ".join(f"{name} is {facts.baseline[name]} and {facts.speculative[name]}" for name in unequal)
-    message = (
-        f"The arms differ in more than speculation: {named}; make them equal, or accept it by name (accept_differences)."
-        if unequal
-        else f"The arms are alike in every fact that both of them tell ({alike}){but}."
-    )
+    message = integrity.arms_equal(facts, states)
     checks = [IntegrityCheck(id="arms_equal", cell=None, ok=not unequal, value=float(len(unequal)), limit=0.0, message=message)]
     if silent:
-        text = f"Not declared, so not compared: {', '.join(silent)}."
+        text = integrity.not_declared(silent)
         checks.append(IntegrityCheck(id="not_declared", cell=None, ok=None, value=float(len(silent)), limit=None, message=text))
     return tuple(checks)
 
@@ -46,11 +38,10 @@ def counters_whole(cell: CellEvidence) -> IntegrityCheck:
     """No counter of an engine started again from nothing inside a block."""
     told = [block.telemetry for block in _blocks(cell) if block.telemetry is not None and _counts(block.telemetry)]
     reset = [telemetry for telemetry in told if telemetry.reset]
+    message = integrity.counters_whole(cell.cell, len(reset), len(told))
     if not told:
-        return _check(cell, "counter_reset", None, None, 0.0, f"{place_of(cell.cell)} the engines tell no counters.")
-    message = f"{place_of(cell.cell)} counters were reset in {len(reset)} of {len(told)} blocks (allowed: none)"
-    remedy = ": the engine restarted under load, or its metrics come from several replicas." if reset else "."
-    return _check(cell, "counter_reset", not reset, float(len(reset)), 0.0, message + remedy)
+        return _check(cell, "counter_reset", None, None, 0.0, message)
+    return _check(cell, "counter_reset", not reset, float(len(reset)), 0.0, message)
 
 
 def no_foreign_traffic(cell: CellEvidence) -> IntegrityCheck:
@@ -59,37 +50,18 @@ def no_foreign_traffic(cell: CellEvidence) -> IntegrityCheck:
     (generated − received − what cut and failed answers may still have cost) ÷ generated, in the worst block.
     """
     shares = [share for arm in ARMS for share in _foreign_shares(cell, arm)]
-    if not shares:
-        return _check(
-            cell,
-            "foreign_traffic",
-            None,
-            None,
-            FOREIGN_SHARE,
-            f"{place_of(cell.cell)} the engines do not tell what they generated.",
-        )
-    worst = max(shares)
-    ok = worst <= FOREIGN_SHARE
-    message = (
-        f"{place_of(cell.cell)} {percent(max(worst, 0.0))} of the tokens that an engine generated were not asked for by this run"
-        f" (allowed: {percent(FOREIGN_SHARE)}){'' if ok else ': keep other traffic away from both endpoints'}."
-    )
+    worst = max(shares, default=None)
+    ok = None if worst is None else worst <= FOREIGN_SHARE
+    message = integrity.foreign_traffic(cell.cell, worst, FOREIGN_SHARE, ok)
     return _check(cell, "foreign_traffic", ok, worst, FOREIGN_SHARE, message)
 
 
 def prefix_cache_alike(cell: CellEvidence) -> IntegrityCheck:
     """Both arms found about as much of their prompts in a cache: an arm that ran second on warm prompts has no prefill to do."""
     rates = PerArm(_hit_rate(cell, "baseline"), _hit_rate(cell, "speculative"))
-    if rates.baseline is None or rates.speculative is None:
-        message = f"{place_of(cell.cell)} the engines do not tell how much of the prompts they found in a cache."
-        return _check(cell, "cache_imbalance", None, None, HIT_RATE_DIFFERENCE, message)
-    difference = abs(rates.speculative - rates.baseline)
-    ok = difference <= HIT_RATE_DIFFERENCE
-    message = (
-        f"{place_of(cell.cell)} {percent(rates.baseline)} of the prompt tokens came from a cache in the baseline and"
-        f" {percent(rates.speculative)} with speculation (allowed: {percent(HIT_RATE_DIFFERENCE)} apart)"
-        f"{'' if ok else ': salt the prompts, reset the caches, or alternate the arms'}."
-    )
+    difference = None if rates.baseline is None or rates.speculative is None else abs(rates.speculative - rates.baseline)
+    ok = None if difference is None else difference <= HIT_RATE_DIFFERENCE
+    message = integrity.prefix_cache(cell.cell, rates, HIT_RATE_DIFFERENCE, ok)
     return _check(cell, "cache_imbalance", ok, difference, HIT_RATE_DIFFERENCE, message)
 
 
@@ -106,18 +78,13 @@ def speculation_on(cell: CellEvidence, declared: PerArm[bool]) -> tuple[Integrit
             continue
         name = f"speculation_{arm}"
         known = [drafts for block in cell.blocks.of(arm) if (drafts := _drafting(cell, block)) is not None]
+        wanted = declared.of(arm)
+        message = integrity.speculation(cell.cell, arm, known, wanted)
         if not known:
-            checks.append(
-                _check(cell, name, None, None, None, f"{place_of(cell.cell)} the {arm} engine does not tell its drafts.")
-            )
+            checks.append(_check(cell, name, None, None, None, message))
             continue
         share = sum(known) / len(known)
-        wanted = declared.of(arm)
         ok = all(known) if wanted else not any(known)
-        rule = "in all of them, as the scenario declares a method" if wanted else "in none, as the scenario declares no method"
-        message = (
-            f"{place_of(cell.cell)} the {arm} arm drafted throughout {sum(known)} of {len(known)} blocks (expected: {rule})."
-        )
         checks.append(_check(cell, name, ok, share, 1.0 if wanted else 0.0, message))
     return tuple(checks)
 

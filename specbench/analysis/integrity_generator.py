@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from statistics import fmean, median
 
 from specbench.analysis.cells import CellEvidence
-from specbench.analysis.words import number, percent, place_of
+from specbench.explain import integrity
 from specbench.model.asked import ARMS, ArmName
 from specbench.model.judged import IntegrityCheck, PerArm
 from specbench.model.seen import Block, GeneratorHealth, RequestRecord
@@ -21,7 +21,6 @@ CONCURRENCY_HELD = 0.95
 LATE_MS, LATE_SHARE = 5.0, 0.01  # docs/adr/0022
 LATEST_BLOCK = 4.0  # so many times the limit voids a cell by one block alone: docs/adr/0022
 SPOILED_SHARE = 0.01
-FEWER_STREAMS = "run fewer streams per process or more processes"
 
 
 def events_apart(cell: CellEvidence) -> IntegrityCheck:
@@ -38,17 +37,8 @@ def events_apart(cell: CellEvidence) -> IntegrityCheck:
     ok = firsts <= allowed and (share or 0.0) <= CENSORED_SHARE
     without = [arm for arm in ARMS if found.of(arm).share is None]
     if ok and without:
-        message = (
-            f"{place_of(cell.cell)} no gap of the {' and of the '.join(without)} arm lies inside the steady window,"
-            " so it is not known how many could not be timed."
-        )
-        return _check(cell, "merged_events", None, None, CENSORED_SHARE, message)
-    gaps = "no gap" if share is None else f"{percent(share)} of the {worse} arm's gaps"
-    message = (
-        f"{place_of(cell.cell)} {gaps} and {firsts} of the {hit} arm's first"
-        f" tokens could not be timed, as the client read events together (allowed: {percent(CENSORED_SHARE)} and {allowed})"
-        f"{'' if ok else ': ' + FEWER_STREAMS}."
-    )
+        return _check(cell, "merged_events", None, None, CENSORED_SHARE, integrity.no_gaps(cell.cell, without))
+    message = integrity.events_apart(cell.cell, (worse, share), (hit, firsts), (CENSORED_SHARE, allowed), ok)
     return _check(cell, "merged_events", ok, share, CENSORED_SHARE, message)
 
 
@@ -100,13 +90,7 @@ def reads_in_time(cell: CellEvidence) -> IntegrityCheck:
     (`client_saturated`).
     """
     lag = _worst(cell, lambda health: health.read_lag_ms_p99)
-    if lag is None:
-        message = (
-            f"{place_of(cell.cell)} stamps were taken on reading, not on arrival, so it is not known how late the client read."
-        )
-        return _check(cell, "read_lag", None, None, None, message)
-    message = f"{place_of(cell.cell)} 1 in 100 reads came {number(lag)} ms or more after the data, stamped on arrival."
-    return _check(cell, "read_lag", True, lag, None, message)
+    return _check(cell, "read_lag", None if lag is None else True, lag, None, integrity.reads_in_time(cell.cell, lag))
 
 
 def sends_in_time(cell: CellEvidence) -> IntegrityCheck:
@@ -118,18 +102,13 @@ def sends_in_time(cell: CellEvidence) -> IntegrityCheck:
     delays = [[block.health.send_delay_ms_p95 for block in cell.blocks.of(arm)] for arm in ARMS]
     known = [of_arm for each in delays if (of_arm := [delay for delay in each if delay is not None])]
     if not known:
-        message = f"{place_of(cell.cell)} it is not known how late requests were sent."
-        return _check(cell, "send_delay", None, None, None, message)
+        return _check(cell, "send_delay", None, None, None, integrity.sends_in_time(cell.cell, None, (0.0, 0.0), None))
     delay, worst = max(map(fmean, known)), max(map(max, known))
     answers = [[ms(record.end_ns) for record in cell.records.of(arm) if record.outcome == "ok"] for arm in ARMS]
     limit = min(latest_ms(times, closed_loop=cell.cell.rate is None) for times in answers)
     most = LATEST_BLOCK * limit
     ok = delay <= limit and worst <= most
-    message = (
-        f"{place_of(cell.cell)} 1 in 20 requests left {number(delay)} ms or more after its time on average over the blocks,"
-        f" {number(worst)} ms in the latest block (allowed: {number(limit)} and {number(most)} ms)"
-        f"{'' if ok else ': ' + FEWER_STREAMS}."
-    )
+    message = integrity.sends_in_time(cell.cell, (delay, worst), (limit, most), ok)
     value, allowed = (delay, limit) if delay > limit or ok else (worst, most)
     return _check(cell, "send_delay", ok, value, allowed, message)
 
@@ -151,28 +130,16 @@ def machine_free(cell: CellEvidence) -> IntegrityCheck:
     busy = _worst(cell, lambda health: health.machine_cpu_share)
     lag = _worst(cell, lambda health: health.loop_lag_ms_p99)
     events = _worst(cell, lambda health: health.events_per_stamp)
-    known = [
-        f"the machine's processors were busy {percent(busy)} of the time" if busy is not None else "",
-        f"1 in 100 times the client's loop woke {number(lag)} ms late or more" if lag is not None else "",
-        f"one read brought {number(events)} events on average" if events is not None else "",
-    ]
-    said = "; ".join(each for each in known if each) or "it is not known how busy the client's machine was"
-    message = f"{place_of(cell.cell)} {said}{' (in the worst block of each)' if any(known) else ''}."
-    return _check(cell, "machine_busy", True if any(known) else None, busy, None, message)
+    known = any(figure is not None for figure in (busy, lag, events))
+    message = integrity.machine_free(cell.cell, busy, lag, events)
+    return _check(cell, "machine_busy", True if known else None, busy, None, message)
 
 
 def cpu_free(cell: CellEvidence) -> IntegrityCheck:
     """The generator's core had room in every block."""
     share = _worst(cell, lambda health: health.cpu_share)
-    if share is None:
-        return _check(
-            cell, "client_saturated", None, None, CPU_SHARE, f"{place_of(cell.cell)} the client's CPU was not measured."
-        )
-    ok = share <= CPU_SHARE
-    message = (
-        f"{place_of(cell.cell)} the client's core was busy {percent(share)} of the time"
-        f" (allowed: {percent(CPU_SHARE)}){'' if ok else ': ' + FEWER_STREAMS}."
-    )
+    ok = None if share is None else share <= CPU_SHARE
+    message = integrity.cpu_free(cell.cell, share, CPU_SHARE, ok)
     return _check(cell, "client_saturated", ok, share, CPU_SHARE, message)
 
 
@@ -182,14 +149,11 @@ def concurrency_held(cell: CellEvidence) -> IntegrityCheck:
     held = [block.health.achieved_concurrency for block in _blocks(cell)]
     known = [share for share in held if share is not None]
     if asked is None or not known:
-        message = f"{place_of(cell.cell)} the number of requests in flight was not held, or not measured."
-        return _check(cell, "achieved_concurrency", None, None, None, message)
+        unknown = integrity.concurrency_held(cell.cell, None, CONCURRENCY_HELD, None)
+        return _check(cell, "achieved_concurrency", None, None, None, unknown)
     least = min(known)
     ok = least >= CONCURRENCY_HELD
-    message = (
-        f"{place_of(cell.cell)} {number(least * asked)} requests were in flight on average in the emptiest block"
-        f" (allowed: {number(CONCURRENCY_HELD * asked)} or more){'' if ok else ', so the client did not keep the load up'}."
-    )
+    message = integrity.concurrency_held(cell.cell, least * asked, CONCURRENCY_HELD * asked, ok)
     return _check(cell, "achieved_concurrency", ok, least, CONCURRENCY_HELD, message)
 
 
@@ -199,11 +163,7 @@ def clock_steady(cell: CellEvidence) -> IntegrityCheck:
     steps = sum(block.health.clock_steps for block in _blocks(cell))
     share = steps / requests
     ok = share <= SPOILED_SHARE
-    message = (
-        f"{place_of(cell.cell)} the machine's clock was set during {steps} answers (allowed: {percent(SPOILED_SHARE)} of them)"
-    )
-    remedy = "." if ok else ": stop what sets it (a time service that steps) and run again."
-    return _check(cell, "clock_step", ok, share, SPOILED_SHARE, message + remedy)
+    return _check(cell, "clock_step", ok, share, SPOILED_SHARE, integrity.clock_steady(cell.cell, steps, SPOILED_SHARE, ok))
 
 
 def _blocks(cell: CellEvidence) -> list[Block]:

@@ -13,16 +13,17 @@ from specbench.analysis.columns import Columns
 from specbench.analysis.events import Floats
 from specbench.analysis.latency import e2e
 from specbench.analysis.stats_paired import mean_with_t
-from specbench.analysis.words import number, percent, place_of
+from specbench.explain import integrity
+from specbench.explain.phrases import place_of
 from specbench.model.asked import ARMS, ArmName
-from specbench.model.judged import IntegrityCheck
+from specbench.model.guardrails import PAIRS_KEPT
+from specbench.model.judged import IntegrityCheck, PerArm
 from specbench.model.seen import RequestRecord
 from specbench.units import NS_PER_MS
 
 EXCESS_POINTS = 0.02  # fewer than 1 answer in 50 moves no p95 by a margin that anybody sets
 EXCESS_ALPHA = 0.01  # three such checks in every cell of a matrix must not cry wolf
 PROMPT_TOKENS_APART = 0.02
-PAIRS_KEPT = 0.8
 LEAST_TOKENS = 20  # in each half of a block, below which its mean is noise
 REQUESTS_PER_HALF = 2  # in a shorter half, where requests happen to be in their lives looks like drift
 
@@ -46,23 +47,16 @@ def same_prompts(cell: CellEvidence) -> tuple[IntegrityCheck, ...]:
     before, after = (_asked(cell, arm) for arm in ARMS)
     common = sorted(before.keys() & after.keys())
     if not common:
-        message = f"{place_of(cell.cell)} no prompt was put to both arms."
-        return (_check(cell, "same_prompts", None, None, 0.0, message),)
+        return (_check(cell, "same_prompts", None, None, 0.0, integrity.same_prompts(cell.cell, 0, 0, 0)),)
     unlike = sum(1 for key in common if _terms(before[key]) != _terms(after[key]))
     refused = sum(1 for key in common if _refused_by_one(before[key], after[key]))
-    message = (
-        f"{place_of(cell.cell)} {unlike} of {len(common)} prompts were put to the arms in different terms, and {refused} were too"
-        " long for one arm alone (allowed: none)."
-    )
+    message = integrity.same_prompts(cell.cell, unlike, refused, len(common))
     checks = [_check(cell, "same_prompts", unlike + refused == 0, float(unlike + refused), 0.0, message)]
     counted = [(b, a) for key in common if (b := before[key].prompt_tokens) and (a := after[key].prompt_tokens)]
     if counted:
         ratio = sum(a for _, a in counted) / sum(b for b, _ in counted)
         ok = abs(ratio - 1) <= PROMPT_TOKENS_APART
-        text = (
-            f"{place_of(cell.cell)} the speculative endpoint counts {number(ratio)} times the baseline's tokens in the same"
-            f" prompts (allowed: {percent(PROMPT_TOKENS_APART)} apart){'' if ok else ': another tokenizer or chat template'}."
-        )
+        text = integrity.prompt_tokens(cell.cell, ratio, PROMPT_TOKENS_APART, ok)
         checks.append(_check(cell, "prompt_tokens", ok, ratio, PROMPT_TOKENS_APART, text))
     return tuple(checks)
 
@@ -70,9 +64,9 @@ def same_prompts(cell: CellEvidence) -> tuple[IntegrityCheck, ...]:
 def nothing_excessive(cell: CellEvidence) -> tuple[IntegrityCheck, ...]:
     """No arm loops, breaks off or stays silent in significantly more of its answers than the other."""
     return (
-        _excess(cell, "looping", "ran in a loop", lambda record: record.looping),
-        _excess(cell, "truncated", "broke off", lambda record: record.outcome == "truncated_stream"),
-        _excess(cell, "empty", "were empty", lambda record: record.outcome == "empty_output"),
+        _excess(cell, "looping", lambda record: record.looping),
+        _excess(cell, "truncated", lambda record: record.outcome == "truncated_stream"),
+        _excess(cell, "empty", lambda record: record.outcome == "empty_output"),
     )
 
 
@@ -81,10 +75,7 @@ def pairs_present(cell: CellEvidence, planned: int, *, whole: bool) -> Integrity
     windows = [{b.pair for b in cell.blocks.of(arm) if b.window_open_ns is not None} for arm in ARMS]
     share = len(windows[0] & windows[1]) / planned
     ok = None if not whole and share < PAIRS_KEPT else share >= PAIRS_KEPT
-    message = (
-        f"{place_of(cell.cell)} {len(windows[0] & windows[1])} of {planned} planned pairs of blocks were measured"
-        f" (allowed: {percent(PAIRS_KEPT)} or more)."
-    )
+    message = integrity.pairs_present(cell.cell, len(windows[0] & windows[1]), planned, PAIRS_KEPT)
     return _check(cell, "pairs_present", ok, share, PAIRS_KEPT, message)
 
 
@@ -119,22 +110,19 @@ def _changes(columns: Columns) -> Floats:
     return np.log(per_token[:, 1] / per_token[:, 0])
 
 
-def _excess(cell: CellEvidence, name: str, words: str, is_so: Callable[[RequestRecord], bool]) -> IntegrityCheck:
+def _excess(cell: CellEvidence, name: str, is_so: Callable[[RequestRecord], bool]) -> IntegrityCheck:
     """The difference of shares, pair by pair, with t: such answers come in bursts, which no test on requests allows for."""
     shares = [_shares(cell, arm, is_so) for arm in ARMS]
     pairs = sorted(shares[0].keys() & shares[1].keys())
     check = f"excess_{name}"
     if not pairs:
-        return _check(cell, check, None, None, EXCESS_POINTS, f"{place_of(cell.cell)} no pair has answers of both arms.")
+        return _check(cell, check, None, None, EXCESS_POINTS, integrity.excess(cell.cell, name, None, EXCESS_POINTS, None))
     differences = np.array([shares[1][pair] - shares[0][pair] for pair in pairs])
     points = float(differences.mean())
     p = mean_with_t(np.sign(points) * differences).p_above(0.0)
     ok = not (abs(points) > EXCESS_POINTS and p is not None and 2 * p < EXCESS_ALPHA)  # either arm may be the one with more
-    means = [float(np.mean([share[pair] for pair in pairs])) for share in shares]
-    message = (
-        f"{place_of(cell.cell)} {percent(means[1])} of the answers {words} with speculation and {percent(means[0])} without"
-        f" (allowed: {percent(EXCESS_POINTS)} apart, unless by chance){'' if ok else ', so the arms did different work'}."
-    )
+    means = PerArm(*(float(np.mean([share[pair] for pair in pairs])) for share in shares))
+    message = integrity.excess(cell.cell, name, means, EXCESS_POINTS, ok)
     return _check(cell, check, ok, points, EXCESS_POINTS, message)
 
 

@@ -6,23 +6,23 @@ Composition only: no statistic, no rule and no sentence is made here. The same e
 from collections.abc import Sequence
 
 from specbench.analysis.casework import applies, benefit_of, run_findings
-from specbench.analysis.cells import CellEvidence, cells_of, gain_by_rate, level_of
+from specbench.analysis.cells import CellEvidence, cells_of
 from specbench.analysis.citation import deciding
-from specbench.analysis.guardrails import RUN_WIDE
 from specbench.analysis.integrity import cell_checks, run_checks, steadiness
 from specbench.analysis.measured import MeasuredCell, measure
 from specbench.analysis.notes import run_notes
 from specbench.analysis.place import enough_launches, place_of_run
 from specbench.analysis.safety import count_finding, error_finding, excess_of, told_by
-from specbench.analysis.standing import Conditions, Standing, state_of
 from specbench.analysis.summary import config_of, endpoint_of, run_info
 from specbench.analysis.theory import theory_of
 from specbench.analysis.timeline import course_of, timelines_of
 from specbench.analysis.until import alpha_now
 from specbench.analysis.verdict import verdict_of
-from specbench.analysis.words import place_of
 from specbench.errors import ExitCode
+from specbench.explain.phrases import place_of
 from specbench.model.asked import Scenario
+from specbench.model.cell_assessment import Conditions, Standing, state_of
+from specbench.model.guardrails import RUN_WIDE
 from specbench.model.judged import Axes, CellResult, Finding, IntegrityCheck, PerArm, Result
 from specbench.model.seen import Evidence
 
@@ -135,7 +135,7 @@ def _standing(result: CellResult, cell: MeasuredCell, benefit: Finding | None) -
         place=place_of(where),
         slice=(where.bin, where.sampling),
         axis="concurrency" if where.rate is None else "rate",
-        level=level_of(where),
+        level=where.level,
         required=result.required,
         primary=result.primary,
         state=result.state,
@@ -162,7 +162,7 @@ def _safety(evidence: Evidence, cells: Sequence[MeasuredCell], alpha: float) -> 
 
 def _shows_benefit(cell: CellEvidence, evidence: Evidence) -> bool:
     """Whether the benefit must show here: in the primary cell of its slice, in the closed loop unless only a rate is named."""
-    return cell.primary and (cell.cell.rate is not None) == gain_by_rate(evidence.manifest.scenario.matrix)
+    return cell.primary and (cell.cell.rate is not None) == evidence.manifest.scenario.matrix.gain_by_rate
 
 
 def _smallest_margin(evidence: Evidence) -> float:

@@ -1,35 +1,30 @@
-"""What a reader of the verdict must know beside it: demonstration text, prompts that were refused, acceptance that fell.
+"""Which notes a run has: demonstration text, prompts that were refused, acceptance that fell.
 
-Notes decide nothing; what decides is a finding or a check.
+Notes decide nothing; what decides is a finding or a check. Their sentences are in `explain/notes.py`.
 """
 
 import math
 from collections.abc import Sequence
 
-from specbench.analysis.harm import holm
 from specbench.analysis.measured import MeasuredCell
+from specbench.analysis.stats_holm import holm
 from specbench.analysis.stats_paired import Estimate
 from specbench.analysis.theory import gain_ends
-from specbench.analysis.words import metric_words, percent, place_of
+from specbench.explain import notes
 from specbench.model.seen import Evidence
 
 ALPHA_FALL = 0.1
-DEMONSTRATION = (
-    "The prompts are cut from a demonstration corpus, which models know by heart: acceptance on it is higher than on other text,"
-    " so decide on your own prompts (workload.source.dataset)."
-)
 
 
 def run_notes(evidence: Evidence, cells: Sequence[MeasuredCell]) -> tuple[str, ...]:
     """The notes of a run, in a fixed order: those made before load, then those that the records ask for."""
     found = [*evidence.manifest.notes]
     if evidence.manifest.scenario.workload.corpus is not None:
-        found.append(DEMONSTRATION)
+        found.append(notes.CORPUS)
     if evidence.partial:
-        why = "The run ended early" if evidence.finished is None else "An engine died in the run"
-        found.append(f"{why}: every number is of the part that was measured.")
+        found.append(notes.ended_early(evidence.finished is not None))
     if evidence.blocks:
-        found.extend(f"Found while reading the run: {problem}" for problem in evidence.problems)
+        found.extend(map(notes.unreadable, evidence.problems))
     found.extend(_too_long(evidence))
     found.extend(_waited(evidence))
     found.extend(_fallen_alpha(cells, evidence.manifest.scenario.alpha))
@@ -40,20 +35,14 @@ def run_notes(evidence: Evidence, cells: Sequence[MeasuredCell]) -> tuple[str, .
 
 def _too_long(evidence: Evidence) -> list[str]:
     count = sum(1 for record in evidence.records if record.outcome == "prompt_too_long")
-    if not count:
-        return []
-    return [f"{count} requests were refused as longer than the model's context; they count neither as answers nor as failures."]
+    return [notes.too_long(count)] if count else []
 
 
 def _waited(evidence: Evidence) -> list[str]:
     """The open-loop cells in which requests waited for another to end, as the generator has only so many at once."""
     cells = {cell.id: cell for cell in evidence.manifest.cells}
     waited = dict.fromkeys(block.cell for block in evidence.blocks if block.limit_hit)
-    return [
-        f"{place_of(cells[name])} the most requests that may be under way at once were, so later ones were sent late:"
-        " the endpoint does not keep up. Their times count from the moment at which they were due."
-        for name in waited
-    ]
+    return [notes.waited(cells[name]) for name in waited]
 
 
 def _weighted(evidence: Evidence, cells: Sequence[MeasuredCell]) -> list[str]:
@@ -70,8 +59,7 @@ def _weighted(evidence: Evidence, cells: Sequence[MeasuredCell]) -> list[str]:
     if not total:
         return []
     ratio = math.exp(sum(share * value for share, value in weighed) / total)
-    shares = f"Weighted by the shares of traffic given for {len(weighed)} cells"
-    return [f"{shares}, {metric_words(metric)} is {ratio:.2f} times the baseline's."]
+    return [notes.weighted(metric, len(weighed), ratio)]
 
 
 def _fallen_alpha(cells: Sequence[MeasuredCell], alpha: float) -> list[str]:
@@ -79,8 +67,7 @@ def _fallen_alpha(cells: Sequence[MeasuredCell], alpha: float) -> list[str]:
     tested = [(cell, cell.alpha_trend.mean, p) for cell in cells if cell.alpha_trend and (p := _p_of_fall(cell)) is not None]
     adjusted = holm([p for _, _, p in tested])
     return [
-        f"{place_of(cell.evidence.cell)} alpha fell by {percent(1 - math.exp(change))} from the beginning of the run to its end:"
-        " acceptance drifts, so later traffic may gain less."
+        notes.fallen_alpha(cell.evidence.cell, 1 - math.exp(change))
         for (cell, change, _), p in zip(tested, adjusted, strict=True)
         if p < alpha and 1 - math.exp(change) > ALPHA_FALL
     ]
@@ -106,13 +93,5 @@ def _gain_ends(cells: Sequence[MeasuredCell]) -> list[str]:
         ]
         end = gain_ends(sorted(points))
         if end is not None and end > min(load for load, _ in points):
-            of = "/".join(part for part in name if part is not None)
-            found.append(
-                "An explanation: by a line through the measured ratios, speculation stops shortening the time per token near"
-                f" {_streams(round(end))}{f' of {of}' if of else ''}; this is no cap."
-            )
+            found.append(notes.gain_ends(end, *name))
     return found
-
-
-def _streams(count: int) -> str:
-    return f"{count} {'stream' if count == 1 else 'streams'}"

@@ -8,14 +8,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from urllib.parse import urlsplit
 
-from specbench.analysis.headlines import MIN_LAUNCHES
-from specbench.analysis.words import number, subject_of
+from specbench.explain import hosts
+from specbench.explain.phrases import subject_of
 from specbench.model.asked import ARMS
 from specbench.model.cited import CitedRun
+from specbench.model.guardrails import MIN_LAUNCHES
 from specbench.model.judged import Finding
 from specbench.model.seen import Block, Cell, Manifest
-
-_KINDS = {"aa": "an A/A of the two places", "swap": "the same arms with their places exchanged", None: "an earlier run"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +47,7 @@ def place_of_run(manifest: Manifest, findings: Sequence[Finding]) -> Place:
             together with them.
     """
     doubts = [(run, doubt_of(run, findings, manifest.cells)) for run in manifest.place_evidence]
-    said = tuple(_sentence(run, doubt) for run, doubt in doubts)
+    said = tuple(hosts.cited_run(run, doubt) for run, doubt in doubts)
     return Place(place_by_address(manifest) or any(doubt is None for _, doubt in doubts), said)
 
 
@@ -61,23 +60,22 @@ def doubt_of(run: CitedRun, findings: Sequence[Finding], cells: Sequence[Cell]) 
     if run.problem is not None or run.kind == "aa":
         return run.problem
     if not any(finding.role == "success" for finding in findings):
-        return "nothing was measured in this run that could be read together with it"
+        return hosts.NOTHING_TO_READ_WITH
     earlier = {(found.cell, found.metric, found.role): found for found in run.findings}
     for finding in findings:
         what = subject_of(finding.metric, finding.cell, cells)
         found = earlier.get((finding.cell, finding.metric, finding.role))
         if found is None:
-            return f"it did not judge {what}"
+            return hosts.not_judged(what)
         if found.state != finding.state:
-            return f"{what} was {found.state} there and is {finding.state} here"
+            return hosts.other_state(what, found.state, finding.state)
         if finding.ratio is None or found.ratio is None or finding.cell is None:
             continue
         if finding.role == "success" and (finding.ratio - 1) * (found.ratio - 1) < 0:
-            return f"{what} went up in one run and down in the other"
+            return hosts.other_way(what)
         place = math.sqrt(finding.ratio / found.ratio) if finding.ratio and found.ratio else None
         if place is None or finding.bound is None or abs(math.log(place)) >= abs(math.log(finding.bound)):
-            apart = "" if place is None else f": {number(place)} times"
-            return f"in {what} the places themselves differ by more than the check allows{apart}"
+            return hosts.places_apart(what, place)
     return None
 
 
@@ -86,13 +84,6 @@ def enough_launches(manifest: Manifest, blocks: Sequence[Block]) -> bool:
     if manifest.scenario.matrix.schedule != "restart":
         return True
     return all(len({block.launch for block in blocks if block.arm == arm}) >= MIN_LAUNCHES for arm in ARMS)
-
-
-def _sentence(run: CitedRun, doubt: str | None) -> str:
-    name = run.cited if run.run_id in (None, run.cited) else f"{run.cited} ({run.run_id})"
-    if doubt is None:
-        return f"The two places are alike, as run {name} shows: {_KINDS[run.kind]}, {run.verdict}."
-    return f"Run {name} does not show that the two places are alike: {doubt}."
 
 
 def _url(manifest: Manifest, index: int) -> str | None:

@@ -6,9 +6,9 @@ Planning arithmetic only; nothing here looks at a metric or a guardrail.
 import math
 
 from specbench.analysis.stats_paired import t_quantile
+from specbench.model.guardrails import BUDGET_PAIRS
 
 POWER = 0.8
-BUDGET_PAIRS = 100  # five times the largest profile: what nobody will run, a report should not propose
 
 
 def detectable_effect(se_log: float, df: int, alpha: float) -> float:

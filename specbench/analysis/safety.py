@@ -8,37 +8,22 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from specbench.analysis.findings import draft_of
 from specbench.analysis.samples import Totals
 from specbench.analysis.stats_rates import RateDifference, rate_difference, share_upper_bound
-from specbench.analysis.words import chance, metric_words, number, percent, sure
+from specbench.explain import safety
+from specbench.explain.safety import Failures, ToldCount
 from specbench.model.asked import ARMS, ArmName, Guardrail
+from specbench.model.guardrails import DEFAULT_EXCESS
 from specbench.model.judged import Finding, FindingState, PerArm
 from specbench.model.seen import Block
 
-DEFAULT_EXCESS = 0.005
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Excess:
+class Excess(Failures):
     """Failed requests of both arms, and how their shares differ; `rates` is None where an arm had no request."""
 
-    failed: PerArm[int]
-    requests: PerArm[int]
     rates: RateDifference | None
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ToldCount:
-    """What one arm's engine says of a count over its `blocks`, of which `silent` do not tell; `count` is None where unknown."""
-
-    count: int | None
-    silent: int
-    blocks: int
-
-    @property
-    def ever(self) -> bool:
-        """Whether any block tells."""
-        return self.silent < self.blocks
 
 
 def excess_of(baseline: Sequence[Totals], speculative: Sequence[Totals], alpha: float) -> Excess:
@@ -64,14 +49,14 @@ def error_finding(guardrail: Guardrail, excess: Excess, alpha: float) -> Finding
     if guardrail.slo is not None and rates is not None:
         return _error_slo(guardrail, guardrail.slo, excess, rates, alpha)
     margin = DEFAULT_EXCESS if guardrail.margin is None else guardrail.margin
-    state: FindingState
     if rates is None:
-        state = "NODATA"
-    elif rates.difference <= 0 or rates.high < margin:
+        return _finding(guardrail, "NODATA", margin, rates, safety.no_requests(excess))
+    state: FindingState = "FAIL" if rates.p_excess < alpha else "INCONCLUSIVE"
+    if rates.difference <= 0 or rates.high < margin:
         state = "PASS"
-    else:
-        state = "FAIL" if rates.p_excess < alpha else "INCONCLUSIVE"
-    return _finding(guardrail, state, margin, rates, _error_reason(excess, state, margin, alpha, _over(guardrail)))
+    surplus = rates.difference, rates.high, rates.p_excess
+    sentence = safety.share_against_baseline(guardrail, excess, state, surplus, margin, alpha)
+    return _finding(guardrail, state, margin, rates, sentence)
 
 
 def _error_slo(guardrail: Guardrail, slo: float, excess: Excess, rates: RateDifference, alpha: float) -> Finding:
@@ -83,10 +68,8 @@ def _error_slo(guardrail: Guardrail, slo: float, excess: Excess, rates: RateDiff
         state = "PASS"
     elif kept is not None and 1 - kept > slo:
         state = "FAIL"
-    seen = f"{_over(guardrail)} {_of(excess, 'speculative')} requests failed with speculation (allowed: {percent(slo)})"
-    bound = f"the true share lies {'above' if state == 'FAIL' else 'below'}"
     end = None if kept is None or high is None else 1 - kept if state == "FAIL" else high
-    sentence = f"{seen}; {bound} {percent(end or 0.0)} with {sure(alpha)}."
+    sentence = safety.share_within(guardrail, excess, slo, state, end or 0.0, alpha)
     return replace(_finding(guardrail, state, None, None, sentence), slo=slo, bound=slo, upper=end)
 
 
@@ -96,37 +79,15 @@ def count_finding(guardrail: Guardrail, told: PerArm[ToldCount]) -> Finding:
     Not known of an arm: NODATA. No block of either arm tells: NODATA, and not required, as no engine is obliged to tell; one that
     tells at times is, as its silence may hide what happened.
     """
-    words = metric_words(guardrail.metric)
     before, after = told.baseline.count, told.speculative.count
-    over = _over(guardrail)
     state: FindingState
     allowed = before if guardrail.slo is None else guardrail.slo
     if allowed is None or after is None or (told.speculative.silent and after <= allowed):
-        state, reason = "NODATA", _silence(told, words, over)
+        state, reason = "NODATA", safety.count_unknown(guardrail, told)
     else:
-        state = "FAIL" if after > allowed else "PASS"
-        limit = "no more than without" if guardrail.slo is None else f"at most {number(guardrail.slo)}"
-        least = "at least " if told.speculative.silent else ""
-        without = "" if before is None else f" and {before} without"
-        reason = f"{over} {words} was {least}{after} with speculation{without} (allowed: {limit})."
+        state, reason = "FAIL" if after > allowed else "PASS", safety.count_known(guardrail, told)
     asked = guardrail.required and (told.baseline.ever or told.speculative.ever)
     return _finding(guardrail, state, None, None, reason, required=asked)
-
-
-def _silence(told: PerArm[ToldCount], words: str, over: str) -> str:
-    """Why a count is not known, which at least one arm does not tell whole."""
-    before, after = told.baseline, told.speculative
-    so = "so the arms cannot be compared in it"
-    if not before.ever and not after.ever:
-        return f"Neither engine tells {words}."
-    if before.count is None and after.count is None:
-        gaps = f"in {before.silent} of {before.blocks} blocks and the speculative one in {after.silent} of {after.blocks}"
-        return f"The baseline's engine was silent {gaps} about {words}, {so}."
-    name, arm = ("baseline's engine", before) if before.count is None else ("speculative engine", after)
-    gap = f"was silent in {arm.silent} of {arm.blocks} blocks about" if arm.ever else "does not tell"
-    if after.count:
-        return f"{over} {words} was at least {after.count} with speculation; the {name} {gap} it, {so}."
-    return f"The {name} {gap} {words}, {so}."
 
 
 def told_by(cells: Sequence[PerArm[tuple[Block, ...]]], metric: str) -> PerArm[ToldCount]:
@@ -161,36 +122,6 @@ def _counts(cells: Sequence[PerArm[tuple[Block, ...]]], arm: ArmName, metric: st
     return counts
 
 
-def _over(guardrail: Guardrail) -> str:
-    """Over what the guardrail counts: the run, or the loads and bins that it is asked of."""
-    loads = "" if guardrail.cells is None else f" at loads of {', '.join(map(number, guardrail.cells))}"
-    bins = "" if guardrail.bins is None else f" in {', '.join(guardrail.bins)}"
-    return f"Over the run{loads}{bins}{':' if loads or bins else ''}"
-
-
-def _error_reason(excess: Excess, state: FindingState, margin: float, alpha: float, over: str) -> str:
-    rates = excess.rates
-    if rates is None:
-        lacking = "the baseline" if not excess.requests.baseline else "the speculative arm"
-        return f"No request of {lacking} ended by itself, so the shares of failed requests cannot be compared."
-    seen = f"{over} {_of(excess, 'speculative')} requests failed with speculation and {_of(excess, 'baseline')} without"
-    points = f"{number(100 * margin)} points"
-    if state == "FAIL":
-        by_chance = chance(rates.p_excess)
-        return f"{seen} (allowed: no more than without); if speculation changed nothing, it would look this bad in {by_chance}."
-    if rates.difference <= 0:
-        return f"{seen}: no larger a share than the baseline's."
-    bound = f"{number(100 * rates.high)} points with {sure(alpha)}"
-    if state == "PASS":
-        return f"{seen} (allowed: at most {points} more); the true surplus lies below {bound}."
-    return f"{seen} (allowed: at most {points} more), but the true surplus is only known to lie below {bound}."
-
-
-def _of(excess: Excess, arm: ArmName) -> str:
-    failed, requests = excess.failed.of(arm), excess.requests.of(arm)
-    return f"{failed:,} of {requests:,} ({percent(failed / requests)})"
-
-
 def _finding(
     guardrail: Guardrail,
     state: FindingState,
@@ -200,24 +131,16 @@ def _finding(
     *,
     required: bool | None = None,
 ) -> Finding:
-    return Finding(
-        metric=guardrail.metric,
-        cell=None,
-        role=guardrail.role,
+    return replace(
+        draft_of(guardrail),
         required=guardrail.required if required is None else required,
         state=state,
-        direction="lower",
         margin=margin,
         floor=0.0,
         slo=None,
         bound=margin,
-        ratio=None,
         upper=None if rates is None else rates.high,
         p_harm=None if rates is None else rates.p_excess,
-        p_harm_adjusted=None,
         supported_margin=None if rates is None else max(rates.high, 0.0),
-        pairs_needed=None,
-        detectable=None,
-        notes=(),
         reason=reason,
     )

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from specbench.analysis import headlines
-from specbench.analysis.standing import Axis, Conditions, Standing
+from specbench.explain import verdict
+from specbench.model.cell_assessment import Axis, Conditions, Standing
 from specbench.model.judged import EnableRange, Finding, Reason, VerdictWord
 
 RANGE_METHOD = "from the primary cell outward, every cell at its own 95 % bounds, ending at the first that did not pass"
@@ -54,9 +54,9 @@ def slice_verdict(standings: Sequence[Standing], safety: Sequence[Finding], cond
         return _on(required, spans, benefit, conditions)
     if any(standing.state == "FAIL" for standing in required):
         word: VerdictWord = "ROLLBACK" if conditions.place_controlled else "HOLD"
-        place = () if conditions.place_controlled else headlines.place_not_controlled("ROLLBACK", conditions.place_said)
-        return _off(word, required, (*place, *headlines.harm(required, benefit)))
-    reasons = headlines.hold(required, benefit, [finding for finding in safety if finding.state != "PASS"])
+        place = () if conditions.place_controlled else verdict.place_not_controlled("ROLLBACK", conditions.place_said)
+        return _off(word, required, (*place, *verdict.harm(required, benefit)))
+    reasons = verdict.hold(required, benefit, [finding for finding in safety if finding.state != "PASS"])
     return _off("HOLD", required, reasons)
 
 
@@ -64,22 +64,22 @@ def _on(required: Sequence[Standing], spans: Sequence[_Span], benefit: Finding, 
     """PROMOTE, or CAPPED where something above a range did not pass; HOLD where the run as a whole cannot carry it."""
     word: Literal["PROMOTE", "CAPPED"] = "CAPPED" if any(span.above for span in spans) else "PROMOTE"
     if conditions.partial:
-        return _off("HOLD", required, (headlines.partial(word), *headlines.unmeasured(required)))
+        return _off("HOLD", required, (verdict.partial(word), *verdict.unmeasured(required)))
     if not conditions.enough_launches:
-        return _off("HOLD", required, (headlines.too_few_launches(word),))
+        return _off("HOLD", required, (verdict.too_few_launches(word),))
     if not conditions.place_controlled:
         return _off(
-            "HOLD", required, (*headlines.place_not_controlled(word, conditions.place_said), headlines.benefit_shown(benefit))
+            "HOLD", required, (*verdict.place_not_controlled(word, conditions.place_said), verdict.benefit_shown(benefit))
         )
     ranges = {span.axis: _enable_range(span) for span in spans}
-    beyond = [reason for span in spans for reason in headlines.beyond(span.above, ranges[span.axis])]
-    headline = headlines.capped(ranges.values()) if word == "CAPPED" else headlines.promoted(required, ranges.values())
+    beyond = [reason for span in spans for reason in verdict.beyond(span.above, ranges[span.axis])]
+    headline = verdict.capped(ranges.values()) if word == "CAPPED" else verdict.promoted(required, ranges.values())
     return SliceVerdict(
         slice=required[0].slice,
         word=word,
         enable_range=ranges.get("concurrency"),
         rate_range=ranges.get("rate"),
-        reasons=(headline, headlines.benefit_shown(benefit), *beyond),
+        reasons=(headline, verdict.benefit_shown(benefit), *beyond),
     )
 
 

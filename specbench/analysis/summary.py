@@ -6,7 +6,6 @@ Plain restatement of the manifest; secrets and credentials in addresses are left
 from collections.abc import Sequence
 from urllib.parse import urlsplit, urlunsplit
 
-from specbench.analysis.cells import level_of
 from specbench.model.asked import Arm, ArmName, Sampling, Workload
 from specbench.model.judged import Config, EndpointInfo, RunInfo
 from specbench.model.seen import Cell, Evidence, Manifest
@@ -85,7 +84,7 @@ def _sampling(one: Sampling) -> str:
 
 def _primary(manifest: Manifest) -> str:
     """The first cell at the primary level; the first of all where none is there."""
-    named = [cell for cell in manifest.cells if level_of(cell) == manifest.scenario.matrix.primary]
+    named = [cell for cell in manifest.cells if cell.level == manifest.scenario.matrix.primary]
     first: Sequence[Cell] = named or manifest.cells
     return first[0].id if first else ""
 

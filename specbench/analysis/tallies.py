@@ -11,6 +11,7 @@ import numpy as np
 from specbench.analysis.columns import FAILED, NOT_TOLD, WITHOUT_LATENCY, Columns
 from specbench.analysis.events import Floats
 from specbench.analysis.samples import Totals, summed
+from specbench.explain import absences
 from specbench.model.seen import Telemetry
 from specbench.units import MS_PER_S, NS_PER_S
 
@@ -95,11 +96,11 @@ def _told(columns: Columns, name: str, of: Callable[[Telemetry], float | None]) 
     """A quantity of the engine's, over the blocks that tell it; the reason is the engine's own where none does."""
     n_units = len(columns.pairs)
     if not columns.whole:
-        return Totals(np.zeros(n_units), np.zeros(n_units), "the engine tells it for whole blocks only")
+        return Totals(np.zeros(n_units), np.zeros(n_units), absences.WHOLE_BLOCKS_ONLY)
     values = [(unit, of(block.telemetry)) for unit, block in zip(columns.unit, columns.blocks, strict=True) if block.telemetry]
     told = [(unit, value) for unit, value in values if value is not None]
     said = sorted({why for block in columns.blocks if block.telemetry and (why := block.telemetry.why_absent(name))})
-    reason = None if told else next(iter(said), "the engine does not tell it")
+    reason = None if told else next(iter(said), absences.NOT_TOLD)
     units = np.array([unit for unit, _ in told], dtype=np.int64)
     sums = summed(np.array([value for _, value in told], dtype=np.float64), units, n_units)
     return Totals(sums, np.bincount(units, minlength=n_units).astype(np.float64), reason)

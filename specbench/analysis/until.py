@@ -9,8 +9,6 @@ from specbench.analysis.stats_sequential import look_levels
 from specbench.model.judged import CellResult, Result
 from specbench.model.seen import Evidence
 
-OPEN = ("INCONCLUSIVE", "NODATA")
-
 
 def alpha_now(evidence: Evidence) -> float:
     """The one-sided error that this look at the data may make, so that all looks together make no more than the scenario's alpha.
@@ -23,11 +21,6 @@ def alpha_now(evidence: Evidence) -> float:
         return alpha
     budget = evidence.manifest.scenario.matrix.pairs
     return look_levels([min(pairs / budget, 1.0) for pairs in evidence.looks], alpha)[-1]
-
-
-def planned_pairs(evidence: Evidence) -> int:
-    """How many pairs each cell should have: all that were budgeted, or as many as there were at the look that ended the run."""
-    return evidence.looks[-1] if evidence.looks else evidence.manifest.scenario.matrix.pairs
 
 
 def is_settled(result: Result, pairs: int) -> bool:
@@ -44,7 +37,7 @@ def is_settled(result: Result, pairs: int) -> bool:
     if result.verdict not in ("PROMOTE", "CAPPED") or 2 * pairs < result.config.pairs:
         return False
     findings = [f for cell in result.cells for f in cell.findings if f.required] + [f for f in result.run_findings if f.required]
-    return not any(finding.state in OPEN for finding in findings)
+    return not any(finding.is_open for finding in findings)
 
 
 def _is_lost(cells: Sequence[CellResult]) -> bool:

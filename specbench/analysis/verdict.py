@@ -6,9 +6,9 @@ Rules 3 to 6 are `slices.py`'s, findings `findings.py`'s; this module reads stat
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from specbench.analysis import headlines
 from specbench.analysis.slices import SliceVerdict, slice_verdict
-from specbench.analysis.standing import Conditions, Standing, broken
+from specbench.explain import verdict
+from specbench.model.cell_assessment import Conditions, Standing, broken
 from specbench.model.judged import EnableRange, Finding, IntegrityCheck, Reason, SliceResult, VerdictWord
 
 _WORST_FIRST: tuple[VerdictWord, ...] = ("INVALID", "ROLLBACK", "HOLD", "CAPPED", "PROMOTE")
@@ -41,18 +41,18 @@ def verdict_of(
     """
     required = [standing for standing in standings if standing.required]
     if conditions.refusals:
-        return Verdict(word="INVALID", reasons=headlines.refused(conditions.refusals))
+        return Verdict(word="INVALID", reasons=verdict.refused(conditions.refusals))
     run_wide = [finding for finding in safety if finding.required]
     unsafe = [f for f in run_wide if f.state == "FAIL"]
     unsafe += [f for standing in required for f in broken(standing) if f.role == "safety"]
     dead = [standing for standing in required if standing.dead == ("speculative",)]
     if unsafe or dead:
-        return Verdict(word="ROLLBACK", reasons=headlines.unsafe(unsafe, dead))
+        return Verdict(word="ROLLBACK", reasons=verdict.unsafe(unsafe, dead))
     failed = [check for check in integrity if check.ok is False]
     failed += [check for standing in required for check in standing.integrity if check.ok is False]
     lost = [standing for standing in required if "baseline" in standing.dead]
     if failed or lost or not required:
-        return Verdict(word="INVALID", reasons=headlines.invalid(failed, lost))
+        return Verdict(word="INVALID", reasons=verdict.invalid(failed, lost))
     by_slice: dict[tuple[str | None, str | None], list[Standing]] = {}
     for standing in standings:
         by_slice.setdefault(standing.slice, []).append(standing)
@@ -72,7 +72,7 @@ def _combined(parts: Sequence[SliceVerdict]) -> Verdict:
         word = next(candidate for candidate in _WORST_FIRST if candidate in words)
     return Verdict(
         word=word,
-        reasons=headlines.over_slices(word, [(part.slice, part.word, part.reasons) for part in parts]),
+        reasons=verdict.over_slices(word, [(part.slice, part.word, part.reasons) for part in parts]),
         slices=tuple(
             SliceResult(
                 bin=part.slice[0] or "",

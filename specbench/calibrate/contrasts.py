@@ -9,14 +9,14 @@ from functools import cache, partial
 from specbench.analysis.columns import columns_of
 from specbench.analysis.compare import compare
 from specbench.analysis.findings import Case, finding, harm_p
-from specbench.analysis.guardrails import DEFAULTS
-from specbench.analysis.metrics import METRICS
-from specbench.analysis.reasons import Setting
 from specbench.calibrate.facts import blocks_of, first_pairs, records_of
 from specbench.calibrate.simulators import BASELINE, Load, Streams, Treatment, World, prompts_of, random_of, simulate
 from specbench.calibrate.verdicts import BINS, PAIRS, SEED, SHIFTING, Outcome, both_arms, load_of
+from specbench.explain.findings import Setting
 from specbench.model.asked import ARMS
+from specbench.model.guardrails import DEFAULTS
 from specbench.model.judged import Comparison, Finding, PerArm
+from specbench.model.metrics import METRICS
 from specbench.model.seen import Cell
 from specbench.spreads import pair_spread
 

@@ -8,10 +8,10 @@ from dataclasses import replace
 
 import numpy as np
 
-from specbench.analysis.guardrails import effective_guardrails
 from specbench.arms import bare_arm
 from specbench.calibrate.simulators import Streams
 from specbench.model.asked import ARMS, ArmName, Band, BlockSize, Matrix, Sampling, Scenario, Success, Workload
+from specbench.model.guardrails import effective_guardrails
 from specbench.model.judged import PerArm
 from specbench.model.seen import Block, Cell, Endpoint, Evidence, GeneratorHealth, Manifest, RequestRecord
 

@@ -6,6 +6,7 @@ Only what is asked of the run and what its result says in words; the run itself 
 from dataclasses import replace
 from pathlib import Path
 
+from specbench.explain.numbers import tenths
 from specbench.model.asked import Scenario
 from specbench.model.judged import Result
 from specbench.power import power_of
@@ -59,10 +60,10 @@ def describe_noise(scenario: Scenario, result: Result) -> str:
         "  cell                     metric         noise floor  asked",
     ]
     for power in power_of(scenario, found):
-        asked = "" if power.allowed is None else f"{100 * power.allowed:.1f} %{' : within the noise' if power.is_lost else ''}"
-        lines.append(f"  {power.cell:24} {power.metric:14} {100 * power.floor:>9.1f} %  {asked}")
+        asked = "" if power.allowed is None else f"{tenths(power.allowed)}{' : within the noise' if power.is_lost else ''}"
+        lines.append(f"  {power.cell:24} {power.metric:14} {tenths(power.floor):>11}  {asked}")
     lines += [
-        f"  the endpoints differ at {cell} in {metric} by {100 * offset:.1f} % though neither speculates"
+        f"  the endpoints differ at {cell} in {metric} by {tenths(offset)} though neither speculates"
         for (cell, metric), offset in found.offsets.items()
         if metric in {power.metric for power in power_of(scenario, found)}
     ]

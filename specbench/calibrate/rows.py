@@ -9,6 +9,7 @@ from typing import Literal
 
 from specbench.analysis.stats_rates import share_upper_bound
 from specbench.calibrate.verdicts import Outcome
+from specbench.explain.numbers import tenths
 
 State = Literal["met", "missed", "not built", "not run", "shown"]
 Event = Callable[[Outcome], bool]
@@ -56,7 +57,7 @@ class Share:
 
 def percent(share: float) -> str:
     """The share in percent, one decimal where it is not whole."""
-    return f"{100 * share:.1f} %".replace(".0 %", " %")
+    return tenths(share).replace(".0 %", " %")
 
 
 def share_of(outcomes: Sequence[Outcome], event: Event) -> Share | None:

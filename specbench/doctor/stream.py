@@ -6,7 +6,6 @@ What the answers say of the stream is decided in `symptoms.py`.
 from collections.abc import Iterator
 from contextlib import closing
 
-from specbench.address import base_url, check_address
 from specbench.doctor.diagnosis import Diagnosis, Symptom
 from specbench.doctor.heard import Heard, heard
 from specbench.doctor.symptoms import symptoms_of
@@ -19,6 +18,7 @@ from specbench.telemetry import ENGINES
 from specbench.telemetry.endpoint import Served, recognise, served_model
 from specbench.telemetry.engine import Engine
 from specbench.telemetry.fetch import proxy_name
+from specbench.urls import base_url, check_address
 
 BLOCK = "doctor"
 MAX_TOKENS = 96

@@ -3,7 +3,6 @@
 from collections.abc import Callable, Iterator, Sequence
 from statistics import median
 
-from specbench.address import is_loopback
 from specbench.doctor.bursts import FEWEST_EVENTS, burst_symptom
 from specbench.doctor.counting import tokens_per_event, usage_missing
 from specbench.doctor.diagnosis import Symptom
@@ -11,6 +10,7 @@ from specbench.doctor.heard import Heard, failure_symptoms
 from specbench.model.seen import StreamRule
 from specbench.stream.sse import events_of
 from specbench.units import ms, ns_of_ms
+from specbench.urls import is_loopback
 
 SLOW_LOOPBACK_NS = ns_of_ms(50)
 

@@ -7,6 +7,7 @@ ArmName = Literal["baseline", "speculative"]
 ARMS: tuple[ArmName, ArmName] = ("baseline", "speculative")
 
 Role = Literal["success", "guardrail", "safety", "advisory"]
+DECIDING: tuple[Role, Role] = ("guardrail", "safety")  # the roles that can turn speculation down
 Traffic = Literal["mixed", "separate"]
 Schedule = Literal["alternate", "simultaneous", "restart"]
 Length = Literal["natural", "forced"]
@@ -134,6 +135,11 @@ class Matrix:
     pairs: int
     block: BlockSize
 
+    @property
+    def gain_by_rate(self) -> bool:
+        """Whether the gain is asked for at a rate of arrivals: in the closed loop, unless only a rate is named."""
+        return not self.concurrency or (self.primary in self.rate and self.primary not in self.concurrency)
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Success:
@@ -155,6 +161,11 @@ class Guardrail:
     required: bool
     cells: tuple[float, ...] | None
     bins: tuple[str, ...] | None
+
+    @property
+    def decides(self) -> bool:
+        """Whether the verdict rests on it: it is required, and no advice."""
+        return self.required and self.role in DECIDING
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -5,9 +5,10 @@ Source: shields.io, endpoint badge, schema version 1.
 
 import json
 
+from specbench.explain import numbers
+from specbench.explain.load_ranges import tops
+from specbench.model import queries
 from specbench.model.judged import Result, VerdictWord
-from specbench.report import parts, wording
-from specbench.report.ranges import tops
 
 COLOURS: dict[VerdictWord, str] = {
     "PROMOTE": "brightgreen",
@@ -20,7 +21,7 @@ COLOURS: dict[VerdictWord, str] = {
 
 def badge(result: Result) -> str:
     """The badge's JSON: the scenario as label, the verdict and its cap as message."""
-    found = parts.ranges(result)
+    found = queries.ranges(result)
     message = result.verdict.lower() + (f" at {tops(found)}" if result.verdict == "CAPPED" and found else "")
-    label = f"speculation: {wording.plain(result.run.name)}"
+    label = f"speculation: {numbers.plain(result.run.name)}"
     return json.dumps({"schemaVersion": 1, "label": label, "message": message, "color": COLOURS[result.verdict]}) + "\n"

@@ -2,9 +2,11 @@
 
 from dataclasses import dataclass
 
+from specbench.explain import labels, numbers
+from specbench.model import queries
 from specbench.model.judged import AcceptanceSummary, CellResult, Comparison, Factors
 from specbench.model.shown import BlockPoint, Distribution, Timeline
-from specbench.report import names, parts, rows, wording
+from specbench.report import rows
 from specbench.report.quantiles import QuantileTable, quantile_tables
 from specbench.report.truth import TruthRow, truth_rows
 
@@ -75,25 +77,25 @@ class CellView:
 
 def cell_view(cell: CellResult, index: int) -> CellView:
     """The cell for a reader; `index` makes its anchor."""
-    load, part = wording.load(cell.axes), wording.slice_name(cell.axes)
+    load, part = numbers.load(cell.axes), numbers.slice_name(cell.axes)
     compared = {found.metric: found for found in cell.metrics}
-    order = tuple(names.ROLES)
+    order = tuple(labels.ROLES)
     mean = cell.axes.running_mean
-    running = rows.Pair("running at the server, on average", wording.number(mean.baseline), wording.number(mean.speculative))
+    running = rows.Pair("running at the server, on average", numbers.number(mean.baseline), numbers.number(mean.speculative))
     return CellView(
         id=cell.id,
         anchor=f"cell-{index + 1}",
         label=f"{load} · {part}" if part else load,
         state=cell.state,
-        glyph=names.GLYPHS[cell.state],
+        glyph=labels.GLYPHS[cell.state],
         required=cell.required,
-        primary=parts.must_show(cell),
+        primary=queries.must_show(cell),
         pairs=f"{cell.pairs_used} of {cell.pairs_planned} pairs",
         metrics=tuple(rows.metric_row(found) for found in cell.metrics if _told(found)),
         untold=_untold(cell),
         findings=tuple(
             rows.finding_row(found, compared.get(found.metric), number)
-            for found, number in sorted(parts.numbered(cell.findings), key=lambda one: order.index(one[0].role))
+            for found, number in sorted(queries.numbered(cell.findings), key=lambda one: order.index(one[0].role))
         ),
         checks=tuple(rows.check_row(found) for found in cell.integrity),
         counts=(*rows.count_rows(cell.counts), running),
@@ -102,7 +104,7 @@ def cell_view(cell: CellResult, index: int) -> CellView:
         positions=_positions(cell.acceptance),
         factors=factor_view(cell.factors),
         theory=tuple(
-            Fact(name.replace("_", " "), wording.short(value)) for name, value in cell.theory.items() if value is not None
+            Fact(name.replace("_", " "), numbers.short(value)) for name, value in cell.theory.items() if value is not None
         ),
         truth=truth_rows(cell),
         distributions=cell.distributions,
@@ -124,19 +126,19 @@ def _untold(cell: CellResult) -> tuple[Fact, ...]:
     by_reason: dict[str, list[str]] = {}
     for found in cell.metrics:
         if not _told(found):
-            by_reason.setdefault(found.reason or "no reason was given", []).append(names.metric(found.metric))
+            by_reason.setdefault(found.reason or "no reason was given", []).append(labels.metric(found.metric))
     return tuple(Fact(", ".join(metrics), reason) for reason, metrics in by_reason.items())
 
 
 def _acceptance(found: AcceptanceSummary) -> tuple[Fact, ...]:
     if found.length is None and found.rate is None and found.alpha is None:
-        return (Fact("Acceptance", f"{wording.ABSENT}: {found.reason or 'no reason was given'}"),)
+        return (Fact("Acceptance", f"{numbers.ABSENT}: {found.reason or 'no reason was given'}"),)
     shown = (
         ("Acceptance length", rows.acceptance_length(found)),
-        ("Acceptance rate", wording.percent(found.rate)),
-        ("Alpha", wording.ratio(found.alpha)),
-        ("Rounds that end in a rejection", wording.percent(found.rejection_frequency)),
-        ("Verification rounds", wording.ABSENT if found.rounds is None else wording.count(found.rounds)),
+        ("Acceptance rate", numbers.percent(found.rate)),
+        ("Alpha", numbers.ratio(found.alpha)),
+        ("Rounds that end in a rejection", numbers.percent(found.rejection_frequency)),
+        ("Verification rounds", numbers.ABSENT if found.rounds is None else numbers.count(found.rounds)),
         ("Source", found.source.replace("_", " ")),
     )
     return tuple(Fact(*pair) for pair in shown) + ((Fact("Note", found.reason),) if found.reason else ())
@@ -146,7 +148,7 @@ def _positions(found: AcceptanceSummary) -> tuple[Position, ...]:
     conditional = found.conditional or ()
     return tuple(
         Position(
-            index + 1, wording.percent(share), wording.percent(conditional[index] if index < len(conditional) else None), share
+            index + 1, numbers.percent(share), numbers.percent(conditional[index] if index < len(conditional) else None), share
         )
         for index, share in enumerate(found.per_position or ())
     )
@@ -164,18 +166,18 @@ def factor_view(found: Factors) -> FactorView:
     sentence = ""
     if found.step_ratio is not None and gain is not None:
         sentence = (
-            f"A step took {wording.ratio(found.step_ratio)} times as long and brought {wording.ratio(gain)} times the tokens"
+            f"A step took {numbers.ratio(found.step_ratio)} times as long and brought {numbers.ratio(gain)} times the tokens"
         )
-        sentence += f": {wording.ratio(predicted)} times the time per token."
+        sentence += f": {numbers.ratio(predicted)} times the time per token."
     return FactorView(
-        step_baseline=wording.number(found.step_ms.baseline),
-        step_speculative=wording.number(found.step_ms.speculative),
-        step_ratio=wording.ratio(found.step_ratio),
-        tokens_baseline=wording.ratio(found.tokens_per_step.baseline),
-        tokens_speculative=wording.ratio(found.tokens_per_step.speculative),
-        predicted=wording.ratio(predicted),
-        measured=wording.ratio(found.tpot_ratio),
-        residual=wording.percent(found.residual),
-        break_even=wording.ratio(found.break_even),
+        step_baseline=numbers.number(found.step_ms.baseline),
+        step_speculative=numbers.number(found.step_ms.speculative),
+        step_ratio=numbers.ratio(found.step_ratio),
+        tokens_baseline=numbers.ratio(found.tokens_per_step.baseline),
+        tokens_speculative=numbers.ratio(found.tokens_per_step.speculative),
+        predicted=numbers.ratio(predicted),
+        measured=numbers.ratio(found.tpot_ratio),
+        residual=numbers.percent(found.residual),
+        break_even=numbers.ratio(found.break_even),
         sentence=sentence,
     )

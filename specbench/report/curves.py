@@ -1,12 +1,12 @@
 """Metrics against load, one curve per slice of the matrix, as numbers to draw. No drawing lives here."""
 
 from dataclasses import dataclass
-from itertools import pairwise
-from math import exp, log
 from typing import NamedTuple
 
+from specbench.analysis.theory import crossing
+from specbench.explain import labels, numbers
+from specbench.model import queries
 from specbench.model.judged import CellResult, Comparison, Result
-from specbench.report import names, parts, wording
 
 DRAWN = ("tpot_p50", "output_tps")
 
@@ -54,8 +54,8 @@ def curves(result: Result) -> tuple[tuple[Curve, ...], ...]:
     groups: dict[tuple[str, str], list[CellResult]] = {}
     for cell in result.cells:
         by = "rate" if cell.axes.rate is not None else "concurrency"
-        groups.setdefault((by, wording.slice_name(cell.axes)), []).append(cell)
-    metrics = tuple(dict.fromkeys((result.config.success_metric, *DRAWN, parts.first_token_metric(result))))
+        groups.setdefault((by, numbers.slice_name(cell.axes)), []).append(cell)
+    metrics = tuple(dict.fromkeys((result.config.success_metric, *DRAWN, queries.first_token_metric(result))))
     found = tuple(tuple(_curves(cells, by, part, metrics)) for (by, part), cells in groups.items())
     return tuple(group for group in found if group)
 
@@ -63,7 +63,7 @@ def curves(result: Result) -> tuple[tuple[Curve, ...], ...]:
 def _curves(cells: list[CellResult], by: str, part: str, metrics: tuple[str, ...]) -> list[Curve]:
     made = []
     for metric in metrics:
-        placed = [(parts.place(cell, by), parts.comparison(cell, metric), cell) for cell in cells]
+        placed = [(queries.place(cell, by), queries.comparison(cell, metric), cell) for cell in cells]
         known = [_Place(at, found, _theory(cell, metric)) for at, found, cell in placed if at is not None and found is not None]
         if known:
             made.append(_curve(sorted(known, key=lambda one: one.load), by, part))
@@ -90,23 +90,13 @@ def _curve(known: list[_Place], by: str, part: str) -> Curve:
     )
     return Curve(
         metric=first.metric,
-        label=names.metric(first.metric),
+        label=labels.metric(first.metric),
         unit=first.unit,
         slice=part,
         axis="requests/s offered" if by == "rate" else "concurrent streams",
         points=points,
-        crossing=crossing(points),
+        crossing=crossing([(point.load, point.ratio) for point in points if point.ratio]),
     )
-
-
-def crossing(points: tuple[Point, ...]) -> float | None:
-    """The first load between two neighbours at which the ratio passes 1, both axes logarithmic; None where it never does."""
-    known = [(point.load, point.ratio) for point in points if point.ratio]
-    for (left, before), (right, after) in pairwise(known):
-        if (before - 1) * (after - 1) < 0:
-            share = log(before) / (log(before) - log(after))
-            return exp(log(left) + share * (log(right) - log(left)))
-    return None
 
 
 def load_rows(curve: Curve) -> tuple[LoadRow, ...]:
@@ -115,10 +105,10 @@ def load_rows(curve: Curve) -> tuple[LoadRow, ...]:
         LoadRow(
             load=f"{point.load:g}{f' · {curve.slice}' if curve.slice else ''}",
             label=curve.label,
-            baseline=wording.quantity(point.baseline, curve.unit),
-            speculative=wording.quantity(point.speculative, curve.unit),
-            ratio=wording.ratio(point.ratio),
-            interval=wording.interval(point.low, point.high),
+            baseline=numbers.quantity(point.baseline, curve.unit),
+            speculative=numbers.quantity(point.speculative, curve.unit),
+            ratio=numbers.ratio(point.ratio),
+            interval=numbers.interval(point.low, point.high),
         )
         for point in curve.points
     )

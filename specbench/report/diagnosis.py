@@ -6,12 +6,12 @@ saturated by batching, the KV cache has little room, or verifying simply costs m
 
 from dataclasses import dataclass
 
+from specbench.explain import numbers
+from specbench.model import queries
+from specbench.model.guardrails import FULL_KV, LOW_ALPHA
 from specbench.model.judged import CellResult, Result
-from specbench.report import parts, wording
 
 PREFILL_SHARE = 0.5  # of the whole answer's time, before its first token: decode can shorten only what is left
-LOW_ALPHA = 0.7  # below it the usual alarm sounds
-FULL_KV = 0.95
 SATURATED = 1.1  # a larger batch that brings less than this times the tokens is no gain any more
 SLOWER = 1.0
 
@@ -35,7 +35,7 @@ def diagnoses(result: Result) -> tuple[Diagnosis, ...]:
 
 
 def _baseline(cell: CellResult, metric: str) -> float | None:
-    found = parts.comparison(cell, metric)
+    found = queries.comparison(cell, metric)
     return found.value.baseline if found is not None else None
 
 
@@ -43,7 +43,7 @@ def _prefill(cell: CellResult) -> tuple[Diagnosis, ...]:
     first, whole = _baseline(cell, "ttft_p50"), _baseline(cell, "e2e_p50")
     if first is None or not whole or first / whole < PREFILL_SHARE:
         return ()
-    share = wording.percent(first / whole)
+    share = numbers.percent(first / whole)
     text = f"{share} of an answer's time passes before its first token; speculation shortens only the rest."
     return (Diagnosis(cell.id, "Prefill dominates", text),)
 
@@ -52,7 +52,7 @@ def _acceptance(cell: CellResult) -> tuple[Diagnosis, ...]:
     alpha = cell.acceptance.alpha
     if alpha is None or alpha >= LOW_ALPHA:
         return ()
-    text = f"A drafted token is kept with a chance of {wording.ratio(alpha)}; the usual alarm is {LOW_ALPHA:g}."
+    text = f"A drafted token is kept with a chance of {numbers.ratio(alpha)}; the usual alarm is {LOW_ALPHA:g}."
     return (Diagnosis(cell.id, "Acceptance is low", text),)
 
 
@@ -71,23 +71,23 @@ def _saturated(result: Result, cell: CellResult) -> tuple[Diagnosis, ...]:
     ]
     if not lower or tps / max(lower)[1] >= SATURATED:
         return ()
-    gain = f"{wording.ratio(tps / max(lower)[1])} times that at {wording.streams(max(lower)[0])}"
+    gain = f"{numbers.ratio(tps / max(lower)[1])} times that at {numbers.streams(max(lower)[0])}"
     text = f"The baseline's throughput is {gain}: no idle compute is left for drafts."
     return (Diagnosis(cell.id, "The server is saturated", text),)
 
 
 def _memory(cell: CellResult) -> tuple[Diagnosis, ...]:
     title = "Little room in the KV cache"
-    peak, put_back = parts.comparison(cell, "kv_peak"), parts.comparison(cell, "preemptions")
+    peak, put_back = queries.comparison(cell, "kv_peak"), queries.comparison(cell, "preemptions")
     if peak is not None and peak.value.speculative is not None and peak.value.speculative >= FULL_KV:
-        text = f"At its peak {wording.percent(peak.value.speculative)} of the cache was in use with speculation."
+        text = f"At its peak {numbers.percent(peak.value.speculative)} of the cache was in use with speculation."
         return (Diagnosis(cell.id, title, text),)
     if put_back is None or put_back.value.speculative is None or put_back.value.baseline is None:
         return ()
     with_it, without = put_back.value.speculative, put_back.value.baseline
     if with_it <= without:
         return ()
-    text = f"Requests were put back {wording.short(with_it)} times with speculation and {wording.short(without)} without."
+    text = f"Requests were put back {numbers.short(with_it)} times with speculation and {numbers.short(without)} without."
     return (Diagnosis(cell.id, title, text),)
 
 
@@ -97,5 +97,5 @@ def _cost(cell: CellResult) -> tuple[Diagnosis, ...]:
         return ()
     if found.tpot_ratio <= SLOWER or tokens >= found.break_even:
         return ()
-    text = f"A step brought {wording.ratio(tokens)} tokens where {wording.ratio(found.break_even)} were needed to break even."
+    text = f"A step brought {numbers.ratio(tokens)} tokens where {numbers.ratio(found.break_even)} were needed to break even."
     return (Diagnosis(cell.id, "A step costs more than it brings", text),)

@@ -13,9 +13,10 @@ from prometheus_client.exposition import generate_latest
 from prometheus_client.openmetrics.exposition import generate_latest as generate_openmetrics
 from prometheus_client.registry import Collector
 
+from specbench.explain import labels
+from specbench.model import queries
 from specbench.model.asked import ARMS
 from specbench.model.judged import Result
-from specbench.report import names, parts
 
 DIGITS = 3  # GitLab compares values as text, so noise beyond these would be shown as a change
 
@@ -52,11 +53,11 @@ def _registry(families: Iterable[Metric]) -> CollectorRegistry:
 def _headline(result: Result, timestamp: bool = True) -> list[Metric]:
     run = [result.run.name]
     verdict = StateSetMetricFamily("specbench_verdict", "The verdict of the last run: 1 for the one that holds.", labels=["run"])
-    verdict.add_metric(run, {word: word == result.verdict for word in names.VERDICTS})
+    verdict.add_metric(run, {word: word == result.verdict for word in labels.VERDICTS})
     code = GaugeMetricFamily("specbench_exit_code", "What specbench gate answers for this run.", labels=["run"])
     code.add_metric(run, result.exit_code)
     top = GaugeMetricFamily("specbench_enabled_up_to", "The highest load for which speculation may be on.", labels=["run", "by"])
-    for one in parts.ranges(result):
+    for one in queries.ranges(result):
         if one.max_concurrency is not None:
             top.add_metric([*run, one.by], one.max_concurrency)
     at = GaugeMetricFamily(
@@ -122,7 +123,7 @@ def _findings(result: Result) -> list[Metric]:
     )
     states = ("PASS", "FAIL", "INCONCLUSIVE", "NODATA")
     for place in (*(cell.findings for cell in result.cells), result.run_findings):
-        for found, number in parts.numbered(place):
+        for found, number in queries.numbered(place):
             labels = [result.run.name, found.cell or "", found.metric, found.role, str(number)]
             family.add_metric(labels, {state: state == found.state for state in states})
     return [family]

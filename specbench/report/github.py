@@ -7,8 +7,10 @@ Source: workflow commands and limits in GitHub's documentation of Actions.
 
 from typing import Literal
 
+from specbench.explain import notes, numbers
+from specbench.model import queries
 from specbench.model.judged import CellResult, Result
-from specbench.report import parts, view, wording
+from specbench.report import view
 
 SHOWN = 9
 Level = Literal["error", "warning", "notice"]
@@ -25,16 +27,16 @@ def annotations(result: Result) -> str:
     if more > 0:
         lines = [
             *lines[:SHOWN],
-            _command(level, f"specbench {result.verdict}", f"{wording.one_of(more, 'more cell')} did not pass; see the report"),
+            _command(level, f"specbench {result.verdict}", f"{numbers.one_of(more, 'more cell')} did not pass; see the report"),
         ]
-    demonstration = parts.demonstration(result)
+    demonstration = notes.demonstration(result)
     lines += [_command("notice", "specbench: a demonstration", demonstration)] if demonstration else []
     return "\n".join(lines) + "\n"
 
 
 def _cell(cell: CellResult, level: Level) -> str:
-    part = wording.slice_name(cell.axes)
-    where = f"{wording.load(cell.axes)}{f', {part}' if part else ''}"
+    part = numbers.slice_name(cell.axes)
+    where = f"{numbers.load(cell.axes)}{f', {part}' if part else ''}"
     worst = [
         found
         for state in ("FAIL", "INCONCLUSIVE", "NODATA")
@@ -51,7 +53,7 @@ def _command(level: Level, title: str, message: str) -> str:
 
 
 def _data(text: str) -> str:
-    return wording.plain(text).replace("%", "%25")
+    return numbers.plain(text).replace("%", "%25")
 
 
 def _property(text: str) -> str:
@@ -60,7 +62,7 @@ def _property(text: str) -> str:
 
 def outputs(result: Result) -> str:
     """Lines for the file that `GITHUB_OUTPUT` names: verdict, exit code, promote, rollback, the range's top, the run."""
-    tops = {one.by: f"{one.max_concurrency:g}" for one in parts.ranges(result) if one.max_concurrency is not None}
+    tops = {one.by: f"{one.max_concurrency:g}" for one in queries.ranges(result) if one.max_concurrency is not None}
     fields = {
         "verdict": result.verdict,
         "exit_code": str(result.exit_code),
@@ -71,4 +73,4 @@ def outputs(result: Result) -> str:
         "run": result.run.id,
         "headline": view.headline(result),
     }
-    return "".join(f"{key}={wording.plain(value)}\n" for key, value in fields.items())
+    return "".join(f"{key}={numbers.plain(value)}\n" for key, value in fields.items())

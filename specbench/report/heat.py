@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from specbench.report import names
+from specbench.explain import labels
 from specbench.report.cells import CellView
 from specbench.report.rows import FindingRow
 
@@ -47,18 +47,20 @@ def heat_map(cells: Sequence[CellView]) -> HeatMap:
 
     Two guardrails on one metric have a column each, the second with its number.
     """
-    order = tuple(names.ROLES)
+    order = tuple(labels.ROLES)
     found = sorted((one for cell in cells for one in cell.findings), key=lambda one: order.index(one.kind))
     told = {_column(one) for one in found if one.required or one.state != "NODATA"}
     columns = {_column(one): one for one in found if _column(one) in told}
     seen = {cell.state for cell in cells} | {one.state for one in found}
     return HeatMap(
         columns=tuple(
-            HeatColumn(one.label + (f" ({one.number})" if one.number > 1 else ""), names.ROLES[one.kind])
+            HeatColumn(one.label + (f" ({one.number})" if one.number > 1 else ""), labels.ROLES[one.kind])
             for one in columns.values()
         ),
         rows=tuple(HeatRow(cell, tuple(_tile(cell, column) for column in columns)) for cell in cells),
-        legend=tuple(LegendRow(state, names.GLYPHS[state], meaning) for state, meaning in names.STATES.items() if state in seen),
+        legend=tuple(
+            LegendRow(state, labels.GLYPHS[state], meaning) for state, meaning in labels.STATES.items() if state in seen
+        ),
     )
 
 

@@ -6,12 +6,12 @@ from pathlib import Path
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup, escape
 
+from specbench.explain.labels import metric
 from specbench.model.judged import Result
 from specbench.model.shown import Distribution
 from specbench.report import plots
 from specbench.report.cells import CellView
 from specbench.report.curves import Curve
-from specbench.report.names import metric
 from specbench.report.rows import BIN_METRICS
 from specbench.report.view import view_of
 

@@ -11,8 +11,10 @@ Source: junit-10.xsd of Jenkins' xUnit plugin, which GitLab and GitHub's actions
 from collections.abc import Sequence
 from xml.etree import ElementTree
 
+from specbench.explain import labels, notes, numbers
+from specbench.model import queries
 from specbench.model.judged import CellResult, Finding, IntegrityCheck, Result, VerdictWord
-from specbench.report import names, parts, view, wording
+from specbench.report import view
 from specbench.report.rows import limit
 
 PROBLEMS = {"FAIL": ("failure", "ROLLBACK"), "INCONCLUSIVE": ("skipped", "HOLD"), "NODATA": ("error", "NODATA")}
@@ -35,7 +37,7 @@ def junit(result: Result) -> bytes:
 
 def _suite(result: Result, name: str) -> ElementTree.Element:
     started = result.run.started.removesuffix("Z").partition(".")[0]
-    return ElementTree.Element("testsuite", name=wording.plain(name), time="0", timestamp=started)
+    return ElementTree.Element("testsuite", name=numbers.plain(name), time="0", timestamp=started)
 
 
 def _run_suite(result: Result) -> ElementTree.Element:
@@ -43,7 +45,11 @@ def _run_suite(result: Result) -> ElementTree.Element:
     suite = _suite(result, f"{result.run.name}: run")
     _properties(suite, [("run", result.run.id), ("verdict", result.verdict), ("exit_code", str(result.exit_code))])
     case = _case(suite, "run", "verdict")
-    said = [f"{result.verdict}: {view.headline(result)}.", parts.demonstration(result), *(one.message for one in result.reasons)]
+    said = [
+        f"{result.verdict}: {view.headline(result)}.",
+        notes.demonstration(result),
+        *(one.message for one in result.reasons),
+    ]
     message = " ".join(filter(None, said))
     _end(case, VERDICT_PROBLEMS.get(result.verdict), result.verdict, message)
     _findings(suite, "run", result.run_findings, (result.verdict, result.verdict))
@@ -52,17 +58,17 @@ def _run_suite(result: Result) -> ElementTree.Element:
 
 
 def _cell_suite(result: Result, cell: CellResult) -> ElementTree.Element:
-    part = wording.slice_name(cell.axes)
-    suite = _suite(result, f"{result.run.name}: {wording.load(cell.axes)}{f', {part}' if part else ''}")
+    part = numbers.slice_name(cell.axes)
+    suite = _suite(result, f"{result.run.name}: {numbers.load(cell.axes)}{f', {part}' if part else ''}")
     pairs = [("state", cell.state), ("pairs", f"{cell.pairs_used} of {cell.pairs_planned}")]
     for found in cell.metrics:
-        numbers = (("ratio", found.ratio), ("ci_low", found.ci_low), ("ci_high", found.ci_high))
-        pairs += [(f"{found.metric}.{name}", f"{value:.6g}") for name, value in numbers if value is not None]
+        figures = (("ratio", found.ratio), ("ci_low", found.ci_low), ("ci_high", found.ci_high))
+        pairs += [(f"{found.metric}.{name}", f"{value:.6g}") for name, value in figures if value is not None]
     marked = _marked(cell.findings)
-    pairs += [(".".join([one.metric, *mark, "allowed"]), limit(one, parts.unit(cell, one.metric))) for one, mark in marked]
+    pairs += [(".".join([one.metric, *mark, "allowed"]), limit(one, queries.unit(cell, one.metric))) for one, mark in marked]
     pairs += [(".".join([one.metric, *mark, "p_harm"]), f"{one.p_harm:.6g}") for one, mark in marked if one.p_harm is not None]
     _properties(suite, pairs)
-    own = parts.slice_of(result, cell)
+    own = queries.slice_of(result, cell)
     _findings(suite, cell.id, cell.findings, (result.verdict, own.verdict if own else result.verdict))
     _checks(suite, cell.id, cell.integrity, decides=cell.required)
     return suite
@@ -72,10 +78,10 @@ def _marked(found: Sequence[Finding]) -> list[tuple[Finding, tuple[str, ...]]]:
     """Each finding with what tells it apart from others of its metric: its role where they have several, its number from 2 on."""
     roles: dict[str, set[str]] = {}
     for one in found:
-        roles.setdefault(one.metric, set()).add(names.ROLES[one.role])
+        roles.setdefault(one.metric, set()).add(labels.ROLES[one.role])
     return [
-        (one, (*((names.ROLES[one.role],) if len(roles[one.metric]) > 1 else ()), *((str(number),) if number > 1 else ())))
-        for one, number in parts.numbered(found)
+        (one, (*((labels.ROLES[one.role],) if len(roles[one.metric]) > 1 else ()), *((str(number),) if number > 1 else ())))
+        for one, number in queries.numbered(found)
     ]
 
 
@@ -88,7 +94,7 @@ def _findings(
         tag, kind = PROBLEMS.get(found.state, (None, ""))
         kept_off = found.state == "FAIL" and run in ("CAPPED", "HOLD") and own != "ROLLBACK"
         message = f"beyond the cap: {found.reason}" if kept_off and own == "CAPPED" else found.reason
-        case = _case(suite, place, names.metric(found.metric) + (f" ({', '.join(mark)})" if mark else ""))
+        case = _case(suite, place, labels.metric(found.metric) + (f" ({', '.join(mark)})" if mark else ""))
         _end(case, ("skipped" if kept_off else tag) if found.required else None, kind, message)
 
 
@@ -101,18 +107,18 @@ def _checks(suite: ElementTree.Element, place: str, checks: Sequence[IntegrityCh
 def _properties(suite: ElementTree.Element, pairs: Sequence[tuple[str, str]]) -> None:
     holder = ElementTree.SubElement(suite, "properties")
     for name, value in pairs:
-        ElementTree.SubElement(holder, "property", name=wording.plain(name), value=wording.plain(value))
+        ElementTree.SubElement(holder, "property", name=numbers.plain(name), value=numbers.plain(value))
 
 
 def _case(suite: ElementTree.Element, place: str, name: str) -> ElementTree.Element:
     return ElementTree.SubElement(
-        suite, "testcase", classname=wording.plain(f"specbench.{place}"), name=wording.plain(name), time="0"
+        suite, "testcase", classname=numbers.plain(f"specbench.{place}"), name=numbers.plain(name), time="0"
     )
 
 
 def _end(case: ElementTree.Element, tag: str | None, kind: str, message: str) -> None:
     """Closes a case: with its problem, or with the sentence that says why it passed."""
-    text = wording.plain(message)
+    text = numbers.plain(message)
     if tag is None:
         ElementTree.SubElement(case, "system-out").text = text
     elif tag == "skipped":

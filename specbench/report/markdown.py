@@ -5,13 +5,14 @@ GitHub cuts a step summary at 1 MiB and a comment at 65,536 characters; both are
 
 from collections.abc import Sequence
 
+from specbench.explain import labels, notes, numbers
+from specbench.explain.check_counts import cap_checks, place_words
+from specbench.explain.reader_questions import Answer, answers
+from specbench.model import queries
 from specbench.model.judged import CellResult, Finding, Result
-from specbench.report import names, parts, view, wording
-from specbench.report.answers import Answer, answers
-from specbench.report.checked import cap_checks
+from specbench.report import view
 from specbench.report.rows import limit, ratio
 from specbench.report.short_table import ACCEPTED, side_metrics, table_remarks
-from specbench.report.tally import place_words
 
 SUMMARY_LIMIT = 1_000_000  # bytes; 1 MiB is refused as a whole, so a little below
 COMMENT_LIMIT = 65_000  # characters of at most 4 bytes each are counted as bytes, which is on the safe side
@@ -31,7 +32,7 @@ def comment(result: Result) -> str:
 
 def literal(text: str) -> str:
     """The text so that Markdown shows it as it is: no markup, no HTML, no mention of anybody, no line break."""
-    return wording.plain(text).translate(_ENTITIES)
+    return numbers.plain(text).translate(_ENTITIES)
 
 
 def _report(result: Result, room: int) -> str:
@@ -50,7 +51,7 @@ def _report(result: Result, room: int) -> str:
         [
             "<details><summary>Words</summary>",
             "",
-            *(f"- **{term}**: {literal(meaning)}" for term, meaning in names.GLOSSARY),
+            *(f"- **{term}**: {literal(meaning)}" for term, meaning in labels.GLOSSARY),
             "",
             "</details>",
         ],
@@ -60,7 +61,7 @@ def _report(result: Result, room: int) -> str:
 
 
 def _demonstration(result: Result) -> list[str]:
-    said = parts.demonstration(result)
+    said = notes.demonstration(result)
     return ["", f"**{literal(said)}**"] if said else []
 
 
@@ -101,14 +102,14 @@ def _cells(result: Result) -> list[str]:
         return ["No cell was measured."]
     success = result.config.success_metric
     shown = [success, *side_metrics(result)]
-    head = ["cell", *(names.metric(metric) for metric in shown), "accept", "state"]
+    head = ["cell", *(labels.metric(metric) for metric in shown), "accept", "state"]
     rows = [
         _row(
             [
                 _name(cell),
                 *(_ratio(cell, metric) for metric in shown),
                 _accepted(cell),
-                f"{names.GLYPHS[cell.state]} {cell.state}",
+                f"{labels.GLYPHS[cell.state]} {cell.state}",
             ]
         )
         for cell in result.cells
@@ -122,26 +123,26 @@ def _row(fields: Sequence[str]) -> str:
 
 
 def _name(cell: CellResult) -> str:
-    part = wording.slice_name(cell.axes)
-    return literal(f"{wording.load(cell.axes)}{f' · {part}' if part else ''}{' (primary)' if parts.must_show(cell) else ''}")
+    part = numbers.slice_name(cell.axes)
+    return literal(f"{numbers.load(cell.axes)}{f' · {part}' if part else ''}{' (primary)' if queries.must_show(cell) else ''}")
 
 
 def _ratio(cell: CellResult, metric: str) -> str:
-    found = parts.comparison(cell, metric)
+    found = queries.comparison(cell, metric)
     why = literal(found.reason) if found is not None and found.reason else ""
-    beside = why or (wording.dash(found.ci_low, found.ci_high) if found is not None else "")
+    beside = why or (numbers.dash(found.ci_low, found.ci_high) if found is not None else "")
     return f"{ratio(found)} ({beside})" if beside else ratio(found)
 
 
 def _accepted(cell: CellResult) -> str:
     found = cell.acceptance
-    return wording.ratio(found.length) if found.length is not None else f"{wording.ABSENT} ({literal(found.reason or '')})"
+    return numbers.ratio(found.length) if found.length is not None else f"{numbers.ABSENT} ({literal(found.reason or '')})"
 
 
 def _open_findings(result: Result) -> list[str]:
     """Every required finding that did not pass, as a table; nothing where all did."""
     places = {cell.id: (cell, _name(cell) + place_words(result, cell)) for cell in result.cells}
-    found = [one for one in parts.findings(result) if one.required and one.state != "PASS"]
+    found = [one for one in queries.findings(result) if one.required and one.state != "PASS"]
     if not found:
         return []
     head = [_row(["where", "guardrail", "state", "allowed", "why"]), _row(["---"] * 5)]
@@ -149,6 +150,6 @@ def _open_findings(result: Result) -> list[str]:
 
 
 def _finding(found: Finding, place: tuple[CellResult, str] | None) -> str:
-    where, unit = ("the run", "") if place is None else (place[1], parts.unit(place[0], found.metric))
-    state = f"{names.GLYPHS[found.state]} {found.state}"
-    return _row([where, names.metric(found.metric), state, literal(limit(found, unit)), literal(found.reason)])
+    where, unit = ("the run", "") if place is None else (place[1], queries.unit(place[0], found.metric))
+    state = f"{labels.GLYPHS[found.state]} {found.state}"
+    return _row([where, labels.metric(found.metric), state, literal(limit(found, unit)), literal(found.reason)])

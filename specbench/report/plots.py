@@ -9,8 +9,8 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import FuncFormatter, LogLocator, MaxNLocator, NullFormatter, NullLocator
 
+from specbench.explain import labels, numbers
 from specbench.model.shown import BlockPoint, Distribution, Timeline
-from specbench.report import names, wording
 from specbench.report.curves import Curve, Point
 from specbench.report.quantiles import by_probability
 from specbench.report.svg import BASELINE, INK, LIMIT, MUTED, PANEL, SPECULATIVE, drawing, svg
@@ -61,7 +61,7 @@ def ratio_chart(curve: Curve, name: str) -> str:
         for point, ratio in known:
             if point.low is not None and point.high is not None:
                 axes.plot([point.load, point.load], [point.low, point.high], color=SPECULATIVE, linewidth=5, alpha=0.3)
-            axes.annotate(wording.ratio(ratio), (point.load, ratio), xytext=(9, -11), textcoords="offset points", fontsize=9.5)
+            axes.annotate(numbers.ratio(ratio), (point.load, ratio), xytext=(9, -11), textcoords="offset points", fontsize=9.5)
         axes.plot(*_columns([(point.load, ratio) for point, ratio in known]), color=SPECULATIVE, marker="s", markersize=5)
         if curve.crossing is not None:
             axes.plot([curve.crossing], [1], color=LIMIT, marker="D", markersize=6, markerfacecolor=PANEL)
@@ -74,7 +74,7 @@ def ratio_chart(curve: Curve, name: str) -> str:
 def ecdf_chart(found: Sequence[Distribution], name: str) -> str:
     """The share of values at or below each value, both arms, on a logarithmic axis; marks at p50 and p95."""
     with drawing(name):
-        metric, unit = names.metric(found[0].metric), found[0].unit
+        metric, unit = labels.metric(found[0].metric), found[0].unit
         figure, axes = _frame(unit)
         axes.set_xscale("log")
         bounds: list[float] = []
@@ -166,7 +166,7 @@ def _columns(pairs: Sequence[tuple[float, float]]) -> tuple[list[float], list[fl
 
 def _load_words(curve: Curve) -> str:
     said = "; ".join(
-        f"at {point.load:g}: baseline {wording.number(point.baseline)}, speculative {wording.number(point.speculative)}"
+        f"at {point.load:g}: baseline {numbers.number(point.baseline)}, speculative {numbers.number(point.speculative)}"
         for point in curve.points
     )
     return f"Line chart of {curve.label} in {curve.unit} against {curve.axis}. {said}."
@@ -178,25 +178,25 @@ def _ratio_words(curve: Curve) -> str:
 
 
 def _point_words(point: Point) -> str:
-    span = wording.interval(point.low, point.high)
-    theory = f", theory {wording.ratio(point.theory)}" if point.theory is not None else ""
-    return f"at {point.load:g}: {wording.ratio(point.ratio)}" + (f" ({span})" if span else "") + theory
+    span = numbers.interval(point.low, point.high)
+    theory = f", theory {numbers.ratio(point.theory)}" if point.theory is not None else ""
+    return f"at {point.load:g}: {numbers.ratio(point.ratio)}" + (f" ({span})" if span else "") + theory
 
 
 def _ecdf_words(found: Sequence[Distribution]) -> str:
     said = []
     for one in found:
         at = by_probability(one)
-        quantiles = " and ".join(f"p{share * 100:g} {wording.quantity(at.get(share), one.unit)}" for share in (0.5, 0.95))
+        quantiles = " and ".join(f"p{share * 100:g} {numbers.quantity(at.get(share), one.unit)}" for share in (0.5, 0.95))
         said.append(f"{one.arm}: {quantiles}")
-    return f"Cumulative distribution of {names.metric(found[0].metric)}. {'; '.join(said)}."
+    return f"Cumulative distribution of {labels.metric(found[0].metric)}. {'; '.join(said)}."
 
 
 def _timeline_words(found: Sequence[Timeline], quantity: str) -> str:
     said = []
     for one in found:
         values = getattr(one, quantity)
-        said.append(f"{one.arm}: {wording.number(fmean(values))} on average, {wording.number(max(values))} at most")
+        said.append(f"{one.arm}: {numbers.number(fmean(values))} on average, {numbers.number(max(values))} at most")
     return f"Line chart over time of one block per arm: {TIMELINE_TITLES[quantity].lower()}. {'; '.join(said)}."
 
 
@@ -205,5 +205,5 @@ def _course_words(found: Sequence[BlockPoint], quantity: Course) -> str:
     for arm, *_ in ARMS:
         values = [value for _, value in _course(found, arm, quantity)]
         if values:
-            said.append(f"{arm}: {wording.number(min(values))} to {wording.number(max(values))} over {len(values)} blocks")
+            said.append(f"{arm}: {numbers.number(min(values))} to {numbers.number(max(values))} over {len(values)} blocks")
     return f"Line chart over the blocks of the run: {COURSE_TITLES[quantity]}. {'; '.join(said)}."

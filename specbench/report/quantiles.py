@@ -3,8 +3,8 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from specbench.explain import labels, numbers
 from specbench.model.shown import Distribution
-from specbench.report import names, wording
 from specbench.report.rows import Pair
 
 SHOWN = (0.01, 0.05, 0.25, 0.5, 0.75, 0.9, 0.95, 0.99, 0.999)
@@ -28,8 +28,8 @@ def _table(found: Sequence[Distribution]) -> QuantileTable:
     arms = {one.arm: by_probability(one) for one in found}
     base, spec = arms.get("baseline", {}), arms.get("speculative", {})
     at = [share for share in SHOWN if share in base or share in spec]
-    lines = tuple(Pair(f"p{share * 100:g}", wording.number(base.get(share)), wording.number(spec.get(share))) for share in at)
-    return QuantileTable(names.metric(found[0].metric), found[0].unit, lines)
+    lines = tuple(Pair(f"p{share * 100:g}", numbers.number(base.get(share)), numbers.number(spec.get(share))) for share in at)
+    return QuantileTable(labels.metric(found[0].metric), found[0].unit, lines)
 
 
 def by_probability(found: Distribution) -> dict[float, float]:

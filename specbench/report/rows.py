@@ -2,10 +2,10 @@
 
 from dataclasses import dataclass
 
-from specbench.analysis.words import apart
+from specbench.explain import labels, numbers
+from specbench.explain.numbers import apart
 from specbench.model.asked import Role
 from specbench.model.judged import AcceptanceSummary, ArmCounts, BinResult, Comparison, Finding, IntegrityCheck, PerArm
-from specbench.report import names, wording
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -90,21 +90,21 @@ BIN_METRICS = ("tpot_p50", "itl_p50", "ttft_p50", "e2e_p50")
 def metric_row(found: Comparison) -> MetricRow:
     """The comparison as a row; what cannot be had is 'n/a' with its reason as the note."""
     return MetricRow(
-        label=names.metric(found.metric),
+        label=labels.metric(found.metric),
         baseline=_value(found, found.value.baseline, found.unbounded.baseline),
         speculative=_value(found, found.value.speculative, found.unbounded.speculative),
         ratio=ratio(found),
-        interval=wording.interval(found.ci_low, found.ci_high),
+        interval=numbers.interval(found.ci_low, found.ci_high),
         effect=effect(found),
-        samples=f"{wording.count(found.n.baseline)} / {wording.count(found.n.speculative)}",
-        method=f"{wording.percent(found.ci_level)}: {found.method}",
+        samples=f"{numbers.count(found.n.baseline)} / {numbers.count(found.n.speculative)}",
+        method=f"{numbers.percent(found.ci_level)}: {found.method}",
         note=_note(found),
         definition=found.definition,
     )
 
 
 def _value(found: Comparison, value: float | None, unbounded: bool) -> str:
-    return "∞" if unbounded else wording.quantity(value, _unit(found.metric, found.unit))
+    return "∞" if unbounded else numbers.quantity(value, _unit(found.metric, found.unit))
 
 
 def _unit(metric: str, unit: str) -> str:
@@ -115,10 +115,10 @@ def _unit(metric: str, unit: str) -> str:
 def ratio(found: Comparison | None) -> str:
     """The ratio in words: '∞' where the speculative arm alone lies beyond every limit, 'n/a' where there is none."""
     if found is None:
-        return wording.ABSENT
+        return numbers.ABSENT
     if found.ratio is None and found.unbounded.speculative and not found.unbounded.baseline:
         return "∞"
-    return wording.ratio(found.ratio)
+    return numbers.ratio(found.ratio)
 
 
 def _note(found: Comparison) -> str:
@@ -143,11 +143,11 @@ def finding_row(found: Finding, compared: Comparison | None = None, number: int 
         metric=found.metric,
         kind=found.role,
         number=number,
-        label=names.metric(found.metric),
-        role=names.ROLES[found.role] + ("" if found.required or found.role == "advisory" else ", not required"),
+        label=labels.metric(found.metric),
+        role=labels.ROLES[found.role] + ("" if found.required or found.role == "advisory" else ", not required"),
         required=found.required,
         state=found.state,
-        glyph=names.GLYPHS[found.state],
+        glyph=labels.GLYPHS[found.state],
         seen=_seen(found, compared),
         limit=limit(found, compared.unit if compared is not None else ""),
         reason=found.reason,
@@ -165,7 +165,7 @@ def _seen(found: Finding, compared: Comparison | None) -> str:
 
 def _apart(found: Finding) -> tuple[str, str]:
     """The ratio and its limit, with as many decimals as it takes that different ones look different."""
-    texts = wording.ratio(found.ratio), wording.ratio(found.bound)
+    texts = numbers.ratio(found.ratio), numbers.ratio(found.bound)
     return apart(found.ratio, found.bound) if texts[0] == texts[1] and found.ratio != found.bound else texts
 
 
@@ -173,16 +173,16 @@ def limit(found: Finding, unit: str = "") -> str:
     """What was allowed, in words: as a ratio for relative limits, in the metric's unit for absolute ones."""
     if found.slo is not None:
         return (
-            f"{'at least' if found.direction == 'higher' else 'at most'} {wording.quantity(found.slo, _unit(found.metric, unit))}"
+            f"{'at least' if found.direction == 'higher' else 'at most'} {numbers.quantity(found.slo, _unit(found.metric, unit))}"
         )
     if found.metric == "error_rate" and found.margin is not None:
         return f"no larger a share, or surely under {round(found.margin * 100, 4):g} points more"
     if found.direction == "equal" and found.margin is not None:
-        return f"within ±{wording.percent(found.margin)}"
+        return f"within ±{numbers.percent(found.margin)}"
     if COUNTED in found.notes and found.bound is not None:
-        return f"at most {wording.short(found.bound)}"
+        return f"at most {numbers.short(found.bound)}"
     if found.bound is None:
-        return "no more than the baseline" if found.role == "safety" else wording.ABSENT
+        return "no more than the baseline" if found.role == "safety" else numbers.ABSENT
     least = (found.direction == "higher") if found.role != "success" else found.bound > 1
     return f"{'≥' if least else '≤'} {_apart(found)[1]}"
 
@@ -190,19 +190,19 @@ def limit(found: Finding, unit: str = "") -> str:
 def check_row(found: IntegrityCheck) -> CheckRow:
     """The check as a row."""
     state, glyph = {True: ("holds", "✓"), False: ("fails", "✗"), None: ("not known", "?")}[found.ok]
-    seen = "" if found.value is None else wording.short(found.value)
-    seen += f" (limit {wording.short(found.limit)})" if found.limit is not None else ""
+    seen = "" if found.value is None else numbers.short(found.value)
+    seen += f" (limit {numbers.short(found.limit)})" if found.limit is not None else ""
     return CheckRow(found.id.replace("_", " "), state, glyph, seen, found.message)
 
 
 def count_rows(counts: PerArm[ArmCounts]) -> tuple[Pair, ...]:
     """How the requests of both arms ended and what they carried."""
     arms = counts.baseline, counts.speculative
-    rows = [Pair(label, *(wording.count(getattr(arm, name)) for arm in arms)) for name, label in COUNTS.items()]
+    rows = [Pair(label, *(numbers.count(getattr(arm, name)) for arm in arms)) for name, label in COUNTS.items()]
     for group, title in COUNT_GROUPS.items():
         told: list[dict[str, int]] = [getattr(arm, group) for arm in arms]
         rows += [
-            Pair(f"{title}: {name.replace('_', ' ')}", *(wording.count(one.get(name, 0)) for one in told))
+            Pair(f"{title}: {name.replace('_', ' ')}", *(numbers.count(one.get(name, 0)) for one in told))
             for name in sorted({*told[0], *told[1]})
         ]
     return tuple(rows)
@@ -214,16 +214,16 @@ def bin_row(found: BinResult) -> BinRow:
     return BinRow(
         bin=found.bin,
         sampling=found.sampling,
-        requests=f"{wording.count(found.requests.baseline)} / {wording.count(found.requests.speculative)}",
-        ratios=tuple(wording.ratio(ratios.get(name)) for name in BIN_METRICS),
+        requests=f"{numbers.count(found.requests.baseline)} / {numbers.count(found.requests.speculative)}",
+        ratios=tuple(numbers.ratio(ratios.get(name)) for name in BIN_METRICS),
         acceptance=acceptance_length(found.acceptance),
-        alpha=wording.ratio(found.acceptance.alpha) if found.acceptance else wording.ABSENT,
+        alpha=numbers.ratio(found.acceptance.alpha) if found.acceptance else numbers.ABSENT,
     )
 
 
 def acceptance_length(found: AcceptanceSummary | None) -> str:
     """The acceptance length with its interval, 'n/a' where there is none."""
     if found is None or found.length is None:
-        return wording.ABSENT
-    span = wording.interval(found.length_low, found.length_high)
-    return f"{wording.ratio(found.length)} ({span})" if span else wording.ratio(found.length)
+        return numbers.ABSENT
+    span = numbers.interval(found.length_low, found.length_high)
+    return f"{numbers.ratio(found.length)} ({span})" if span else numbers.ratio(found.length)

@@ -4,14 +4,15 @@ import re
 from collections.abc import Sequence
 from textwrap import wrap
 
+from specbench.explain import labels, notes, numbers
+from specbench.explain.check_counts import cap_checks
+from specbench.explain.reader_questions import Answer, answers
+from specbench.model import queries
 from specbench.model.judged import CellResult, Finding, Result
-from specbench.report import names, parts, view, wording
-from specbench.report.answers import Answer, answers
-from specbench.report.checked import cap_checks
-from specbench.report.fairness import NOT_TOLD, speculation
+from specbench.report import view
+from specbench.report.fairness import NOT_TOLD, side_by_side, speculation
 from specbench.report.rows import ratio
 from specbench.report.short_table import ACCEPTED, side_metrics, table_remarks
-from specbench.report.side_by_side import side_by_side
 
 WIDTH = 80
 COMMAND_WIDTH = 68
@@ -24,7 +25,7 @@ def text(result: Result) -> str:
     """The verdict, its reasons, a table of cells, and what else a decision needs; every line fits 80 columns."""
     blocks = [
         _paragraph(f"{result.verdict}: {view.headline(result)}."),
-        _paragraph(parts.demonstration(result)),
+        _paragraph(notes.demonstration(result)),
         _run_line(result),
         _listed("Why", [reason.message for reason in result.reasons]),
         side_by_side(result),
@@ -40,7 +41,7 @@ def text(result: Result) -> str:
 
 
 def _paragraph(content: str, indent: str = "", first: str | None = None) -> list[str]:
-    whole = wording.plain(content).replace(" %", "\u00a0%")  # no percent sign alone at the head of a line
+    whole = numbers.plain(content).replace(" %", "\u00a0%")  # no percent sign alone at the head of a line
     lines = wrap(whole, WIDTH, initial_indent=indent if first is None else first, subsequent_indent=indent)
     return [line.replace("\u00a0", " ") for line in lines]
 
@@ -52,8 +53,8 @@ def _listed(title: str, items: Sequence[str]) -> list[str]:
 def _run_line(result: Result) -> list[str]:
     run, spec = result.run, result.endpoints.speculative
     partial = ", PARTIAL" if run.partial else ""
-    design = f", {wording.design(result.config.design)}" if result.config.design != "plain" else ""
-    setup = f"{run.name} ({run.profile}, {wording.one_of(result.config.pairs, 'pair')}{design}{partial}), run {run.id}"
+    design = f", {numbers.design(result.config.design)}" if result.config.design != "plain" else ""
+    setup = f"{run.name} ({run.profile}, {numbers.one_of(result.config.pairs, 'pair')}{design}{partial}), run {run.id}"
     return _paragraph(f"{setup}: model {spec.model}, engine {spec.engine}; speculation: {speculation(spec) or NOT_TOLD}")
 
 
@@ -65,8 +66,8 @@ def _cells(result: Result) -> list[str]:
     closed = all(cell.axes.rate is None for cell in result.cells)
     head = [
         "streams" if closed else "load",
-        names.metric(success),
-        *(SHORT.get(metric, names.metric(metric)) for metric in side),
+        labels.metric(success),
+        *(SHORT.get(metric, labels.metric(metric)) for metric in side),
         "accept",
         "state",
     ]
@@ -74,25 +75,25 @@ def _cells(result: Result) -> list[str]:
     lines = ["Cells: speculative ÷ baseline; below 1 is better, for TPS above 1", table[0]]
     part = ""
     for cell, line in zip(result.cells, table[1:], strict=True):
-        if wording.slice_name(cell.axes) != part:
-            part = wording.slice_name(cell.axes)
+        if numbers.slice_name(cell.axes) != part:
+            part = numbers.slice_name(cell.axes)
             lines += _paragraph(part, "  ")
         lines.append(line)
-    lines += ["  * the primary cell, which must show the benefit"] if parts.primary(result) else []
+    lines += ["  * the primary cell, which must show the benefit"] if queries.primary(result) else []
     lines += [line for remark in (ACCEPTED, *table_remarks(result)) for line in _paragraph(remark, "  ")]
     return lines + _absences(result, [success, *side])
 
 
 def _cell_row(cell: CellResult, success: str, side: Sequence[str]) -> list[str]:
-    main = parts.comparison(cell, success)
-    span = f" ({wording.dash(main.ci_low, main.ci_high)})" if main is not None and main.ci_low is not None else ""
-    found = [parts.comparison(cell, metric) for metric in side]
+    main = queries.comparison(cell, success)
+    span = f" ({numbers.dash(main.ci_low, main.ci_high)})" if main is not None and main.ci_low is not None else ""
+    found = [queries.comparison(cell, metric) for metric in side]
     load = f"{cell.axes.rate:g}/s" if cell.axes.rate is not None else f"{cell.axes.concurrency}"
     return [
-        f"{load}{' *' if parts.must_show(cell) else ''}",
+        f"{load}{' *' if queries.must_show(cell) else ''}",
         ratio(main) + span,
         *(ratio(one) for one in found),
-        wording.ratio(cell.acceptance.length),
+        numbers.ratio(cell.acceptance.length),
         cell.state if cell.required else f"({cell.state})",
     ]
 
@@ -101,11 +102,11 @@ def _absences(result: Result, metrics: Sequence[str]) -> list[str]:
     """Why a figure of the table is not there, each reason once."""
     said: dict[str, list[str]] = {}
     for cell in result.cells:
-        for found in (parts.comparison(cell, metric) for metric in metrics):
+        for found in (queries.comparison(cell, metric) for metric in metrics):
             if found is not None and found.ratio is None:
-                said.setdefault(f"{names.metric(found.metric)}: {found.reason or NO_REASON}", []).append(wording.load(cell.axes))
+                said.setdefault(f"{labels.metric(found.metric)}: {found.reason or NO_REASON}", []).append(numbers.load(cell.axes))
         if cell.acceptance.length is None:
-            said.setdefault(f"acceptance: {cell.acceptance.reason or NO_REASON}", []).append(wording.load(cell.axes))
+            said.setdefault(f"acceptance: {cell.acceptance.reason or NO_REASON}", []).append(numbers.load(cell.axes))
     return [
         line
         for reason, loads in said.items()
@@ -134,14 +135,14 @@ def _run_wide(result: Result) -> list[str]:
     said = [_finding(found) for found in shown]
     said += [
         f"{check.id.replace('_', ' ')} fails: {check.message}"
-        for check in parts.integrity(result)
+        for check in queries.integrity(result)
         if check.ok is False and check.message not in told
     ]
     return _listed("Safety and integrity", list(dict.fromkeys(said)))
 
 
 def _finding(found: Finding) -> str:
-    return f"{names.metric(found.metric)} {found.state}: {found.reason}"
+    return f"{labels.metric(found.metric)} {found.state}: {found.reason}"
 
 
 def _answers(result: Result) -> list[str]:
@@ -156,7 +157,7 @@ def _answer(found: Answer) -> list[str]:
 
 def _command(command: str) -> list[str]:
     """The command as a shell takes it, continued where an option would pass the margin."""
-    first, *options = wording.plain(command).split(" --")
+    first, *options = numbers.plain(command).split(" --")
     lines = [first]
     for option in options:
         if len(lines[-1]) + len(option) + 3 > COMMAND_WIDTH:
@@ -169,7 +170,7 @@ def _command(command: str) -> list[str]:
 
 def _words(content: Sequence[str]) -> list[str]:
     """What the report's own words mean: those of the glossary, and the states, that stand in it."""
-    words = (*names.GLOSSARY, *names.STATES.items())
+    words = (*labels.GLOSSARY, *labels.STATES.items())
     text = " ".join(content)
     text += " ".join(meaning for term, meaning in words if _used(term, text))
     used = [(term, meaning) for term, meaning in words if _used(term, text)]

@@ -5,9 +5,9 @@ The engine counts whole blocks, the client its steady windows, so both agree clo
 
 from dataclasses import dataclass
 
+from specbench.explain import numbers
 from specbench.model.asked import ARMS, ArmName
 from specbench.model.judged import CellResult
-from specbench.report import wording
 from specbench.units import MS_PER_S
 
 
@@ -26,7 +26,7 @@ def truth_rows(cell: CellResult) -> tuple[TruthRow, ...]:
     if cell.engine_truth is None:
         return ()
     told = [row for arm in ARMS for row in _derived(cell, arm, cell.engine_truth.of(arm))]
-    return tuple(row for row in told if row.engine != wording.ABSENT)
+    return tuple(row for row in told if row.engine != numbers.ABSENT)
 
 
 def _derived(cell: CellResult, arm: ArmName, told: dict[str, float]) -> list[TruthRow]:
@@ -35,8 +35,8 @@ def _derived(cell: CellResult, arm: ArmName, told: dict[str, float]) -> list[Tru
         TruthRow(
             "mean step, ms",
             arm,
-            wording.number(cell.factors.step_ms.of(arm)),
-            wording.number(step * MS_PER_S if step is not None else None),
+            numbers.number(cell.factors.step_ms.of(arm)),
+            numbers.number(step * MS_PER_S if step is not None else None),
         ),
         TruthRow("steps", arm, "–", _count(told.get("steps"))),
         TruthRow("steps that overran their virtual time", arm, "–", _count(told.get("overrun_steps"))),
@@ -47,11 +47,11 @@ def _derived(cell: CellResult, arm: ArmName, told: dict[str, float]) -> list[Tru
         found = cell.acceptance
         positions = [told.get(f"per_position.{index}") for index in range(len(found.per_position or ()))]
         rows += [
-            TruthRow("acceptance length", arm, wording.ratio(found.length), wording.ratio(1 + accepted / rounds)),
-            TruthRow("acceptance rate", arm, wording.percent(found.rate), wording.percent(_share(accepted, told.get("drafted")))),
+            TruthRow("acceptance length", arm, numbers.ratio(found.length), numbers.ratio(1 + accepted / rounds)),
+            TruthRow("acceptance rate", arm, numbers.percent(found.rate), numbers.percent(_share(accepted, told.get("drafted")))),
             *(
                 TruthRow(
-                    f"accepted at position {index + 1}", arm, wording.percent(measured), wording.percent(_share(counted, rounds))
+                    f"accepted at position {index + 1}", arm, numbers.percent(measured), numbers.percent(_share(counted, rounds))
                 )
                 for index, (measured, counted) in enumerate(zip(found.per_position or (), positions, strict=True))
             ),
@@ -64,7 +64,7 @@ def _share(part: float | None, whole: float | None) -> float | None:
 
 
 def _count(value: float | None) -> str:
-    return wording.ABSENT if value is None else wording.count(round(value))
+    return numbers.ABSENT if value is None else numbers.count(round(value))
 
 
 def overruns(cell: CellResult) -> str:
@@ -73,4 +73,4 @@ def overruns(cell: CellResult) -> str:
         return ""
     arms = (cell.engine_truth.baseline, cell.engine_truth.speculative)
     steps, late = (sum(told.get(name, 0.0) for told in arms) for name in ("steps", "overrun_steps"))
-    return f"{wording.count(round(late))} of {wording.count(round(steps))} ({wording.percent(late / steps)})" if steps else ""
+    return f"{numbers.count(round(late))} of {numbers.count(round(steps))} ({numbers.percent(late / steps)})" if steps else ""

@@ -6,21 +6,21 @@ Every output for people is made from this value or from the rows that it is made
 from dataclasses import dataclass
 from shlex import quote
 
+from specbench.explain import costs, labels, notes, numbers
+from specbench.explain.load_ranges import caps, range_words, tops
+from specbench.explain.reader_questions import Answer, answers, confirmation
+from specbench.model import queries
 from specbench.model.judged import Result
-from specbench.report import costs, names, parts, rows, wording
-from specbench.report.answers import Answer, answers, confirmation
+from specbench.report import rows
 from specbench.report.cells import CellView, Fact, cell_view
 from specbench.report.curves import Curve, LoadRow, curves, load_rows
 from specbench.report.diagnosis import diagnoses
 from specbench.report.fairness import NOT_TOLD, FairnessRow, fairness, speculation
 from specbench.report.heat import HeatMap, heat_map
-from specbench.report.ranges import caps, range_words, tops
 from specbench.report.short_table import table_remarks
 from specbench.report.truth import overruns
 
 FIRST_REASONS = 3  # what a tired reader takes in; the others wait behind one key
-PARTIAL = "This run is partial: it ended before its plan did, and only what was measured is judged."
-VIRTUAL = "Times are virtual: the embedded engine charges each step the time that a modelled accelerator would take."
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,20 +91,20 @@ def view_of(result: Result) -> ReportView:
     cells = tuple(cell_view(cell, index) for index, cell in enumerate(result.cells))
     by_id = {cell.id: cell for cell in cells}
     reasons = _reasons(result, by_id)
-    name, drawn = names.VERDICTS[result.verdict], curves(result)
+    name, drawn = labels.VERDICTS[result.verdict], curves(result)
     return ReportView(
         title=result.run.name,
         verdict=result.verdict,
         tone=name.tone,
         headline=headline(result),
-        demonstration=parts.demonstration(result),
+        demonstration=notes.demonstration(result),
         exit_code=result.exit_code,
         tool=f"{result.tool_name} {result.tool_version}",
         facts=_facts(result),
         notices=notices(result),
         reasons=reasons[:FIRST_REASONS],
         more_reasons=reasons[FIRST_REASONS:],
-        more_title=wording.one_of(len(reasons[FIRST_REASONS:]), "more reason"),
+        more_title=numbers.one_of(len(reasons[FIRST_REASONS:]), "more reason"),
         answers=answers(result),
         slices=slices(result),
         heat=heat_map(cells),
@@ -115,7 +115,7 @@ def view_of(result: Result) -> ReportView:
             Obstacle(one.title, one.evidence, by_id[one.cell].anchor, by_id[one.cell].label) for one in diagnoses(result)
         ),
         cells=cells,
-        run_findings=tuple(rows.finding_row(found, number=number) for found, number in parts.numbered(result.run_findings)),
+        run_findings=tuple(rows.finding_row(found, number=number) for found, number in queries.numbered(result.run_findings)),
         checks=tuple(rows.check_row(found) for found in result.integrity),
         overruns=tuple(
             Fact(view.label, late) for view, cell in zip(cells, result.cells, strict=True) if (late := overruns(cell))
@@ -123,42 +123,42 @@ def view_of(result: Result) -> ReportView:
         prices=_prices(result),
         fairness=fairness(result.endpoints, result.config.accept_differences),
         reproduce=_reproduce(result),
-        glossary=names.GLOSSARY,
+        glossary=labels.GLOSSARY,
     )
 
 
 def headline(result: Result) -> str:
     """The verdict as an instruction, in the order in which to act."""
-    found = parts.ranges(result)
+    found = queries.ranges(result)
     if result.verdict == "CAPPED" and found:
         return f"Not yet: first confirm the cap of {tops(found)}, then switch on up to it and no further"
     if result.verdict == "CAPPED" and result.slices:
         return _slices_headline(result)
-    return names.VERDICTS[result.verdict].headline
+    return labels.VERDICTS[result.verdict].headline
 
 
 def _slices_headline(result: Result) -> str:
-    on, capped = parts.slices_that(result, "PROMOTE"), parts.slices_that(result, "CAPPED")
+    on, capped = queries.slices_that(result, "PROMOTE"), queries.slices_that(result, "CAPPED")
     if not on:
         return f"Not yet: first confirm {caps(capped)}, then switch on up to it and no further, for that traffic alone"
     first = f"; first confirm {caps(capped)}" if capped else ""
-    return f"Switch speculation on for {wording.listed([wording.slice_words(part) for part in on])} only{first}"
+    return f"Switch speculation on for {numbers.listed([numbers.slice_words(part) for part in on])} only{first}"
 
 
 def notices(result: Result) -> tuple[str, ...]:
     """What a reader must know before any number: a partial run, virtual times, and the notes of the analysis."""
-    said = [PARTIAL] if result.run.partial else []
-    said += [VIRTUAL] if parts.virtual(result) else []
+    said = [notes.PARTIAL] if result.run.partial else []
+    said += [notes.VIRTUAL] if queries.virtual(result) else []
     return tuple(dict.fromkeys((*said, *result.notes)))
 
 
 def _facts(result: Result) -> tuple[Fact, ...]:
     spec = result.endpoints.speculative
     labels = ", ".join(f"{key}={value}" for key, value in sorted(result.run.labels.items()))
-    pairs = wording.one_of(result.config.pairs, "pair")
+    pairs = numbers.one_of(result.config.pairs, "pair")
     shown = (
         ("Model", spec.model),
-        ("Design", wording.design(result.config.design)),
+        ("Design", numbers.design(result.config.design)),
         ("Speculation", speculation(spec) or NOT_TOLD),
         ("Engine", f"{spec.engine} {spec.engine_version or ''}".strip()),
         ("Profile", f"{result.run.profile}: {pairs} a cell, schedule {result.config.schedule}"),
@@ -185,10 +185,10 @@ def slices(result: Result) -> tuple[SliceView, ...]:
     """The slices that have a verdict of their own."""
     return tuple(
         SliceView(
-            name=wording.slice_words(found),
+            name=numbers.slice_words(found),
             verdict=found.verdict,
-            tone=names.VERDICTS[found.verdict].tone,
-            range=range_words(parts.ranges(found)),
+            tone=labels.VERDICTS[found.verdict].tone,
+            range=range_words(queries.ranges(found)),
             reasons=tuple(reason.message for reason in found.reasons),
         )
         for found in result.slices
@@ -200,7 +200,7 @@ def _prices(result: Result) -> tuple[rows.Pair, ...]:
     if None in costs.prices(result.run.labels).values():
         return ()
     found = [costs.cell_cost(cell, result.run.labels) for cell in result.cells]
-    return tuple(rows.Pair(one.load, wording.number(one.baseline), wording.number(one.speculative)) for one in found)
+    return tuple(rows.Pair(one.load, numbers.number(one.baseline), numbers.number(one.speculative)) for one in found)
 
 
 def _reproduce(result: Result) -> tuple[str, ...]:

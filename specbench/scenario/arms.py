@@ -6,8 +6,8 @@ from specbench.errors import ScenarioError
 from specbench.model.asked import ARMS, Arm, ArmName, Launch, Schedule
 from specbench.scenario.commands import READY, READY_ELSEWHERE, command_of
 from specbench.scenario.grammar import ArmForm, LaunchForm
-from specbench.scenario.servers import share_server
 from specbench.scenario.text import Path, Text, dotted
+from specbench.urls import share_server
 
 # What an arm that is not the embedded engine may say under `options`: where its metrics are, beyond `metrics_url`.
 METRICS_OPTIONS = {"metrics_api_key_env", "gpu_metrics_url", "gpus"}
@@ -32,21 +32,8 @@ def arm_of(form: ArmForm, name: ArmName, text: Text) -> Arm:
     if not embedded and (form.slow_by or form.options.keys() - METRICS_OPTIONS):
         _refuse(path, "slow_by and options are for the embedded engine that specbench starts", text)
     launch = None if form.launch is None else _launch(form.launch, form, engine, (*path, "launch"), text)
-    return Arm(
-        engine=engine,
-        url=form.url,
-        model=form.model or (form.launch.model if form.launch is not None else None),
-        api_key_env=form.api_key_env,
-        header_env=dict(form.header_env),
-        headers=dict(form.headers),
-        extra_body=dict(form.extra_body),
-        metrics_url=form.metrics_url,
-        speculative=dict(form.speculative) if form.speculative is not None else None,
-        slow_by=form.slow_by,
-        options=dict(form.options),
-        declare=dict(form.declare),
-        launch=launch,
-    )
+    model = form.model or (form.launch.model if form.launch is not None else None)
+    return Arm(**form.model_dump(exclude={"engine", "model", "launch"}), engine=engine, model=model, launch=launch)
 
 
 def refuse_unfit_schedule(schedule: Schedule, arms: tuple[Arm, Arm], text: Text) -> None:
@@ -62,7 +49,7 @@ def refuse_unfit_schedule(schedule: Schedule, arms: tuple[Arm, Arm], text: Text)
             _refuse(where, f"restart needs engines that specbench starts, and arms.{name} is a url; give it a launch block", text)
         if schedule != "alternate" and arm.launch is not None and arm.launch.sleep:
             _refuse(where, f"arms.{name} is to sleep between its blocks, which only schedule: alternate has", text)
-    if schedule == "simultaneous" and share_server(arms):
+    if schedule == "simultaneous" and share_server([arm.url for arm in arms]):
         _refuse(where, "simultaneous needs two engines, and both arms have one url, however it is spelled; leave it out", text)
 
 
@@ -74,15 +61,11 @@ def _launch(form: LaunchForm, arm: ArmForm, engine: str, path: Path, text: Text)
     if form.sleep and engine != "vllm":
         _refuse((*path, "sleep"), "only vLLM can sleep; leave it out, or use schedule: restart", text)
     return Launch(
+        **form.model_dump(include={"gpu", "port", "timeout_s", "log", "sleep"}),
         command=tuple(form.command) if form.command is not None else _ready_made(form, arm, engine, path, text),
         env={**(_SLEEP_ENV if form.sleep else {}), **form.env},
         secrets=tuple(form.secrets),
-        gpu=form.gpu,
-        port=form.port,
         ready=form.ready or READY.get(engine, READY_ELSEWHERE),
-        timeout_s=form.timeout_s,
-        log=form.log,
-        sleep=form.sleep,
     )
 
 

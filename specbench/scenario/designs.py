@@ -10,7 +10,7 @@ from typing import Any
 from specbench.errors import ScenarioError
 from specbench.model.asked import DEVICE_VARIABLES, Arm, Design, Launch, Scenario
 from specbench.scenario.arms import METRICS_OPTIONS
-from specbench.scenario.servers import server_of
+from specbench.urls import server_of
 
 _TREATMENT_FACTS = ("speculation", "speculation_config")  # declared of what an arm runs, not of where
 

@@ -9,9 +9,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any, TypeVar
 
-from specbench.analysis.guardrails import RUN_WIDE
 from specbench.errors import ScenarioError
 from specbench.model.asked import Design, Guardrail, Scenario
+from specbench.model.guardrails import RUN_WIDE
 from specbench.scenario.text import Path, Text, dotted, half_character, read_text
 
 Level = TypeVar("Level", int, float)

@@ -14,8 +14,7 @@ from functools import lru_cache
 
 import httpx
 
-from specbench.address import PORTS
-from specbench.stream.proxy import Proxy, tunnel
+from specbench.urls import PORTS, Proxy, tunnel
 
 CLIENT_CERTIFICATE = "SPECBENCH_CLIENT_CERT"
 """The environment variable that names a PEM file with the client's certificate and its key, where an endpoint asks for one."""

@@ -14,7 +14,6 @@ from specbench.stream.chunks import MOST_TOKENS
 from specbench.stream.outcome import outcome_of, outcome_of_document, outcome_of_status
 from specbench.stream.steps import censored, step_sizes, steps_of_moments, told_moments
 from specbench.stream.tokens import attribute
-from specbench.telemetry import ENGINES
 from specbench.units import NS_PER_MS
 
 BURST_GAP_NS = NS_PER_MS
@@ -144,11 +143,10 @@ def _released_at_once(event_ns: Sequence[int], steps: Sequence[int] | None) -> b
 
 
 def _acceptance(answer: Answer, rule: StreamRule) -> Acceptance | None:
-    """What the engine told of its drafts for this request, read as its file in `telemetry/` says; None where no answer can
+    """What the engine told of its drafts for this request, read as its `StreamRule` says; None where no answer can
     have had as many."""
-    engine = ENGINES.get(rule.engine)
-    told = _document(answer.account) if engine is not None and answer.account is not None else None
-    counts = engine.answer_counts(told) if engine is not None and isinstance(told, dict) else None
+    told = _document(answer.account) if rule.answer_counts is not None and answer.account is not None else None
+    counts = rule.answer_counts(told) if rule.answer_counts is not None and isinstance(told, dict) else None
     if counts is None:
         return None
     largest = max(counts.rounds or 0, counts.drafted or 0, counts.accepted or 0, *(counts.per_position or ()))

@@ -15,8 +15,8 @@ from specbench.model.seen import Outcome
 from specbench.stream.clock import now_ns, offset_ns
 from specbench.stream.connection import PlainConnection, connect
 from specbench.stream.exchange import Exchange, Timeouts
-from specbench.stream.proxy import Proxy, proxy_of
 from specbench.units import NS_PER_S
+from specbench.urls import Proxy, proxy_of
 
 EXCHANGE = "exchange"
 """The httpx extension under which a caller passes an `Exchange` to be filled, and finds it in the response."""

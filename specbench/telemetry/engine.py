@@ -3,12 +3,12 @@
 One value per engine, made in that engine's own file; no engine's names here.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, fields
 from typing import Any
 
 from specbench.model.asked import Route
-from specbench.model.seen import Acceptance, StreamRule, Telemetry
+from specbench.model.seen import StreamRule, Telemetry
 from specbench.telemetry.counters import NOT_ASKED, Span, Told, span_of
 from specbench.telemetry.gpu import gpu_quantities
 from specbench.telemetry.pages import Answers, Scrape
@@ -27,7 +27,6 @@ class Engine:
     ("acceptance.rounds") gives the reason for a part that is None.
     `fact_paths` are fetched once, before load: `recognises` says whether such answers are this engine's, `facts` what it
     says of itself, by the names of `facts.py`.
-    `answer_counts` gives the speculation counted for one request from the event that carries it, None from any other.
     `tokenize(model, text)` is the path and body that ask for a text's token ids, None where the engine has no such route.
     """
 
@@ -40,7 +39,6 @@ class Engine:
     fact_paths: tuple[str, ...]
     recognises: Callable[[Answers], bool]
     facts: Callable[[Answers], dict[str, str]]
-    answer_counts: Callable[[Mapping[str, Any]], Acceptance | None]
     tokenize: Callable[[str, str], tuple[str, dict[str, Any]]] | None = None
 
 

@@ -12,9 +12,8 @@ from urllib.parse import urlsplit
 
 import httpx
 
-from specbench.address import is_loopback
-from specbench.stream.proxy import proxy_of
 from specbench.telemetry.pages import Answer, Failure
+from specbench.urls import PORTS, is_loopback, proxy_of
 
 LARGEST_BODY = 32 * 1024 * 1024
 
@@ -89,7 +88,7 @@ def origin(url: str) -> tuple[str, str | None, int | None]:
     """Scheme, host and port of a URL: who may see what is meant for whom."""
     try:
         parts = urlsplit(url)
-        return parts.scheme, parts.hostname, parts.port or {"http": 80, "https": 443}.get(parts.scheme)
+        return parts.scheme, parts.hostname, parts.port or PORTS.get(parts.scheme)
     except ValueError:
         return url, None, None
 

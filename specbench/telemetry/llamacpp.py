@@ -142,6 +142,7 @@ LLAMACPP = Engine(
         event_is_step=False,
         burst_ns=ns_of_ms(BURST_MS),
         token_sources=("token_ids", "engine_counts", "events"),
+        answer_counts=answer_counts,
     ),
     request_extras=request_extras,
     metrics_paths=("/metrics", "/slots"),
@@ -149,6 +150,5 @@ LLAMACPP = Engine(
     fact_paths=("/props", "/slots", "/v1/models", "/metrics"),
     recognises=recognises,
     facts=facts,
-    answer_counts=answer_counts,
     tokenize=tokenize,
 )

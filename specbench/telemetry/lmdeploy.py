@@ -3,11 +3,10 @@
 Only LMDeploy's own names and habits live here. Its lifetime gauges of acceptance are left alone.
 """
 
-from collections.abc import Mapping
 from typing import Any
 
 from specbench.model.asked import Route
-from specbench.model.seen import Acceptance, StreamRule
+from specbench.model.seen import StreamRule
 from specbench.telemetry.counters import Span, Told, gauge_mean, gauge_peak, observed_mean, rise, whole
 from specbench.telemetry.engine import Engine, Quantities
 from specbench.telemetry.facts import first_model, metrics_at, source_name, told
@@ -45,11 +44,6 @@ def request_extras(route: Route, streaming: bool) -> dict[str, Any]:
     return extras
 
 
-def answer_counts(event: Mapping[str, Any]) -> Acceptance | None:
-    """None: LMDeploy's answers say nothing of drafts."""
-    return None
-
-
 def recognises(answers: Answers) -> bool:
     """Whether the metrics have LMDeploy's names, or the models belong to "lmdeploy"."""
     return (
@@ -79,5 +73,4 @@ LMDEPLOY = Engine(
     fact_paths=("/v1/models", "/metrics"),
     recognises=recognises,
     facts=facts,
-    answer_counts=answer_counts,
 )

@@ -3,11 +3,10 @@
 Nothing about a particular engine belongs here; an engine whose metrics are worth reading gets a file of its own.
 """
 
-from collections.abc import Mapping
 from typing import Any
 
 from specbench.model.asked import Route
-from specbench.model.seen import Acceptance, StreamRule
+from specbench.model.seen import StreamRule
 from specbench.telemetry.counters import Span
 from specbench.telemetry.engine import Engine, Quantities
 from specbench.telemetry.facts import first_model, source_name, told
@@ -23,11 +22,6 @@ def read(span: Span) -> Quantities:
 def request_extras(route: Route, streaming: bool) -> dict[str, Any]:
     """The final usage event; anything beyond the protocol may be refused."""
     return {"stream_options": {"include_usage": True}} if streaming else {}
-
-
-def answer_counts(event: Mapping[str, Any]) -> Acceptance | None:
-    """None: the protocol has no place for drafts that every server understands alike."""
-    return None
 
 
 def recognises(answers: Answers) -> bool:
@@ -56,5 +50,4 @@ OPENAI = Engine(
     fact_paths=("/v1/models",),
     recognises=recognises,
     facts=facts,
-    answer_counts=answer_counts,
 )

@@ -168,6 +168,7 @@ SGLANG = Engine(
         event_is_step=True,
         burst_ns=None,
         token_sources=("running_usage", "token_ids", "engine_counts", "final_usage_spread", "tokenizer", "events"),
+        answer_counts=answer_counts,
     ),
     request_extras=request_extras,
     metrics_paths=("/metrics",),
@@ -175,6 +176,5 @@ SGLANG = Engine(
     fact_paths=("/server_info", "/get_server_info", "/v1/models", "/metrics"),
     recognises=recognises,
     facts=facts,
-    answer_counts=answer_counts,
     tokenize=tokenize,
 )

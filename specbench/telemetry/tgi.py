@@ -94,6 +94,7 @@ TGI = Engine(
         # Accepted tokens are written in one loop, as llama.cpp does; there is no recording that could say otherwise.
         burst_ns=ns_of_ms(BURST_MS),
         token_sources=("token_ids", "events"),
+        answer_counts=answer_counts,
     ),
     request_extras=request_extras,
     metrics_paths=("/metrics",),
@@ -101,6 +102,5 @@ TGI = Engine(
     fact_paths=("/info", "/v1/models", "/metrics"),
     recognises=recognises,
     facts=facts,
-    answer_counts=answer_counts,
     tokenize=tokenize,
 )

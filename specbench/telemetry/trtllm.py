@@ -156,6 +156,7 @@ TRTLLM = Engine(
         event_is_step=True,
         burst_ns=None,
         token_sources=("running_usage", "final_usage_spread", "tokenizer", "events"),
+        answer_counts=answer_counts,
     ),
     request_extras=request_extras,
     metrics_paths=("/metrics", PROMETHEUS),
@@ -163,5 +164,4 @@ TRTLLM = Engine(
     fact_paths=("/version", "/v1/models", "/metrics", PROMETHEUS),
     recognises=recognises,
     facts=facts,
-    answer_counts=answer_counts,
 )

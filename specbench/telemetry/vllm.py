@@ -142,6 +142,7 @@ VLLM = Engine(
         event_is_step=True,
         burst_ns=None,
         token_sources=("token_ids", "running_usage", "final_usage_spread", "tokenizer", "events"),
+        answer_counts=answer_counts,
     ),
     request_extras=request_extras,
     metrics_paths=("/metrics",),
@@ -149,6 +150,5 @@ VLLM = Engine(
     fact_paths=("/version", "/v1/models", "/metrics", SERVER_INFO),
     recognises=recognises,
     facts=facts,
-    answer_counts=answer_counts,
     tokenize=tokenize,
 )

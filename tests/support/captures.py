@@ -1,22 +1,21 @@
 """Captures made by hand: what arrived when, in the short forms of engines' events."""
 
 import json
+from dataclasses import replace
 from itertools import pairwise
 from typing import Any
 
 from specbench.model.seen import Capture, Frame, RequestRecord, StreamRule
 from specbench.stream.exchange import Exchange, frames_of
 from specbench.stream.record import Asked, record_and_text
+from specbench.telemetry import ENGINES
 from specbench.units import ms, ns_of_ms
 
 SENT_NS = 5_000_000_000
 SSE = {"content-type": "text/event-stream"}
 DONE = b"data: [DONE]\n\n"
-ALL_SOURCES = ("token_ids", "running_usage", "engine_counts", "final_usage_spread", "tokenizer", "events")
-BY_EVENT = StreamRule(engine="vllm", event_is_step=True, burst_ns=None, token_sources=ALL_SOURCES)  # type: ignore[arg-type]
-BY_BURST = StreamRule(
-    engine="llamacpp", event_is_step=False, burst_ns=ns_of_ms(1.5), token_sources=("token_ids", "engine_counts", "events")
-)
+BY_EVENT = replace(ENGINES["openai"].stream, engine="vllm", answer_counts=ENGINES["vllm"].stream.answer_counts)
+BY_BURST = replace(ENGINES["llamacpp"].stream, burst_ns=ns_of_ms(1.5), token_sources=("token_ids", "engine_counts", "events"))
 ASKED = Asked("code", "greedy", 128)
 
 

@@ -10,8 +10,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from specbench.analysis.guardrails import effective_guardrails
 from specbench.model.asked import Arm, ArmName, Band, BlockSize, Guardrail, Matrix, Sampling, Scenario, Success, Workload
+from specbench.model.guardrails import effective_guardrails
 from specbench.model.seen import (
     Acceptance,
     Block,

@@ -3,9 +3,9 @@
 from dataclasses import replace
 from typing import Any
 
-from specbench.analysis.reasons import Setting
-from specbench.analysis.standing import Standing
+from specbench.explain.findings import Setting
 from specbench.model.asked import Guardrail, Role
+from specbench.model.cell_assessment import Standing
 from specbench.model.judged import Alone, CellState, Comparison, Direction, Finding, FindingState, IntegrityCheck, PerArm
 
 AT_4 = Setting(cell="c4", place="At 4 streams", pairs=10, alpha=0.05)

@@ -11,12 +11,13 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from specbench.analysis.columns import Columns, columns_of
-from specbench.analysis.compare import NO_SPREAD, OPEN_END, bin_results, cell_comparisons, compare
+from specbench.analysis.compare import bin_results, cell_comparisons, compare
 from specbench.analysis.latency import tpot
-from specbench.analysis.metrics import METRICS
 from specbench.analysis.stats_quantile import log_quantile_influence
+from specbench.explain.absences import NO_SPREAD, OPEN_END
 from specbench.model.asked import ARMS, ArmName
 from specbench.model.judged import Comparison
+from specbench.model.metrics import METRICS
 from specbench.model.seen import Acceptance, RequestRecord, Telemetry
 from tests.support.records import a_block, a_record, blocks_of
 

@@ -8,8 +8,8 @@ import pytest
 from specbench.analysis.contrast import Contrast, by_pairs, pooled
 from specbench.analysis.events import Floats
 from specbench.analysis.figures import Arm
-from specbench.analysis.metrics import METRICS
 from specbench.analysis.samples import Samples, unit_quantiles
+from specbench.model.metrics import METRICS
 
 Draw = Callable[[np.random.Generator, int], Floats]
 

@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from specbench.analysis.findings import Case, finding, harm_p, judge_cases
-from specbench.analysis.guardrails import DEFAULTS
 from specbench.model.asked import Guardrail
+from specbench.model.guardrails import DEFAULTS
 from specbench.model.judged import Alone, Comparison, Finding, FindingState, PerArm
 from tests.support.judging import AT_4, a_comparison, a_guardrail
 

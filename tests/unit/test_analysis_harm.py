@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 from statsmodels.stats.multitest import multipletests
 
-from specbench.analysis.harm import against_baseline, against_limit, finite_exp, holm, limit_of
+from specbench.analysis.harm import against_baseline, against_limit, limit_of
+from specbench.analysis.stats_holm import finite_exp, holm
 from specbench.model.judged import PerArm
 from tests.support.judging import a_comparison, a_guardrail
 

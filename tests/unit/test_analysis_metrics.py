@@ -5,8 +5,9 @@ import sys
 
 import pytest
 
-from specbench.analysis.metrics import METRICS
+from specbench.analysis.metrics import SOURCES
 from specbench.analysis.samples import Samples
+from specbench.model.metrics import METRICS
 from tests.support.records import a_record, one_block
 
 NAMED_BY_GUARDRAILS = (
@@ -22,11 +23,16 @@ def test_every_metric_that_a_guardrail_may_name_is_in_the_table() -> None:
     assert set(NAMED_BY_GUARDRAILS) <= set(METRICS)
 
 
+def test_every_metric_has_a_function_and_every_function_a_metric() -> None:
+    """The table of what metrics are and the table of how they are computed name the same quantities."""
+    assert {metric.quantity for metric in METRICS.values()} == set(SOURCES)
+
+
 @pytest.mark.parametrize("name", METRICS)
 def test_a_row_says_what_its_source_gives(name: str) -> None:
     """Rows with a percentile have samples and a unit of time; the others a ratio of sums; a p95 of requests is pooled."""
     metric = METRICS[name]
-    data = metric.source(one_block(a_record([float(i) for i in range(1, 12)])))
+    data = SOURCES[metric.quantity](one_block(a_record([float(i) for i in range(1, 12)])))
 
     assert metric.id == name
     assert isinstance(data, Samples) is (metric.quantile is not None)

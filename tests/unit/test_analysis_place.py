@@ -8,15 +8,14 @@ from typing import Any
 
 import pytest
 
-from specbench.analysis.citation import citation
-from specbench.analysis.guardrails import effective_guardrails
+from specbench.analysis.citation import citation, unlike_treatment
 from specbench.analysis.judge import judge
-from specbench.analysis.likeness import unlike_treatment
 from specbench.analysis.place import place_by_address
 from specbench.citations import cited_runs, refuse_lost_runs
 from specbench.errors import ScenarioError
 from specbench.model.asked import Design, Guardrail, Launch, Scenario, Success
 from specbench.model.cited import CitedRun
+from specbench.model.guardrails import effective_guardrails
 from specbench.model.judged import Result
 from specbench.model.seen import Evidence, Manifest
 from specbench.report import result_json

@@ -5,8 +5,9 @@ import math
 import numpy as np
 import pytest
 
-from specbench.analysis.power import BUDGET_PAIRS, detectable_effect, pairs_needed
+from specbench.analysis.power import detectable_effect, pairs_needed
 from specbench.analysis.stats_paired import t_quantile
+from specbench.model.guardrails import BUDGET_PAIRS
 
 
 def test_the_detectable_effect_of_ten_pairs() -> None:

@@ -8,9 +8,9 @@ import pytest
 from specbench.analysis.benefit import benefit
 from specbench.analysis.findings import Case, judge_cases
 from specbench.analysis.judge import judge
-from specbench.analysis.metrics import METRICS
 from specbench.model.asked import Success
 from specbench.model.judged import PerArm
+from specbench.model.metrics import METRICS
 from tests.support.judging import AT_4, a_comparison, a_guardrail
 from tests.support.verdicts import RUNS
 

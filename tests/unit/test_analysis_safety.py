@@ -8,8 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from specbench.analysis.safety import ToldCount, count_finding, error_finding, excess_of, told_by
+from specbench.analysis.safety import count_finding, error_finding, excess_of, told_by
 from specbench.analysis.samples import Totals
+from specbench.explain.safety import ToldCount
 from specbench.model.asked import ArmName
 from specbench.model.judged import Finding, FindingState, PerArm
 from specbench.model.seen import Block, Telemetry

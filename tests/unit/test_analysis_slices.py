@@ -5,8 +5,8 @@ from itertools import product
 import pytest
 
 from specbench.analysis.slices import slice_verdict
-from specbench.analysis.standing import Conditions, Standing
 from specbench.analysis.verdict import verdict_of
+from specbench.model.cell_assessment import Conditions, Standing
 from specbench.model.judged import CellState, VerdictWord
 from tests.support.judging import a_finding, a_standing
 

@@ -6,10 +6,11 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from specbench.analysis.cells import planned_pairs
 from specbench.analysis.findings import Case, judge_cases
 from specbench.analysis.judge import judge
 from specbench.analysis.stats_sequential import look_levels
-from specbench.analysis.until import alpha_now, is_settled, planned_pairs
+from specbench.analysis.until import alpha_now, is_settled
 from specbench.model.judged import VerdictWord
 from specbench.model.seen import Evidence
 from tests.support.evidence import NONE, Effect, a_scenario, evidence

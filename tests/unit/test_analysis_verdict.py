@@ -6,9 +6,9 @@ from typing import get_args
 
 import pytest
 
-from specbench.analysis.standing import Conditions, Standing, state_of
 from specbench.analysis.verdict import Verdict, verdict_of
 from specbench.model.asked import ArmName
+from specbench.model.cell_assessment import Conditions, Standing, state_of
 from specbench.model.judged import CellState, Finding, FindingState, VerdictWord
 from tests.support.judging import a_check, a_finding, a_standing
 

@@ -2,8 +2,9 @@
 
 import pytest
 
-from specbench.analysis.metrics import METRICS
-from specbench.analysis.words import apart, chance, metric_words, number, outward, percent, place_of, server_limit
+from specbench.explain.numbers import apart, figure, outward, percentage
+from specbench.explain.phrases import chance, metric_words, place_of, server_limit
+from specbench.model.metrics import METRICS
 from specbench.model.seen import Cell
 
 
@@ -41,12 +42,12 @@ def test_chance_in_runs(p: float, words: str) -> None:
 )
 def test_numbers_as_people_read_them(value: float, text: str) -> None:
     """Three significant digits, no exponents where they can be avoided."""
-    assert number(value) == text
+    assert figure(value) == text
 
 
 def test_shares_in_per_cent() -> None:
     """Binary fractions leave no trace."""
-    assert [percent(share) for share in (0.005, 0.0973, 0.07, 1.0, 0.0)] == ["0.5 %", "9.73 %", "7 %", "100 %", "0 %"]
+    assert [percentage(share) for share in (0.005, 0.0973, 0.07, 1.0, 0.0)] == ["0.5 %", "9.73 %", "7 %", "100 %", "0 %"]
 
 
 def test_ratios_that_differ_look_different() -> None:

@@ -6,11 +6,11 @@ from pathlib import Path
 import httpx
 import pytest
 
-from specbench.address import base_url
 from specbench.arms import secret_headers, shares_server, visits
 from specbench.errors import ScenarioError, UnreachableError
 from specbench.model.asked import Scenario
 from specbench.scenario.parse import Overrides, parse_scenario
+from specbench.urls import base_url
 
 # Speaks vLLM's three routes: /health, /sleep and /wake_up, and tells at /state whether it is awake.
 SLEEPER = """

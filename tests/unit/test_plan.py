@@ -4,8 +4,9 @@ from collections import Counter
 from itertools import pairwise
 from pathlib import Path
 
+from specbench.explain.notes import certainty_of
 from specbench.model.asked import Scenario
-from specbench.plan import cells_of, certainty_of, describe, duration_s, trials_of
+from specbench.plan import cells_of, describe, duration_s, trials_of
 from specbench.scenario.parse import Overrides, parse_scenario
 
 CODE = Path("scenarios/code.yaml")

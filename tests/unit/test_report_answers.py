@@ -5,12 +5,12 @@ from typing import Literal
 
 import pytest
 
+from specbench.explain import notes
+from specbench.explain.costs import cell_cost, cost, prices
+from specbench.explain.load_ranges import range_words
+from specbench.explain.reader_questions import answers
 from specbench.model.judged import CellResult, EnableRange, FindingState, PerArm, Result, VerdictWord
-from specbench.report import parts
-from specbench.report.answers import answers
-from specbench.report.costs import cell_cost, cost, prices
 from specbench.report.markdown import markdown
-from specbench.report.ranges import range_words
 from specbench.report.text import text
 from specbench.report.view import view_of
 from tests.support.result_parts import a_cell, a_comparison, moved
@@ -57,13 +57,13 @@ def test_on_the_embedded_engine_the_first_answer_begins_with_that(verdict: Verdi
     """Virtual times order nobody to switch anything; of real engines nothing is said."""
     result = every_verdict()[verdict]
     assert _short(result)[0].startswith("A demonstration, no decision about a real server. ")
-    assert parts.demonstration(result) == (
+    assert notes.demonstration(result) == (
         "A demonstration: both arms run the embedded engine, whose times are virtual; nothing here is a decision about a real"
         " server."
     )
-    assert parts.demonstration(_real(result)) == ""
+    assert notes.demonstration(_real(result)) == ""
     half = replace(result, endpoints=PerArm(_real(result).endpoints.baseline, result.endpoints.speculative))
-    assert parts.demonstration(half).startswith("A demonstration: one arm runs the embedded engine")
+    assert notes.demonstration(half).startswith("A demonstration: one arm runs the embedded engine")
 
 
 def test_a_demonstration_is_confirmed_on_ones_own_prompts_and_endpoints() -> None:

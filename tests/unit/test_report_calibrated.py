@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from specbench.report.calibrated import CALIBRATED, whole_verdicts
+from specbench.explain.reader_questions import CALIBRATED, whole_verdicts
 
 TABLE = Path("docs/calibration.md").read_text(encoding="utf-8")
 

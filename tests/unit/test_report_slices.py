@@ -2,8 +2,8 @@
 
 from dataclasses import replace
 
+from specbench.explain.reader_questions import answers, confirmation
 from specbench.model.judged import PerArm, Result
-from specbench.report.answers import answers, confirmation
 from specbench.report.view import headline, slices
 from tests.support.results import reason, slices_with_a_cap
 

@@ -2,16 +2,14 @@
 
 from dataclasses import replace
 
+from specbench.explain.check_counts import cap_checks, tally
+from specbench.explain.load_ranges import mix, range_sentence
+from specbench.explain.next_run import surer
+from specbench.explain.reader_questions import answers, confirmation
 from specbench.model.judged import EnableRange, Finding, Result
 from specbench.model.shown import TrafficBin
-from specbench.report.answers import answers, confirmation
-from specbench.report.checked import cap_checks
-from specbench.report.ranges import range_sentence
 from specbench.report.short_table import WHY_P50, side_metrics, table_remarks
-from specbench.report.surer import surer
-from specbench.report.tally import tally
 from specbench.report.text import text
-from specbench.report.traffic import mix
 from specbench.report.view import view_of
 from tests.support.result_parts import a_cell
 from tests.support.results import a_result, capped, hold, large, promote, reason, rollback, sliced

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from specbench.report import names, wording
+from specbench.explain import labels, numbers
 
 
 @pytest.mark.parametrize(
@@ -23,13 +23,13 @@ from specbench.report import names, wording
 )
 def test_three_digits_carry_a_figure(value: float | None, said: str) -> None:
     """Small or large, a figure has three significant digits and no exponent."""
-    assert wording.number(value) == said
+    assert numbers.number(value) == said
 
 
 @given(st.floats(1e-6, 1e9))
 def test_a_figure_reads_back_to_within_half_a_percent(value: float) -> None:
     """What is printed is the value to three digits, and never in exponent form."""
-    said = wording.number(value)
+    said = numbers.number(value)
     assert "e" not in said
     assert float(said.replace(",", "")) == pytest.approx(value, rel=0.0051)
 
@@ -49,23 +49,23 @@ def test_a_figure_reads_back_to_within_half_a_percent(value: float) -> None:
 )
 def test_percent_has_no_idle_zero(fraction: float | None, said: str) -> None:
     """Whole from ten on, and no trailing zero below."""
-    assert wording.percent(fraction) == said
+    assert numbers.percent(fraction) == said
 
 
 def test_units_that_people_do_not_read_become_those_that_they_do() -> None:
     """A share is percent, bytes are GiB, an absence has no unit."""
-    assert wording.quantity(0.953, "share") == "95 %"
-    assert wording.quantity(3 * 2**30, "bytes") == "3.00 GiB"
-    assert wording.quantity(11.24, "ms") == "11.2 ms"
-    assert wording.quantity(None, "ms") == "n/a"
+    assert numbers.quantity(0.953, "share") == "95 %"
+    assert numbers.quantity(3 * 2**30, "bytes") == "3.00 GiB"
+    assert numbers.quantity(11.24, "ms") == "11.2 ms"
+    assert numbers.quantity(None, "ms") == "n/a"
 
 
 def test_a_narrow_interval_does_not_look_like_a_point() -> None:
     """A third decimal appears where two would make both ends equal."""
-    assert wording.interval(0.43, 0.47) == "0.43 to 0.47"
-    assert wording.interval(0.4876, 0.4912) == "0.488 to 0.491"
-    assert wording.dash(0.4876, 0.4912) == "0.488–0.491"
-    assert wording.interval(None, 0.5) == wording.dash(0.5, None) == ""
+    assert numbers.interval(0.43, 0.47) == "0.43 to 0.47"
+    assert numbers.interval(0.4876, 0.4912) == "0.488 to 0.491"
+    assert numbers.dash(0.4876, 0.4912) == "0.488–0.491"
+    assert numbers.interval(None, 0.5) == numbers.dash(0.5, None) == ""
 
 
 @pytest.mark.parametrize(
@@ -73,15 +73,15 @@ def test_a_narrow_interval_does_not_look_like_a_point() -> None:
 )
 def test_a_ratio_is_what_a_person_says(ratio: float | None, said: str) -> None:
     """Less, more, times, or no change."""
-    assert wording.change(ratio) == said
+    assert numbers.change(ratio) == said
 
 
 @given(st.text())
 def test_plain_text_is_one_printable_line(text: str) -> None:
     """Whatever an endpoint said, one line without control characters is left, and saying it again changes nothing."""
-    said = wording.plain(text)
+    said = numbers.plain(text)
     assert said.isprintable()
-    assert wording.plain(said) == said
+    assert numbers.plain(said) == said
 
 
 @pytest.mark.parametrize(
@@ -98,4 +98,4 @@ def test_plain_text_is_one_printable_line(text: str) -> None:
 )
 def test_a_metric_has_the_fields_own_name(metric: str, said: str) -> None:
     """Known metrics by their names, unknown ones by their words."""
-    assert names.metric(metric) == said
+    assert labels.metric(metric) == said

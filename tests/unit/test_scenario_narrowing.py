@@ -9,9 +9,9 @@ from typer.testing import CliRunner
 
 from specbench.cli import app
 from specbench.errors import ScenarioError
+from specbench.explain.reader_questions import confirmation
 from specbench.model.asked import Scenario
 from specbench.model.judged import EnableRange, Result
-from specbench.report.answers import confirmation
 from specbench.scenario.parse import Overrides, parse_scenario
 from tests.support.results import capped
 

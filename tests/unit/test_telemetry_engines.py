@@ -7,6 +7,7 @@ from specbench.model.seen import Acceptance
 from specbench.telemetry import ENGINES, telemetry_of
 from specbench.telemetry.engine import Engine
 from specbench.telemetry.pages import Answer, Scrape
+from specbench.telemetry.sglang import answer_counts
 from tests.support.scrapes import answer, recorded, scrape_of, told
 
 SGLANG, TGI, TRTLLM, LMDEPLOY = (ENGINES[name] for name in ("sglang", "tgi", "trtllm", "lmdeploy"))
@@ -84,8 +85,8 @@ def test_sglang_s_answers_carry_the_counts_under_old_and_new_names(details: dict
     counted = {"spec_verify_ct": 8, "spec_accept_length": 2.625, **details}
     expected = Acceptance(rounds=8, drafted=24, accepted=12, per_position=(7, 4, 1))
 
-    assert SGLANG.answer_counts({"text": "x", "meta_info": counted}) == expected
-    assert SGLANG.answer_counts({"choices": [], "usage": None, "sglext": {"spec_tokens_details": counted}}) == expected
+    assert answer_counts({"text": "x", "meta_info": counted}) == expected
+    assert answer_counts({"choices": [], "usage": None, "sglext": {"spec_tokens_details": counted}}) == expected
 
 
 def test_sglang_s_server_info_tells_the_whole_setting() -> None:

@@ -6,6 +6,7 @@ import pytest
 
 from specbench.model.seen import Acceptance, Telemetry
 from specbench.telemetry import ENGINES, telemetry_of
+from specbench.telemetry.llamacpp import answer_counts
 from specbench.telemetry.pages import Answer
 from tests.support.scrapes import answer, recorded, scrape_of, told
 
@@ -123,17 +124,17 @@ def test_one_event_is_one_token_and_bursts_are_steps() -> None:
 
 def test_an_answer_counts_its_drafts_but_not_its_rounds() -> None:
     """`timings` has no draft keys at all where nothing was drafted: that is no count, not 0."""
-    assert LLAMACPP.answer_counts({"timings": {"predicted_n": 20, "draft_n": 30, "draft_n_accepted": 12}}) == Acceptance(
+    assert answer_counts({"timings": {"predicted_n": 20, "draft_n": 30, "draft_n_accepted": 12}}) == Acceptance(
         rounds=None, drafted=30, accepted=12, per_position=None
     )
-    assert LLAMACPP.answer_counts({"timings": {"predicted_n": 20}}) is None
-    assert LLAMACPP.answer_counts({"choices": []}) is None
+    assert answer_counts({"timings": {"predicted_n": 20}}) is None
+    assert answer_counts({"choices": []}) is None
 
 
 def test_the_fork_counts_by_depth_from_one() -> None:
     """ik_llama.cpp's `draft_by_depth` is 1-based."""
     depths = [{"depth": 2, "draft_n": 5, "draft_n_accepted": 3}, {"depth": 1, "draft_n": 7, "draft_n_accepted": 6}]
-    counts = LLAMACPP.answer_counts({"timings": {"draft_n": 12, "draft_n_accepted": 9, "draft_by_depth": depths}})
+    counts = answer_counts({"timings": {"draft_n": 12, "draft_n_accepted": 9, "draft_by_depth": depths}})
 
     assert counts == Acceptance(rounds=None, drafted=12, accepted=9, per_position=(6, 3))
 

@@ -5,6 +5,7 @@ import pytest
 from specbench.model.seen import Acceptance
 from specbench.telemetry import ENGINES
 from specbench.telemetry.pages import Answer
+from specbench.telemetry.vllm import answer_counts
 from tests.support.scrapes import answer, recorded, told
 
 VLLM = ENGINES["vllm"]
@@ -183,8 +184,8 @@ def test_an_answer_with_per_request_metrics_counts_itself() -> None:
         },
     }
 
-    assert VLLM.answer_counts(event) == Acceptance(rounds=10, drafted=30, accepted=16, per_position=(7, 5, 4))
-    assert VLLM.answer_counts({"choices": [], "metrics": None}) is None
+    assert answer_counts(event) == Acceptance(rounds=10, drafted=30, accepted=16, per_position=(7, 5, 4))
+    assert answer_counts({"choices": [], "metrics": None}) is None
 
 
 def answers(metrics: str, **others: str) -> dict[str, Answer]:

@@ -6,9 +6,10 @@ Words only: every number arrives decided, and no sentence is parsed again by any
 import math
 from dataclasses import dataclass
 
-from specbench.analysis.power import BUDGET_PAIRS
-from specbench.analysis.words import apart, chance, metric_words, number, outward, percent, sure
-from specbench.model.judged import AT_P50, Comparison, Finding
+from specbench.explain.numbers import apart, figure, outward, percentage
+from specbench.explain.phrases import chance, metric_words, sure
+from specbench.model.guardrails import AT_P50, BUDGET_PAIRS
+from specbench.model.judged import Comparison, Finding
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -114,7 +115,7 @@ def _beside(finding: Finding, comparison: Comparison) -> float | None:
 def _needs(finding: Finding, setting: Setting) -> str:
     support = ""
     if finding.supported_margin is not None and finding.bound is not None:
-        asked = percent(round(max(finding.bound - 1, finding.margin or 0.0), 3))  # a floor widens the limit
+        asked = percentage(round(max(finding.bound - 1, finding.margin or 0.0), 3))  # a floor widens the limit
         support = f"the data support a limit of {_rounded_up(finding.supported_margin)}, the limit is {asked}; "
     if finding.pairs_needed is None:
         return f"{support}even {BUDGET_PAIRS} pairs of blocks would not settle it"
@@ -129,15 +130,15 @@ def _rounded_up(margin: float) -> str:
 def _absolute(subject: str, finding: Finding, comparison: Comparison, setting: Setting) -> str:
     unit = "" if comparison.unit == "share" else f" {comparison.unit}"
     higher = finding.direction == "higher"
-    seen = f"{subject} is {number(comparison.value.speculative)}{unit} with speculation"
-    allowed = f"(allowed: {'at least' if higher else 'at most'} {number(finding.slo)}{unit})"
+    seen = f"{subject} is {figure(comparison.value.speculative)}{unit} with speculation"
+    allowed = f"(allowed: {'at least' if higher else 'at most'} {figure(finding.slo)}{unit})"
     if finding.state == "FAIL":
         return f"{seen} {allowed}; that it meets the limit in truth can be ruled out with {sure(setting.alpha)}."
     if "pairs_missing" in finding.notes:
         return f"{seen} {allowed}, but {_few_pairs(comparison, setting, 'with speculation')}."
     if finding.upper is None:
         return f"{seen} {allowed}, but {_counts(comparison)} values are too few to be sure of it."
-    bound = f"{number(finding.upper)}{unit}"
+    bound = f"{figure(finding.upper)}{unit}"
     if finding.state == "PASS":
         return f"{seen} {allowed}; the true figure lies {'above' if higher else 'below'} {bound} with {sure(setting.alpha)}."
     more = (
@@ -150,11 +151,11 @@ def _absolute(subject: str, finding: Finding, comparison: Comparison, setting: S
 
 def _counted(subject: str, finding: Finding, comparison: Comparison, setting: Setting) -> str:
     before, after = comparison.value.baseline, comparison.value.speculative
-    without = "" if before is None else f" and {number(before)} without"
+    without = "" if before is None else f" and {figure(before)} without"
     but = "by count"
     if "pairs_missing" in finding.notes:
         but = f"but {_few_pairs(comparison, setting, 'in both arms' if finding.slo is None else 'with speculation')}"
-    return f"{subject} is {number(after)} with speculation{without} (allowed: at most {number(finding.bound)}), {but}."
+    return f"{subject} is {figure(after)} with speculation{without} (allowed: at most {figure(finding.bound)}), {but}."
 
 
 def _open_failures(comparison: Comparison) -> str:
@@ -167,7 +168,7 @@ def _open_failures(comparison: Comparison) -> str:
 def _unbounded(subject: str, finding: Finding) -> str:
     if finding.slo is not None:
         return (
-            f"{subject} has no upper end with speculation, as so many requests failed (allowed: at most {number(finding.slo)})."
+            f"{subject} has no upper end with speculation, as so many requests failed (allowed: at most {figure(finding.slo)})."
         )
     return (
         f"{subject} has no upper end with speculation, as so many requests failed or timed out,"

@@ -4,31 +4,8 @@ from dataclasses import dataclass
 
 from specbench.model.asked import Role
 from specbench.model.judged import VerdictWord
+from specbench.model.metrics import METRICS, QUANTITIES
 
-METRICS = {
-    "tpot": "TPOT",
-    "tpot_classic": "classic TPOT",
-    "ttft": "TTFT",
-    "itl": "ITL",
-    "e2e": "E2E",
-    "pace": "pace",
-    "chunk_gap": "chunk gap",
-    "stall": "longest gap",
-    "output_tps": "output TPS",
-    "completed_rps": "completed req/s",
-    "error_rate": "error rate",
-    "output_length": "output length",
-    "acceptance_length": "acceptance length",
-    "alpha": "alpha",
-    "tokens_per_step": "tokens per step",
-    "step_time": "step time",
-    "kv_peak": "KV peak",
-    "preemptions": "preemptions",
-    "queue_time": "queue time",
-    "memory": "memory",
-    "oom": "out of memory",
-    "restarts": "engine restarts",
-}
 ROLES: dict[Role, str] = {"success": "benefit", "guardrail": "guardrail", "safety": "safety", "advisory": "advisory"}
 GLYPHS = {"PASS": "✓", "FAIL": "✗", "INCONCLUSIVE": "?", "NODATA": "–", "INVALID": "!", "ADVISORY": "·"}
 STATES = {
@@ -101,12 +78,10 @@ GLOSSARY: tuple[tuple[str, str], ...] = (
         "How many requests the server works on at once, by its own gauge, on average. Fewer than the streams where they wait.",
     ),
 )
+_LABELS = {row.id: row.label for row in QUANTITIES} | {row.id: row.label for row in METRICS.values()}
 GLOSSARY += tuple((word, name.meaning) for word, name in VERDICTS.items() if word != "INVALID")
 
 
 def metric(name: str) -> str:
     """A metric's name for people: 'tpot_p95' is 'TPOT p95'; an unknown one keeps its own words."""
-    stem, _, tail = name.rpartition("_")
-    if stem and len(tail) > 1 and tail[0] == "p" and tail[1:].isdigit():
-        return f"{METRICS.get(stem, stem.replace('_', ' '))} {tail}"
-    return METRICS.get(name, name.replace("_", " "))
+    return _LABELS.get(name, name.replace("_", " "))

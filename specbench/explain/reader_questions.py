@@ -3,19 +3,59 @@
 from dataclasses import dataclass
 from shlex import quote
 
-from specbench.analysis.words import outward
+from specbench.explain import costs, labels, numbers
+from specbench.explain.check_counts import tally
+from specbench.explain.load_ranges import caps, mix, range_sentence, range_words, tops
+from specbench.explain.next_run import surer
+from specbench.explain.numbers import outward
+from specbench.model import queries
 from specbench.model.judged import Comparison, Finding, Result
-from specbench.report import costs, names, parts, wording
-from specbench.report.calibrated import whole_verdicts
-from specbench.report.ranges import caps, range_sentence, range_words, tops
-from specbench.report.surer import surer
-from specbench.report.tally import tally
-from specbench.report.traffic import mix
 
 TALLIED = 6  # sentences, one for each group of loads; the cells themselves say the rest
 RARELY = 0.001
 VOID = "Cannot be said"
 DEMONSTRATION = "A demonstration, no decision about a real server"
+
+
+@dataclass(frozen=True, slots=True)
+class Calibrated:
+    """How often whole verdicts erred in simulated runs with known effects: `hits` of `runs`, over these rows of the table.
+
+    The counts are those of docs/calibration.md, which a command makes; a test holds both together. `said` puts them into words.
+    """
+
+    said: str
+    hits: int
+    runs: int
+    rows: tuple[str, ...]
+
+
+CALIBRATED = {
+    "PROMOTE": Calibrated(
+        "of {runs} simulated runs of equal arms {hits} ended in PROMOTE or CAPPED",
+        0,
+        1000,
+        ("A/A over 12 cells ends in PROMOTE or CAPPED",),
+    ),
+    "CAPPED": Calibrated(
+        "of {runs} simulated runs of arms that do harm at the highest load {hits} had a cap that let it through",
+        0,
+        600,
+        ("wins to 8 streams, +30 % at 16: enabled at 16", "wins to 8, at the margin of +10 % at 16: enabled at 16"),
+    ),
+    "HOLD": Calibrated(
+        "of {runs} simulated runs with a true gain of 25 % {hits} ended in PROMOTE",
+        298,
+        300,
+        ("a true win in 12 cells (TPOT −25 %, TTFT +2 %): PROMOTE",),
+    ),
+    "ROLLBACK": Calibrated(
+        "of {runs} simulated runs of equal arms {hits} ended in ROLLBACK",
+        0,
+        1000,
+        ("A/A over 12 cells ends in ROLLBACK",),
+    ),
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,7 +74,7 @@ class Answer:
 def answers(result: Result) -> tuple[Answer, ...]:
     """Enable it? For which traffic? Up to what load? How sure? What would make us surer? What does it cost?"""
     enable, why = _enable(result)
-    if parts.virtual(result):
+    if queries.virtual(result):
         enable = f"{DEMONSTRATION}. {enable}"
     return (
         Answer("Enable it?", enable, why, command=confirmation(result)),
@@ -48,14 +88,14 @@ def answers(result: Result) -> tuple[Answer, ...]:
 
 def _enable(result: Result) -> tuple[str, str]:
     short = {"PROMOTE": "Yes", "CAPPED": "Yes, up to a cap", "HOLD": "Not yet", "ROLLBACK": "No", "INVALID": VOID}
-    no_benefit = parts.no_benefit(result)
-    text = names.VERDICTS[result.verdict].meaning
+    no_benefit = queries.no_benefit(result)
+    text = labels.VERDICTS[result.verdict].meaning
     if no_benefit:
-        metric = names.metric(result.config.success_metric)
-        text = f"A benefit of {wording.percent(result.config.improve_by)} in {metric} is ruled out."
+        metric = labels.metric(result.config.success_metric)
+        text = f"A benefit of {numbers.percent(result.config.improve_by)} in {metric} is ruled out."
     if result.verdict == "CAPPED" and result.slices:
         return _enable_slices(result)
-    found = parts.ranges(result)
+    found = queries.ranges(result)
     if result.verdict == "CAPPED" and found:
         return f"Not yet: first confirm the cap of {tops(found)}", (
             f"Run the tested loads up to the cap alone, by the command here, {_own(result)}. If that run says PROMOTE, switch"
@@ -66,10 +106,10 @@ def _enable(result: Result) -> tuple[str, str]:
 
 def _enable_slices(result: Result) -> tuple[str, str]:
     """Which slices may be switched on, and which of them only once their cap is confirmed."""
-    on, capped = parts.slices_that(result, "PROMOTE"), parts.slices_that(result, "CAPPED")
-    said = [f"It wins for {wording.listed([wording.slice_words(part) for part in on])}."] if on else []
+    on, capped = queries.slices_that(result, "PROMOTE"), queries.slices_that(result, "CAPPED")
+    said = [f"It wins for {numbers.listed([numbers.slice_words(part) for part in on])}."] if on else []
     if capped:
-        how = "up to the cap alone, by the command here" if parts.unconfirmed(result) else "up to each cap alone"
+        how = "up to the cap alone, by the command here" if queries.unconfirmed(result) else "up to each cap alone"
         said.append(f"First confirm {caps(capped)}: run the tested loads {how}, {_own(result)}.")
         said.append("Where that run says PROMOTE for such a slice, switch speculation on for it up to its cap; else keep it off.")
     if len(on) + len(capped) < len(result.slices):
@@ -80,13 +120,13 @@ def _enable_slices(result: Result) -> tuple[str, str]:
 def _own(result: Result) -> str:
     """With what to run the confirming command: what was a demonstration is replaced, the rest stays as it was."""
     prompts = "your own prompts (workload.source.dataset)"
-    arms = "your own endpoints (--baseline URL --speculative URL)" if parts.virtual(result) else "the same arms"
-    return f"with {prompts} and {arms}" if parts.built_in(result) else f"with {arms}"
+    arms = "your own endpoints (--baseline URL --speculative URL)" if queries.virtual(result) else "the same arms"
+    return f"with {prompts} and {arms}" if queries.built_in(result) else f"with {arms}"
 
 
 def confirmation(result: Result) -> str:
     """The command that tests a cap: the run as it was asked, up to the cap alone; '' where there is none, or more than one."""
-    found = [one for one in parts.unconfirmed(result) if one.max_concurrency is not None]
+    found = [one for one in queries.unconfirmed(result) if one.max_concurrency is not None]
     if not found:
         return ""
     profile = "standard" if result.run.profile == "smoke" else result.run.profile
@@ -109,69 +149,69 @@ def _traffic(result: Result) -> tuple[str, str]:
 
 
 def _slices(result: Result) -> tuple[str, str]:
-    on, capped = parts.slices_that(result, "PROMOTE"), parts.slices_that(result, "CAPPED")
+    on, capped = queries.slices_that(result, "PROMOTE"), queries.slices_that(result, "CAPPED")
     spans = [
-        ", ".join(f"{wording.slice_words(part)} ({range_words(parts.ranges(part))})" for part in some) for some in (on, capped)
+        ", ".join(f"{numbers.slice_words(part)} ({range_words(queries.ranges(part))})" for part in some) for some in (on, capped)
     ]
-    rest = [f"{wording.slice_words(part)} ({part.verdict})" for part in result.slices if part not in (*on, *capped)]
+    rest = [f"{numbers.slice_words(part)} ({part.verdict})" for part in result.slices if part not in (*on, *capped)]
     said = [f"Eligible: {spans[0] or 'none'}."]
     said += [f"Once the cap is confirmed: {spans[1]}."] if capped else []
-    short = [wording.slice_words(part) for part in on]
-    short += [f"{wording.slice_words(part)} once its cap is confirmed" for part in capped]
+    short = [numbers.slice_words(part) for part in on]
+    short += [f"{numbers.slice_words(part)} once its cap is confirmed" for part in capped]
     return ", ".join(short) or "No traffic", " ".join((*said, f"Not: {', '.join(rest) or 'none'}."))
 
 
 def _load(result: Result) -> tuple[str, str]:
-    found = parts.ranges(result)
+    found = queries.ranges(result)
     if result.verdict == "INVALID":
         return VOID, "The measurement carries no judgement of any load."
     if not found or result.verdict not in ("PROMOTE", "CAPPED"):
-        tested = ", ".join(dict.fromkeys(wording.load(cell.axes) for cell in result.cells)) or "nothing"
-        return "As each slice says" if parts.enabled(result) else "No load", f"Tested: {tested}."
+        tested = ", ".join(dict.fromkeys(numbers.load(cell.axes) for cell in result.cells)) or "nothing"
+        return "As each slice says" if queries.enabled(result) else "No load", f"Tested: {tested}."
     return f"Up to {tops(found)}", " ".join(range_sentence(result, one) for one in found)
 
 
 def _certainty(result: Result) -> tuple[str, str]:
-    cell = parts.primary(result)
+    cell = queries.primary(result)
     if cell is None:
         return "Not at all", "Nothing was measured."
     if result.verdict == "INVALID":
         return "Not at all", "The figures are shown as measured, but with this fault they prove nothing."
-    error = wording.percent(result.config.alpha)
+    error = numbers.percent(result.config.alpha)
     text = f"Each PASS errs in at most {error} of runs, all FAILs together in at most {error}. {whole_verdicts(result.verdict)}"
     if result.verdict == "ROLLBACK":
         return _harm(result, text)
-    success = parts.comparison(cell, result.config.success_metric)
+    success = queries.comparison(cell, result.config.success_metric)
     judged = next((one for one in cell.findings if one.role == "success"), None)
     if judged is not None and judged.state == "FAIL" and judged.upper is None:
         return "Benefit ruled out", f"{judged.reason} {text}"
     if success is None or success.ratio is None:
         return "Benefit not measured", text
-    name, part = names.metric(success.metric), wording.slice_words(cell.axes)
-    place = f"{wording.load(cell.axes)} of {part}," if part else wording.load(cell.axes)
-    where = f"At {place} {name} was {wording.ratio(success.ratio)} times the baseline's"
-    where += f" ({wording.one_of(success.n_blocks, 'pair')} of blocks)."
+    name, part = labels.metric(success.metric), numbers.slice_words(cell.axes)
+    place = f"{numbers.load(cell.axes)} of {part}," if part else numbers.load(cell.axes)
+    where = f"At {place} {name} was {numbers.ratio(success.ratio)} times the baseline's"
+    where += f" ({numbers.one_of(success.n_blocks, 'pair')} of blocks)."
     if judged is not None and judged.state == "FAIL":
-        where += f" A benefit of {wording.percent(result.config.improve_by)} is ruled out."
+        where += f" A benefit of {numbers.percent(result.config.improve_by)} is ruled out."
     return f"{_benefit(judged, success)}{f', for {part}' if part else ''}", f"{where} {text}"
 
 
 def _benefit(judged: Finding | None, success: Comparison) -> str:
     """The benefit, or that there is none, with the end of the interval on which that rests; that it is open, where it is."""
-    name, falls = names.metric(success.metric), success.direction == "lower"
+    name, falls = labels.metric(success.metric), success.direction == "lower"
     if judged is None or judged.upper is None or judged.state not in ("PASS", "FAIL"):
-        return f"{name} ×{wording.ratio(success.ratio)}, not settled"
+        return f"{name} ×{numbers.ratio(success.ratio)}, not settled"
     up = falls == (judged.state == "PASS")
     end = outward(judged.upper, up, success.ci_high if up else success.ci_low)
     shown = f"{name} {'below' if up else 'above'} ×{end}"
     if judged.state == "FAIL":
         shown = f"no such benefit, {name} at {'most' if up else 'least'} ×{end}"
-    return f"{wording.percent(success.ci_level)} sure: {shown}"
+    return f"{numbers.percent(success.ci_level)} sure: {shown}"
 
 
 def _points(result: Result) -> tuple[str, ...]:
     """The checks by load; nothing where no figure proves anything."""
-    if result.verdict == "INVALID" or parts.primary(result) is None:
+    if result.verdict == "INVALID" or queries.primary(result) is None:
         return ()
     found = tally(result)
     return found if len(found) <= TALLIED else (*found[: TALLIED - 1], "The other loads: see the cells.")
@@ -179,9 +219,7 @@ def _points(result: Result) -> tuple[str, ...]:
 
 def _harm(result: Result, tally: str) -> tuple[str, str]:
     """How sure the harm is: by the clearest of the checks that failed; of an arm that was dead there are none."""
-    failed = [
-        one for one in parts.findings(result) if one.required and one.state == "FAIL" and one.role in ("guardrail", "safety")
-    ]
+    failed = [one for one in queries.findings(result) if one.decides and one.state == "FAIL"]
     if not failed:
         dead = [one.message for one in result.reasons if one.code == "dead_arm"]
         return "The speculative arm was dead", " ".join((*dead, tally))
@@ -189,6 +227,14 @@ def _harm(result: Result, tally: str) -> tuple[str, str]:
     clearest = min((chance for chance in chances if chance is not None), default=None)
     said = ""
     if clearest is not None:
-        rarely = "less than 0.1 %" if clearest < RARELY else f"about {wording.percent(clearest)}"
+        rarely = "less than 0.1 %" if clearest < RARELY else f"about {numbers.percent(clearest)}"
         said = f"Chance alone would show the clearest of them in {rarely} of such runs. "
-    return f"{wording.one_of(len(failed), 'check')} failed", said + tally
+    return f"{numbers.one_of(len(failed), 'check')} failed", said + tally
+
+
+def whole_verdicts(verdict: str) -> str:
+    """How often runs of the standard profile came out as this verdict though they should not have, or as they should."""
+    known = CALIBRATED[verdict]
+    said = known.said.format(runs=numbers.count(known.runs), hits=numbers.count(known.hits) if known.hits else "none")
+    where = "docs/calibration.md of specbench; `specbench calibrate` measures it anew"
+    return f"Whole verdicts: in the standard profile, {said} ({where})."

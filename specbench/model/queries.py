@@ -2,8 +2,8 @@
 
 from collections.abc import Sequence
 
+from specbench.model.guardrails import AT_P50
 from specbench.model.judged import (
-    AT_P50,
     CellResult,
     Comparison,
     EnableRange,
@@ -118,15 +118,6 @@ def enabled(result: Result) -> tuple[CellResult, ...]:
 def virtual(result: Result) -> bool:
     """Whether an embedded engine set the times: they are those of a modelled accelerator."""
     return "embedded" in (result.endpoints.baseline.engine, result.endpoints.speculative.engine)
-
-
-def demonstration(result: Result) -> str:
-    """That nothing here decides about a real server, where an arm runs the embedded engine; '' where none does."""
-    arms = [result.endpoints.baseline.engine, result.endpoints.speculative.engine].count("embedded")
-    if not arms:
-        return ""
-    run = "both arms run" if arms == 2 else "one arm runs"
-    return f"A demonstration: {run} the embedded engine, whose times are virtual; nothing here is a decision about a real server."
 
 
 def built_in(result: Result) -> bool:

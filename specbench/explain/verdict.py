@@ -5,11 +5,12 @@ Words only; the rules that choose among them are in `verdict.py` and `slices.py`
 
 from collections.abc import Iterable, Sequence
 
-from specbench.analysis.standing import Standing, broken, undecided
-from specbench.analysis.words import number, server_limit
+from specbench.explain.numbers import figure, one_of
+from specbench.explain.phrases import server_limit
+from specbench.model.cell_assessment import Standing, broken, undecided
+from specbench.model.guardrails import MIN_LAUNCHES
 from specbench.model.judged import EnableRange, Finding, IntegrityCheck, Reason, VerdictWord
 
-MIN_LAUNCHES = 4
 NAMED_PLACES = 3
 # The gravest first: a headline says one thing.
 _BREAKS = {
@@ -68,9 +69,11 @@ def invalid(checks: Sequence[IntegrityCheck], lost: Sequence[Standing]) -> tuple
 
 def promoted(required: Sequence[Standing], ranges: Iterable[EnableRange]) -> Reason:
     """Rule 3: everything passed."""
-    checks = sum(1 for standing in required for f in standing.findings if f.required and f.role in ("guardrail", "safety"))
+    checks = sum(1 for standing in required for f in standing.findings if f.decides)
     loads = " and ".join(_load(span) for span in ranges)
-    return _reason("promote", f"Speculation may go live up to {loads}: all {checks} checks in {_cells(len(required))} passed.")
+    return _reason(
+        "promote", f"Speculation may go live up to {loads}: all {checks} checks in {one_of(len(required), 'cell')} passed."
+    )
 
 
 def capped(ranges: Iterable[EnableRange]) -> Reason:
@@ -189,7 +192,7 @@ def _places(standings: Sequence[Standing]) -> str:
     """The first cells by name, in the middle of a sentence, and how many more there are."""
     named = [f"{standing.place[0].lower()}{standing.place[1:]}" for standing in standings[:NAMED_PLACES]]
     more = len(standings) - len(named)
-    return " and ".join([*named, *([f"in {_cells(more)} more"] if more else [])])
+    return " and ".join([*named, *([f"in {one_of(more, 'cell')} more"] if more else [])])
 
 
 def _of_slice(name: tuple[str | None, str | None], reason: Reason) -> str:
@@ -197,13 +200,9 @@ def _of_slice(name: tuple[str | None, str | None], reason: Reason) -> str:
     return reason.message if reason.cell is not None else f"{_name(name)}: {reason.message}"
 
 
-def _cells(count: int) -> str:
-    return f"{count} {'cell' if count == 1 else 'cells'}"
-
-
 def _load(span: EnableRange) -> str:
     assert span.max_concurrency is not None
-    top = number(span.max_concurrency)
+    top = figure(span.max_concurrency)
     if span.by == "rate":
         return f"{top} {'request' if span.max_concurrency == 1 else 'requests'} per second"
     streams = f"{top} {'stream' if span.max_concurrency == 1 else 'streams'}"

@@ -2,9 +2,9 @@
 
 from dataclasses import replace
 
-from specbench.analysis.guardrails import DEFAULTS, advises, effective_guardrails
-from specbench.analysis.metrics import METRICS
 from specbench.model.asked import Guardrail, Matrix
+from specbench.model.guardrails import DEFAULTS, advises, effective_guardrails
+from specbench.model.metrics import METRICS
 from tests.support.evidence import a_scenario, cells_for
 from tests.support.judging import a_guardrail
 

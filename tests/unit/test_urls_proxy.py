@@ -5,8 +5,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from specbench.address import is_loopback
-from specbench.stream.proxy import Proxy, proxy_of, tunnel
+from specbench.urls import Proxy, is_loopback, proxy_of, tunnel
 
 
 @pytest.fixture(autouse=True)

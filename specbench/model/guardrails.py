@@ -1,17 +1,23 @@
 """The guardrails that hold unless a scenario says otherwise, how a scenario's own ones replace them, and where each decides.
 
-Nothing is judged here: what a guardrail makes of a comparison is in `findings.py`.
+Every number that a rule and a sentence share stands here too. Nothing is judged: what a guardrail makes of a comparison is in
+`analysis/`, and what is said of it is in the sentences.
 """
 
 from collections.abc import Sequence
 from dataclasses import replace
 
-from specbench.analysis.cells import asked_of
-from specbench.model.asked import Guardrail, Length, Matrix, Role
+from specbench.model.asked import DECIDING, Guardrail, Length, Matrix, Role
 from specbench.model.seen import Cell
 
 OUTPUT_LENGTH_MARGIN = 0.03
-ALPHA_WARNS_BELOW = 0.7
+DEFAULT_EXCESS = 0.005  # of all requests may fail with speculation that do not fail without it
+LOW_ALPHA = 0.7  # below it the usual alarm sounds
+FULL_KV = 0.95  # of the KV cache in use: requests will soon have to wait, or be put back
+BUDGET_PAIRS = 100  # five times the largest profile: what nobody will run, a report should not propose
+MIN_LAUNCHES = 4  # of each engine, where the launch is the unit: one start differs from the next
+PAIRS_KEPT = 0.8  # of a cell's pairs must have a figure for a pass: in both arms, or with speculation for an absolute limit
+AT_P50 = "ttft_at_p50"  # a finding's note: its p50 stands in for p95, as blocks held too few requests
 RUN_WIDE = ("error_rate", "oom", "restarts")  # counted over the whole run, not cell by cell
 # With both kinds of cells, what a faster arm does to itself in a closed loop is judged at equal arrivals, and capacity where
 # arrivals do not bound it.
@@ -20,7 +26,7 @@ _CLOSED_LOOP_ONLY = ("output_tps", "completed_rps")
 
 
 def _rule(metric: str, role: Role, margin: float | None = None, floor: float = 0.0, slo: float | None = None) -> Guardrail:
-    required = role in ("guardrail", "safety")
+    required = role in DECIDING
     return Guardrail(metric=metric, role=role, margin=margin, floor=floor, slo=slo, required=required, cells=None, bins=None)
 
 
@@ -32,7 +38,7 @@ DEFAULTS: tuple[Guardrail, ...] = (
     _rule("e2e_p95", "guardrail", margin=0.10),
     _rule("output_tps", "guardrail", margin=0.05),
     _rule("completed_rps", "guardrail", margin=0.05),
-    _rule("error_rate", "safety", margin=0.005),
+    _rule("error_rate", "safety", margin=DEFAULT_EXCESS),
     _rule("oom", "safety"),
     _rule("restarts", "safety"),
     _rule("output_length", "safety", margin=OUTPUT_LENGTH_MARGIN),
@@ -41,10 +47,10 @@ DEFAULTS: tuple[Guardrail, ...] = (
     # A chunk of several tokens takes a longer step by design, so only a doubled gap is worth a word.
     _rule("chunk_gap_p95", "advisory", margin=1.0, floor=0.5),
     _rule("chunk_gap_p99", "advisory", margin=1.0, floor=0.5),
-    _rule("kv_peak", "advisory", slo=0.95),
+    _rule("kv_peak", "advisory", slo=FULL_KV),
     _rule("queue_time", "advisory", margin=0.15, floor=20.0),
     _rule("preemptions", "advisory", margin=0.10),
-    _rule("alpha", "advisory", slo=ALPHA_WARNS_BELOW),
+    _rule("alpha", "advisory", slo=LOW_ALPHA),
 )
 
 
@@ -103,6 +109,12 @@ def _as_before(rest: Guardrail, matrix: Matrix) -> Guardrail:
     if not judging or judging & set(rest.cells or ()):
         return rest
     return replace(rest, role="advisory", required=False)
+
+
+def asked_of(guardrail: Guardrail, cell: Cell) -> bool:
+    """Whether the guardrail is asked of this cell: of its load, and of its bin where the cell has only one."""
+    at_level = guardrail.cells is None or cell.level in guardrail.cells
+    return at_level and (guardrail.bins is None or cell.bin is None or cell.bin in guardrail.bins)
 
 
 def advises(guardrail: Guardrail, cell: Cell, cells: Sequence[Cell]) -> bool:

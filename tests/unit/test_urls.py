@@ -2,10 +2,10 @@
 
 import pytest
 
-from specbench.address import address_fault, check_address, without_secrets
 from specbench.doctor import doctor
 from specbench.errors import ScenarioError
 from specbench.probe import ProbeOrder, probe
+from specbench.urls import address_fault, check_address, without_secrets
 
 
 @pytest.mark.parametrize(

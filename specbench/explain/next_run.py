@@ -1,13 +1,13 @@
 """What would make a reader of the verdict surer: the next run to make, and what it would settle. Nothing is judged here."""
 
-from specbench.analysis.headlines import MIN_LAUNCHES
+from specbench.explain import labels, numbers
+from specbench.explain.check_counts import check_words
+from specbench.explain.load_ranges import caps
+from specbench.model import queries
+from specbench.model.guardrails import MIN_LAUNCHES
 from specbench.model.judged import CellResult, Finding, Result
-from specbench.report import names, parts, wording
-from specbench.report.checked import check_words
-from specbench.report.ranges import caps
 
 DECISION_PAIRS = 10  # what profile `standard` runs, meant for a decision
-OPEN = ("INCONCLUSIVE", "NODATA")
 # By the code of the reason: what concerns the run as a whole, whatever its checks say.
 HELD = {
     "place_not_controlled": (
@@ -28,22 +28,22 @@ HELD = {
 def surer(result: Result) -> tuple[str, str]:
     """The answer in a few words, and the sentences behind it."""
     if result.verdict == "INVALID":
-        broken = [check.message for check in parts.integrity(result) if check.ok is False]
+        broken = [check.message for check in queries.integrity(result) if check.ok is False]
         return "Mend the measurement", " ".join(dict.fromkeys(broken)) or "Mend what the reasons name, then run again."
     if result.verdict == "ROLLBACK":
         return (
             "Nothing: mend, then run",
             "The harm is shown, and more of the same data would not undo it. Mend what the reasons name.",
         )
-    if result.verdict == "CAPPED" and (parts.ranges(result) or parts.slices_that(result, "CAPPED")):
+    if result.verdict == "CAPPED" and (queries.ranges(result) or queries.slices_that(result, "CAPPED")):
         return "A run up to the cap", f"{_confirming(result)}{_higher_cap(result)}"
     held = _held(result)
     if held is not None:
         return held
-    unsettled = [one for one in parts.findings(result) if one.required and one.state in OPEN]
+    unsettled = [one for one in queries.findings(result) if one.required and one.is_open]
     pairs = _pairs(unsettled)
     if pairs is not None:
-        subject = wording.one_of(len(unsettled), "required check is", "required checks are")
+        subject = numbers.one_of(len(unsettled), "required check is", "required checks are")
         return f"About {pairs} pairs in all", f"{subject} open ({_named(unsettled)}); the hardest needs {_more(result, pairs)}."
     if unsettled:
         return "Other data", " ".join(dict.fromkeys(finding.reason for finding in unsettled))
@@ -58,8 +58,8 @@ def _held(result: Result) -> tuple[str, str] | None:
     """What a HOLD waits for, where that is no question of pairs: by the reason that the verdict put first."""
     if result.verdict != "HOLD" or not result.reasons:
         return None
-    if parts.no_benefit(result):
-        gain = f"A benefit of {wording.percent(result.config.improve_by)} in {names.metric(result.config.success_metric)}"
+    if queries.no_benefit(result):
+        gain = f"A benefit of {numbers.percent(result.config.improve_by)} in {labels.metric(result.config.success_metric)}"
         return "Nothing: another draft", (
             f"{gain} is ruled out, and more of the same data would not bring it. Change what is speculated (the draft, how many"
             " tokens it drafts) or the load, then run again."
@@ -69,10 +69,10 @@ def _held(result: Result) -> tuple[str, str] | None:
 
 def _confirming(result: Result) -> str:
     """What confirms the cap: one run, or one for each cap where slices have more than one; nothing else is needed."""
-    had = wording.one_of(result.config.pairs, "pair")
-    capped = parts.slices_that(result, "CAPPED")
+    had = numbers.one_of(result.config.pairs, "pair")
+    capped = queries.slices_that(result, "CAPPED")
     what = caps(capped) if capped else "the cap"
-    how = "one command (above)" if parts.unconfirmed(result) else "one run up to each"
+    how = "one command (above)" if queries.unconfirmed(result) else "one run up to each"
     if result.config.pairs < DECISION_PAIRS:
         return f"It confirms {what}: {how}, {DECISION_PAIRS} pairs a cell (profile standard); this run had {had}."
     return f"It confirms {what}: {how}. This run had {had} a cell."
@@ -80,7 +80,7 @@ def _confirming(result: Result) -> str:
 
 def _few_pairs(result: Result) -> str:
     """That the run was a small one; that it was not."""
-    had = wording.one_of(result.config.pairs, "pair")
+    had = numbers.one_of(result.config.pairs, "pair")
     if result.config.pairs < DECISION_PAIRS:
         return f"This run had {had} of blocks a cell; a decision wants {DECISION_PAIRS} (profile standard)."
     return f"This run had {had} of blocks a cell; the next has the cap in force, on your own traffic."
@@ -89,10 +89,10 @@ def _few_pairs(result: Result) -> str:
 def _higher_cap(result: Result) -> str:
     """What might raise the cap: pairs where the next load is open, loads in between where it is harmed."""
     said = []
-    for found in parts.ranges(result):
+    for found in queries.ranges(result):
         top = found.max_concurrency
         above = [
-            (at, cell) for cell in result.cells if cell.required and (at := parts.place(cell, found.by)) and top and at > top
+            (at, cell) for cell in result.cells if cell.required and (at := queries.place(cell, found.by)) and top and at > top
         ]
         if not above or top is None:
             continue
@@ -102,12 +102,12 @@ def _higher_cap(result: Result) -> str:
 
 
 def _next_load(result: Result, cell: CellResult) -> str:
-    unsettled = [one for one in cell.findings if one.required and one.state in OPEN]
+    unsettled = [one for one in cell.findings if one.required and one.is_open]
     pairs = _pairs(unsettled)
     needs = "other data" if pairs is None else _more(result, pairs)
-    seen = "; ".join(names.metric(one.metric) if one.ratio is None else check_words(cell, one) for one in unsettled)
+    seen = "; ".join(labels.metric(one.metric) if one.ratio is None else check_words(cell, one) for one in unsettled)
     past = " As measured that is past its limit, so more pairs may as well show harm." if any(map(_past, unsettled)) else ""
-    return f"Optional, for a higher cap: another run of all loads that settles {wording.load(cell.axes)} ({seen}): {needs}.{past}"
+    return f"Optional, for a higher cap: another run of all loads that settles {numbers.load(cell.axes)} ({seen}): {needs}.{past}"
 
 
 def _past(finding: Finding) -> bool:
@@ -119,11 +119,9 @@ def _past(finding: Finding) -> bool:
 
 def _harmed(cell: CellResult, at: float, top: float, by: str) -> str:
     open_too = (
-        " and what is open there does not matter beside it"
-        if any(one.required and one.state in OPEN for one in cell.findings)
-        else ""
+        " and what is open there does not matter beside it" if any(one.required and one.is_open for one in cell.findings) else ""
     )
-    where = f"at {wording.load(cell.axes)} harm is shown"
+    where = f"at {numbers.load(cell.axes)} harm is shown"
     text = f"Optional, for a higher cap: {where}, so more pairs there would not raise it{open_too}"
     room = by == "rate" or at - top > 1
     return f"{text}; loads between {top:g} and {at:g} in `matrix.{by}` might." if room else f"{text}."
@@ -139,10 +137,10 @@ def _more(result: Result, pairs: int) -> str:
 
 
 def _named(found: list[Finding]) -> str:
-    return ", ".join(dict.fromkeys(names.metric(one.metric) for one in found))
+    return ", ".join(dict.fromkeys(labels.metric(one.metric) for one in found))
 
 
 def _seen(result: Result) -> str:
-    required = [one for one in parts.findings(result) if one.required]
+    required = [one for one in queries.findings(result) if one.required]
     seen = max((one.detectable for one in required if one.detectable is not None), default=None)
-    return f" This run could tell a change of {wording.percent(seen)} or more." if seen is not None else ""
+    return f" This run could tell a change of {numbers.percent(seen)} or more." if seen is not None else ""

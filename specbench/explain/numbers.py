@@ -1,5 +1,6 @@
-"""Numbers and strings as people read them: significant digits, units, one line. No result and no file format is known here."""
+"""Numbers and strings as people read them: significant digits, units, one line. No result or format may be known here."""
 
+import math
 from collections.abc import Sequence
 
 from specbench.model.judged import Axes, SliceResult
@@ -20,6 +21,23 @@ def number(value: float | None) -> str:
     rounded = float(f"{value:.{SIGNIFICANT}g}")
     decimals = next((places for places in range(8) if abs(rounded) >= 10 ** (SIGNIFICANT - 1 - places)), 8)
     return f"{rounded:.{decimals}f}"
+
+
+def figure(value: float | None) -> str:
+    """The same inside a sentence: without trailing zeros, commas from 1,000 on, 'unknown' where there is none."""
+    if value is None:
+        return "unknown"
+    if value == 0:
+        return "0"
+    if abs(value) >= 1000:
+        return f"{value:,.0f}"
+    text = f"{value:.3g}"
+    return f"{value:.6f}".rstrip("0") if "e" in text and abs(value) >= 1e-6 else text
+
+
+def percentage(share: float) -> str:
+    """A share in per cent with three significant digits, such as '0.5 %' and '9.73 %', inside a sentence."""
+    return f"{figure(round(100 * share, 4))} %"
 
 
 def quantity(value: float | None, unit: str) -> str:
@@ -63,6 +81,32 @@ def _ends(low: float | None, high: float | None) -> tuple[str, ...]:
     return ends if ends[0] != ends[1] or high >= 10 else (f"{low:.3f}", f"{high:.3f}")
 
 
+def apart(ratio: float | None, limit: float | None) -> tuple[str, str]:
+    """A ratio and its limit with two decimals, or as many more (up to five) as it takes that different ones look different."""
+    texts = ("unknown", "unknown")
+    for decimals in range(2, 6):
+        texts = ("unknown" if ratio is None else f"{ratio:.{decimals}f}", "unknown" if limit is None else f"{limit:.{decimals}f}")
+        if texts[0] != texts[1] or ratio == limit:
+            break
+    return texts
+
+
+def outward(end: float | None, up: bool, beside: float | None = None) -> str:
+    """The end of an interval with two decimals, rounded away from the point, so that what is said of it stays true.
+
+    With as many more (up to four) as it takes to differ from `beside`, the end of the two-sided interval, in two decimals.
+    """
+    if end is None:
+        return "unknown"
+    text = ""
+    for decimals in (2, 3, 4):
+        scale = 10**decimals
+        text = f"{(math.ceil(end * scale - 1e-9) if up else math.floor(end * scale + 1e-9)) / scale:.{decimals}f}"
+        if beside is None or float(text) != float(f"{beside:.2f}"):
+            break
+    return text
+
+
 def short(value: float) -> str:
     """Three significant digits without trailing zeros, for limits and counts."""
     text = number(value)
@@ -76,6 +120,11 @@ def percent(fraction: float | None) -> str:
     value = fraction * 100
     text = f"{value:.{0 if abs(value) >= 9.95 else 1 if abs(value) >= 0.995 else 2}f}"
     return f"{text.rstrip('0').rstrip('.') if '.' in text else text} %"
+
+
+def tenths(share: float) -> str:
+    """A share in percent with one decimal, for columns."""
+    return f"{100 * share:.1f} %"
 
 
 def design(word: str) -> str:

@@ -1,6 +1,6 @@
 """One cell as the rules of the verdict see it: where it stands in the load, what was found there, whether it may be judged.
 
-No rule that combines cells lives here; those are `slices.py` (within a slice) and `verdict.py` (over the run).
+No rule that combines cells may live here; those are `slices.py` (within a slice) and `verdict.py` (over the run).
 """
 
 from collections.abc import Sequence
@@ -61,7 +61,7 @@ def state_of(findings: Sequence[Finding], integrity: Sequence[IntegrityCheck], r
         return "ADVISORY"
     if any(check.ok is False for check in integrity):
         return "INVALID"
-    states = {finding.state for finding in findings if finding.required and finding.role in ("guardrail", "safety")}
+    states = {finding.state for finding in findings if finding.decides}
     if "FAIL" in states:
         return "FAIL"
     if pairs_used == 0 or "NODATA" in states:
@@ -71,11 +71,10 @@ def state_of(findings: Sequence[Finding], integrity: Sequence[IntegrityCheck], r
 
 def broken(standing: Standing) -> tuple[Finding, ...]:
     """The required findings of the cell that failed, safety first."""
-    failed = [f for f in standing.findings if f.required and f.state == "FAIL" and f.role in ("guardrail", "safety")]
+    failed = [f for f in standing.findings if f.decides and f.state == "FAIL"]
     return tuple(sorted(failed, key=lambda f: f.role != "safety"))
 
 
 def undecided(standing: Standing) -> tuple[Finding, ...]:
     """The required findings of the cell that neither passed nor failed."""
-    open_states = ("INCONCLUSIVE", "NODATA")
-    return tuple(f for f in standing.findings if f.required and f.state in open_states and f.role in ("guardrail", "safety"))
+    return tuple(f for f in standing.findings if f.decides and f.is_open)

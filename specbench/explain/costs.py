@@ -7,9 +7,10 @@ apart, `currency` names the unit. No verdict depends on anything here.
 import math
 from dataclasses import dataclass
 
+from specbench.explain import labels, numbers
+from specbench.model import queries
 from specbench.model.asked import ArmName
 from specbench.model.judged import CellResult, Finding, Result
-from specbench.report import names, parts, wording
 
 SECONDS_PER_HOUR = 3600
 TOKENS_PRICED = 1_000_000
@@ -46,13 +47,13 @@ def cell_cost(cell: CellResult, labels: dict[str, str]) -> CellCost:
     price per hour ÷ (output tokens per second · 3600) · 1,000,000; without prices the ratio assumes equal machines.
     """
     price = prices(labels)
-    found = parts.comparison(cell, "output_tps")
+    found = queries.comparison(cell, "output_tps")
     tps = found.value if found is not None else None
     values = {arm: _per_million(price[arm], tps.of(arm) if tps is not None else None) for arm in price}
     base, spec = price["baseline"], price["speculative"]
     factor = spec / base if base is not None and spec is not None else 1.0
     ratio = factor / found.ratio if found is not None and found.ratio else None
-    return CellCost(load=wording.load(cell.axes), ratio=ratio, baseline=values["baseline"], speculative=values["speculative"])
+    return CellCost(load=numbers.load(cell.axes), ratio=ratio, baseline=values["baseline"], speculative=values["speculative"])
 
 
 def _per_million(price: float | None, tokens_per_s: float | None) -> float | None:
@@ -63,7 +64,7 @@ def cost(result: Result) -> tuple[str, str]:
     """The cost of switching speculation on, in a few words and in sentences."""
     if result.verdict == "INVALID":
         return "Cannot be said", "The measurement carries no judgement of any cost."
-    enabled = parts.enabled(result)
+    enabled = queries.enabled(result)
     cells = enabled or result.cells
     told = [cell_cost(cell, result.run.labels) for cell in cells]
     known = sorted(((found.ratio, found) for found in told if found.ratio is not None), key=lambda pair: pair[0])
@@ -72,10 +73,10 @@ def cost(result: Result) -> tuple[str, str]:
     (low, cheapest), (high, dearest) = known[0], known[-1]
     priced = all(prices(result.run.labels).values())
     what, equal = ("cost", "") if priced else ("machine time", ", on equal machines")
-    span = f"{wording.change(low)} at {cheapest.load}"
+    span = f"{numbers.change(low)} at {cheapest.load}"
     if len(known) > 1:
-        span += f", {wording.change(high)} at {dearest.load}"
-    virtual = " (by the virtual times of the embedded engine)" if parts.virtual(result) else ""
+        span += f", {numbers.change(high)} at {dearest.load}"
+    virtual = " (by the virtual times of the embedded engine)" if queries.virtual(result) else ""
     money = f"{what} per output token: {span}{virtual}{equal}.{_money(result, cheapest, dearest)}"
     worse = _getting_worse(cells)
     effects = _side_effects(worse) + _memory(result, cells)
@@ -86,18 +87,18 @@ def cost(result: Result) -> tuple[str, str]:
 
 
 def _short(low: float, high: float) -> str:
-    ends = [wording.change(low), wording.change(high)]
+    ends = [numbers.change(low), numbers.change(high)]
     if ends[0] == ends[1]:
         return f"{ends[0]} a token"
     if high < 1:
-        return f"{wording.percent(1 - high)} to {ends[0]} a token"
+        return f"{numbers.percent(1 - high)} to {ends[0]} a token"
     return f"{ends[0]} to {ends[1]} a token"
 
 
 def _money(result: Result, *found: CellCost) -> str:
     currency = result.run.labels.get("currency", "")
     lines = [
-        f"{wording.number(one.baseline)} before and {wording.number(one.speculative)} with it at {one.load}"
+        f"{numbers.number(one.baseline)} before and {numbers.number(one.speculative)} with it at {one.load}"
         for one in dict.fromkeys(found)
         if one.baseline is not None and one.speculative is not None
     ]
@@ -111,7 +112,7 @@ def _getting_worse(cells: tuple[CellResult, ...]) -> list[str]:
         for found in cell.findings:
             harm = _harm(found) if found.required else 0.0
             if harm > max(1.0, worst.get(found.metric, (0.0, ""))[0]):
-                worst[found.metric] = harm, f"{names.metric(found.metric)} {_worse(found)} at {wording.load(cell.axes)}"
+                worst[found.metric] = harm, f"{labels.metric(found.metric)} {_worse(found)} at {numbers.load(cell.axes)}"
     return [text for _, text in sorted(worst.values(), key=lambda one: -one[0])]
 
 
@@ -136,7 +137,7 @@ def _worse(found: Finding) -> str:
     if found.ratio is None:
         return "beyond any limit"
     change = found.ratio - 1
-    size = f"{'+' if change > 0 else '−'}{wording.percent(abs(change))}" if change < 1 else f"×{wording.ratio(found.ratio)}"
+    size = f"{'+' if change > 0 else '−'}{numbers.percent(abs(change))}" if change < 1 else f"×{numbers.ratio(found.ratio)}"
     allowed = {"PASS": "within its limit", "FAIL": "past its limit"}.get(found.state, "not settled")
     return f"{size} ({allowed})"
 
@@ -144,9 +145,9 @@ def _worse(found: Finding) -> str:
 def _memory(result: Result, cells: tuple[CellResult, ...]) -> str:
     """The highest use of GPU memory of both arms, which holds the draft's; that it is not told, where it is not."""
     for cell in reversed(cells):
-        found = parts.comparison(cell, "memory")
+        found = queries.comparison(cell, "memory")
         if found is not None and found.value.baseline is not None and found.value.speculative is not None:
-            before, after = (wording.quantity(value, found.unit) for value in (found.value.baseline, found.value.speculative))
-            return f" GPU memory: {after} instead of {before} at {wording.load(cell.axes)}."
+            before, after = (numbers.quantity(value, found.unit) for value in (found.value.baseline, found.value.speculative))
+            return f" GPU memory: {after} instead of {before} at {numbers.load(cell.axes)}."
     who = "engine" if result.endpoints.baseline.engine == result.endpoints.speculative.engine else "engines"
     return f" Memory of the draft: not told by the {who}."

@@ -1,0 +1,54 @@
+"""Metrics, cells and chances as parts of a sentence.
+
+No finding may be known here; the sentences themselves are in `findings.py`, `integrity.py` and `verdict.py`.
+"""
+
+import math
+from collections.abc import Sequence
+
+from specbench.explain.numbers import figure
+from specbench.model.metrics import METRICS
+from specbench.model.seen import Cell
+
+
+def place_of(cell: Cell) -> str:
+    """The cell in words, as the beginning of a sentence."""
+    if cell.rate is not None:
+        load = f"{figure(cell.rate)} {'request' if cell.rate == 1 else 'requests'} per second"
+    else:
+        load = f"{cell.concurrency} {'stream' if cell.concurrency == 1 else 'streams'}"
+    slice_name = "/".join(part for part in (cell.bin, cell.sampling) if part is not None)
+    return f"At {load} of {slice_name}" if slice_name else f"At {load}"
+
+
+def metric_words(metric: str) -> str:
+    """The metric by its one name, with a phrase that explains it and its percentile."""
+    known = METRICS.get(metric)
+    return f"the metric {metric}" if known is None else known.phrase
+
+
+def subject_of(metric: str, cell_id: str | None, cells: Sequence[Cell]) -> str:
+    """What is judged and where, inside a sentence: the metric, and its cell unless it is the whole run's."""
+    where = next((place_of(cell) for cell in cells if cell.id == cell_id), "")
+    return f"{metric_words(metric)} {where[:1].lower()}{where[1:]}".strip()
+
+
+def chance(p: float) -> str:
+    """In how many runs chance alone would show as much."""
+    if p < 0.001:
+        return "less than 1 of 1,000 runs"
+    return f"about 1 of {max(2, round(1 / p)):,} runs" if p <= 0.4 else "about every second run"
+
+
+def sure(alpha: float) -> str:
+    """The confidence of a one-sided bound at this alpha."""
+    return f"{figure(100 * (1 - alpha))} % confidence"
+
+
+def server_limit(running: float) -> str:
+    """A cap as a limit set on a server, which is a whole number: the mean of requests running there, rounded up."""
+    limit = max(1, math.ceil(running - 1e-9))
+    return (
+        f"server limit: at most {limit} running {'request' if limit == 1 else 'requests'},"
+        f" as {figure(running)} {'was' if figure(running) == '1' else 'were'} running on average"
+    )

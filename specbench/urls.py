@@ -1,0 +1,163 @@
+"""URLs: whether one can be asked and what is wrong with it, which server it leads to, and by which proxy it is reached.
+
+What may be a secret is never repeated. No name is looked up here, and nothing may know of answers.
+The environment names the proxy, as other programs have it (HTTP_PROXY, HTTPS_PROXY, ALL_PROXY, NO_PROXY); this machine is
+always reached directly, whatever it says: NO_PROXY=localhost alone would not cover 127.0.0.1.
+"""
+
+import base64
+import re
+import socket
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from ipaddress import ip_address
+from urllib.parse import unquote, urlsplit
+from urllib.request import getproxies, proxy_bypass
+
+from specbench.errors import ScenarioError
+
+PORTS = {"http": 80, "https": 443}
+EXAMPLE = "http://127.0.0.1:8000"
+_LOGIN = re.compile(r"^((?:[^/?#@]*//)?).*@", re.DOTALL)
+_BEHIND_THE_PATH = re.compile(r"([?#]).+", re.DOTALL)
+
+
+def address_fault(address: str, page: bool = False) -> str | None:
+    """What is wrong with the address, as the end of a sentence that begins with its name; None where it can be asked.
+
+    Args:
+        page: It is one page and may have a query, unlike an endpoint, at whose end the paths are put that are asked.
+    """
+    if not re.match(r"https?://[^/\s]", address):
+        return "must start with http:// or https:// and a host"
+    if re.match(r"https?://[^/?#]*@", address):
+        return "must not hold a user name or password; name the environment variable of a key instead (api_key_env)"
+    if "#" in address or ("?" in address and not page):
+        marks = "#" if page else "? or #"
+        return f"must not hold {marks}; name the environment variable of a key instead (api_key_env)"
+    try:
+        parts = urlsplit(address)
+        readable = bool(parts.hostname) and parts.port != 0 and not re.search(r"\s", address)
+    except ValueError:  # no number, or none of a port
+        readable = False
+    return None if readable else "is no address: after http:// comes a host, and perhaps : and a port from 1 to 65535"
+
+
+def is_loopback(host: str) -> bool:
+    """Whether `host` is this machine, by name or address."""
+    try:
+        return ip_address(host).is_loopback
+    except ValueError:
+        return host == "localhost" or host.endswith(".localhost")
+
+
+def base_url(url: str) -> str:
+    """The URL, or its path, without a trailing slash or `/v1`, as both forms are in use."""
+    return url.rstrip("/").removesuffix("/v1").rstrip("/")
+
+
+def without_secrets(address: str) -> str:
+    """The address as it may be shown: whatever stands before an @ or behind a ? or # is left out, as it may be a secret."""
+    return _BEHIND_THE_PATH.sub(r"\1…", _LOGIN.sub(r"\1…@", address))
+
+
+def check_address(address: str) -> None:
+    """Nothing, where the address can be asked.
+
+    Raises:
+        ScenarioError: It cannot.
+    """
+    fault = address_fault(address)
+    if fault is not None:
+        raise ScenarioError(f"{without_secrets(address)}: {fault}; give an endpoint's address, such as {EXAMPLE}")
+
+
+Server = tuple[str, str, int, str]
+"""Scheme, host, port and path."""
+
+
+def share_server(urls: Sequence[str | None]) -> bool:
+    """Whether all these are urls of one server; None stands for one that specbench starts, always a server of its own."""
+    servers = {None if url is None else server_of(url) for url in urls}
+    return None not in servers and len(servers) == 1
+
+
+def server_of(url: str) -> Server:
+    """The server that the url leads to, however it spells this machine, a default port or `/v1`."""
+    parts = urlsplit(url)
+    return parts.scheme, _host(parts.hostname or ""), parts.port or PORTS.get(parts.scheme, 0), base_url(parts.path)
+
+
+def _host(name: str) -> str:
+    bare = name.rstrip(".")
+    try:
+        address = ip_address(bare)
+    except ValueError:
+        return bare  # *.localhost is this machine too, though often several servers behind one port
+    # Asked for 0.0.0.0 the kernel asks this machine; 127.0.0.2 may be another server on it.
+    return "localhost" if address.is_unspecified or str(address) in ("127.0.0.1", "::1") else address.compressed
+
+
+LARGEST_HEAD = 65536
+
+
+@dataclass(frozen=True, slots=True)
+class Proxy:
+    """A proxy that speaks HTTP: where it is, and what it wants to hear before it serves; that is a secret."""
+
+    host: str
+    port: int
+    authorization: str | None = field(default=None, repr=False)
+
+    @property
+    def name(self) -> str:
+        """Host and port."""
+        return f"{self.host}:{self.port}"
+
+
+def proxy_of(url: str) -> Proxy | None:
+    """The proxy by which `url` is reached; None where it is reached directly.
+
+    Raises: OSError where the environment names a proxy that does not speak HTTP.
+    """
+    parts = urlsplit(url)
+    proxies = getproxies()
+    named = proxies.get(parts.scheme) or proxies.get("all")
+    host = parts.hostname or ""
+    if named is None or is_loopback(host) or proxy_bypass(host):
+        return None
+    try:
+        proxy = urlsplit(named if "://" in named else f"http://{named}")
+        where = (proxy.hostname, proxy.port or PORTS["http"])
+    except ValueError:
+        where = (None, 0)
+    if where[0] is None or proxy.scheme != "http":
+        raise OSError(
+            f"the environment's proxy for {parts.scheme} is not reached by http://; unset it, or list {host} in NO_PROXY"
+        )
+    return Proxy(where[0], where[1], _authorization(proxy.username, proxy.password))
+
+
+def tunnel(sock: socket.socket, proxy: Proxy, host: str, port: int) -> None:
+    """From here on the socket leads to `host`, through the proxy (RFC 9110, 9.3.6).  Raises: TimeoutError, OSError."""
+    target = f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
+    lines = [f"CONNECT {target} HTTP/1.1", f"Host: {target}"]
+    if proxy.authorization is not None:
+        lines.append(f"Proxy-Authorization: {proxy.authorization}")
+    sock.sendall("\r\n".join([*lines, "", ""]).encode("latin-1"))
+    head = b""
+    while not head.endswith(b"\r\n\r\n"):
+        byte = sock.recv(1)  # one at a time: what follows the head belongs to the tunnel
+        if not byte or len(head) > LARGEST_HEAD:
+            raise OSError(f"the proxy {proxy.name} closed the connection instead of opening a tunnel to {target}")
+        head += byte
+    status = head.split(b"\r\n", 1)[0].decode("latin-1")
+    if not status[9:].startswith("2"):
+        raise OSError(f"the proxy {proxy.name} opens no tunnel to {target}: {status}")
+
+
+def _authorization(user: str | None, password: str | None) -> str | None:
+    if user is None:
+        return None
+    pair = f"{unquote(user)}:{unquote(password or '')}"
+    return "Basic " + base64.b64encode(pair.encode()).decode("ascii")
