@@ -1,12 +1,12 @@
 """Whether two arms may be compared, before any load is sent, and what to know of them besides: refusals and notes."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Mapping, Sequence
 
 from specbench.arms import shares_server
 from specbench.errors import RefusedError
 from specbench.model.asked import ARMS, Scenario
+from specbench.model.facts import FactPair, compare
 from specbench.model.seen import Endpoint
-from specbench.telemetry.fairness import contradictions, differences
 
 ONE_ENDPOINT = (
     "Both arms are one endpoint, told apart by what their requests ask for: what it says of its speculation holds for the"
@@ -28,9 +28,13 @@ def refuse_unfair(endpoints: Sequence[Endpoint], scenario: Scenario) -> None:
     if not shares_server(scenario):  # one endpoint says that it can speculate, not which arm's requests ask for it
         for endpoint in endpoints:
             _refuse_design(endpoint, scenario)
-    fairness = differences(baseline, speculative, scenario.accept_differences)
-    if fairness.refusals:
-        unequal = "; ".join(f"{fact.name} is {fact.baseline} against {fact.speculative}" for fact in fairness.refusals)
+    differing = [
+        f"{fact.name} is {fact.baseline} against {fact.speculative}"
+        for fact in compare(baseline.facts, speculative.facts, scenario.accept_differences)
+        if fact.state == "differs"
+    ]
+    if differing:
+        unequal = "; ".join(differing)
         raise RefusedError(
             f"the arms differ in more than speculation: {unequal}; make them equal, or name it in accept_differences"
         )
@@ -44,9 +48,9 @@ def fairness_notes(scenario: Scenario, endpoints: Sequence[Endpoint]) -> tuple[s
     if len(endpoints) < len(ARMS):
         return tuple(notes)
     baseline, speculative = endpoints
-    notes += (
-        [ONE_ENDPOINT] if shares_server(scenario) else differences(baseline, speculative, scenario.accept_differences).warnings
-    )
+    accepted = scenario.accept_differences
+    facts = compare(baseline.facts, speculative.facts, accepted)
+    notes += [ONE_ENDPOINT] if shares_server(scenario) else comparison_notes(facts, accepted)
     for endpoint in endpoints:
         notes += contradictions(endpoint, scenario.arm(endpoint.arm).declare)
         notes += _unknown_speculation(endpoint, scenario)
@@ -60,6 +64,37 @@ def proxy_notes(endpoint: Endpoint) -> tuple[str, ...]:
     if proxy == "none":
         return ()
     return (f"arms.{endpoint.arm}: {endpoint.url} is reached by the proxy {proxy}: times are those of arrival behind it",)
+
+
+def comparison_notes(facts: Sequence[FactPair], accepted: Collection[str]) -> list[str]:
+    """What to know of two arms' facts besides refusals: what is unknown, who speculates, which differences are accepted."""
+    notes: list[str] = []
+    unknown = [fact.name for fact in facts if fact.state == "not known"]
+    if unknown:
+        notes.append(f"Not told by at least one arm, so not compared: {', '.join(unknown)}; declare them in the scenario")
+    baseline, speculative = next((fact.baseline, fact.speculative) for fact in facts if fact.name == "speculation")
+    if baseline == speculative and baseline is not None:
+        notes.append(f"Speculation is {baseline} in both arms: nothing is under test but what else differs")
+    elif baseline == "on":
+        notes.append("The baseline says that it speculates: are the arms swapped?")
+    agreed = [fact for fact in facts if fact.state == "accepted"]
+    notes += [
+        f"Accepted as different: {fact.name} is {fact.baseline} in the baseline and {fact.speculative} in the speculative arm"
+        for fact in agreed
+    ]
+    idle = sorted({*accepted} - {fact.name for fact in agreed})
+    if idle:
+        notes.append(f"Accepted differences that do not exist: {', '.join(idle)}")
+    return notes
+
+
+def contradictions(endpoint: Endpoint, declared: Mapping[str, str]) -> tuple[str, ...]:
+    """Sentences for what the scenario declares of an arm and the endpoint itself tells otherwise."""
+    return tuple(
+        f"arms.{endpoint.arm}.declare.{name}: declared {value}, but the endpoint says {endpoint.facts[name]}"
+        for name, value in declared.items()
+        if endpoint.sources.get(name) == "read" and endpoint.facts[name] != value
+    )
 
 
 def _refuse_design(endpoint: Endpoint, scenario: Scenario) -> None:

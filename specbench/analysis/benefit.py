@@ -6,7 +6,7 @@ Harm is judged in `findings.py`; here the burden of proof lies on speculation.
 import math
 from dataclasses import replace
 
-from specbench.analysis.findings import Case, stopped
+from specbench.analysis.findings import Case, draft_of, stopped
 from specbench.analysis.harm import AT_THE_BOUND, Inference, against_baseline
 from specbench.analysis.power import pairs_needed
 from specbench.explain.findings import Setting, benefit_reason
@@ -33,27 +33,7 @@ def benefit(success: Success, comparison: Comparison, setting: Setting, withheld
         cells=None,
         bins=None,
     )
-    draft = Finding(
-        metric=success.metric,
-        cell=setting.cell,
-        role="success",
-        required=True,
-        state="NODATA",
-        direction=comparison.direction,
-        margin=success.improve_by,
-        floor=0.0,
-        slo=None,
-        bound=bound,
-        ratio=comparison.ratio,
-        upper=None,
-        p_harm=None,
-        p_harm_adjusted=None,
-        supported_margin=None,
-        pairs_needed=None,
-        detectable=None,
-        notes=(),
-        reason="",
-    )
+    draft = replace(draft_of(rule, setting.cell, comparison), bound=bound)
     inference = against_baseline(comparison)
     case = Case(guardrail=rule, comparison=comparison, setting=setting, in_family=False, withheld=withheld)
     stop = stopped(case)

@@ -42,33 +42,33 @@ class Columns:
     first_request[u + 1], request i the events first_event[i] to first_event[i + 1].
     """
 
-    blocks: tuple[Block, ...]
-    pairs: tuple[int, ...]
-    whole: bool
-    unit: Ints
-    open_ns: Ints
-    close_ns: Ints
-    bins: tuple[str, ...]
-    samplings: tuple[str, ...]
-    block: Ints
-    bin: Ints
-    sampling: Ints
-    start_ns: Ints
-    outcome: Ints
-    prompt_tokens: Ints
-    output_tokens: Ints
-    counted: Bools
-    rounds: Ints
-    drafted: Ints
-    accepted: Ints
-    per_position: Ints
-    step_count: Ints
-    step_tokens: Ints
-    step_gap_ns: Ints
-    first_request: Ints
-    first_event: Ints
-    events: Events
-    steps: Steps
+    blocks: tuple[Block, ...]  # by pair and order
+    pairs: tuple[int, ...]  # the number of each unit's pair
+    whole: bool  # no bin was selected
+    unit: Ints  # (n_blocks,) into `pairs`
+    open_ns: Ints  # (n_blocks,) clock of the generator
+    close_ns: Ints  # (n_blocks,) clock of the generator
+    bins: tuple[str, ...]  # names
+    samplings: tuple[str, ...]  # names
+    block: Ints  # (n_requests,) into `blocks`
+    bin: Ints  # (n_requests,) into `bins`
+    sampling: Ints  # (n_requests,) into `samplings`
+    start_ns: Ints  # (n_requests,) clock of the generator
+    outcome: Ints  # (n_requests,) into OUTCOMES
+    prompt_tokens: Ints  # (n_requests,) tokens
+    output_tokens: Ints  # (n_requests,) tokens
+    counted: Bools  # (n_requests,)
+    rounds: Ints  # (n_requests,) of verification
+    drafted: Ints  # (n_requests,) tokens
+    accepted: Ints  # (n_requests,) tokens
+    per_position: Ints  # (n_requests, n_positions) rounds that accepted it
+    step_count: Ints  # (n_requests,) steps
+    step_tokens: Ints  # (n_requests,) tokens
+    step_gap_ns: Ints  # (n_requests,) sum of the times between steps
+    first_request: Ints  # (n_units + 1,) into requests
+    first_event: Ints  # (n_requests + 1,) into events
+    events: Events  # every content event
+    steps: Steps  # every engine step
 
     def unit_of_requests(self) -> Ints:
         """The unit of each request, (n_requests,); it never falls."""

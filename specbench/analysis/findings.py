@@ -95,26 +95,12 @@ def finding(case: Case, p_harm: float | None, p_adjusted: float | None, alpha: f
     """
     guardrail, comparison, inference = case.guardrail, case.seen, case.inference
     limit = limit_of(guardrail, comparison)
-    draft = Finding(
-        metric=comparison.metric,
-        cell=case.setting.cell,
-        role=guardrail.role,
-        required=guardrail.required,
-        state="NODATA",
-        direction=comparison.direction,
-        margin=guardrail.margin if guardrail.slo is None else None,
-        floor=guardrail.floor,
-        slo=guardrail.slo,
+    draft = replace(
+        draft_of(guardrail, case.setting.cell, comparison),
         bound=guardrail.slo if inference is None or limit is None else inference.ratio_at(limit),
-        ratio=comparison.ratio,
-        upper=None,
         p_harm=p_harm,
         p_harm_adjusted=p_adjusted,
-        supported_margin=None,
-        pairs_needed=None,
-        detectable=None,
         notes=case.notes,
-        reason="",
     )
     stop = stopped(case)
     if stop is not None:
@@ -126,6 +112,31 @@ def finding(case: Case, p_harm: float | None, p_adjusted: float | None, alpha: f
     else:
         judged = _relative(draft, case, inference, limit, alpha)
     return replace(judged, reason=finding_reason(judged, case.seen, case.setting, case.withheld))
+
+
+def draft_of(guardrail: Guardrail, cell: str | None = None, comparison: Comparison | None = None) -> Finding:
+    """A finding of nothing yet: NODATA under this guardrail, without a figure or a reason."""
+    return Finding(
+        metric=guardrail.metric if comparison is None else comparison.metric,
+        cell=cell,
+        role=guardrail.role,
+        required=guardrail.required,
+        state="NODATA",
+        direction="lower" if comparison is None else comparison.direction,
+        margin=guardrail.margin if guardrail.slo is None else None,
+        floor=guardrail.floor,
+        slo=guardrail.slo,
+        bound=None,
+        ratio=None if comparison is None else comparison.ratio,
+        upper=None,
+        p_harm=None,
+        p_harm_adjusted=None,
+        supported_margin=None,
+        pairs_needed=None,
+        detectable=None,
+        notes=(),
+        reason="",
+    )
 
 
 def stopped(case: Case) -> tuple[FindingState, str] | None:

@@ -6,7 +6,7 @@ What an engine does not tell is no fault of the run: such a check answers None, 
 from specbench.analysis.cells import CellEvidence
 from specbench.explain import integrity
 from specbench.model.asked import ARMS, ArmName
-from specbench.model.facts import MUST_EQUAL, fact_state
+from specbench.model.facts import compare
 from specbench.model.judged import IntegrityCheck, PerArm
 from specbench.model.seen import Block, Manifest, RequestRecord, Telemetry
 
@@ -23,7 +23,7 @@ def arms_equal(manifest: Manifest) -> tuple[IntegrityCheck, ...]:
         return (IntegrityCheck(id="arms_equal", cell=None, ok=None, value=None, limit=None, message=unknown),)
     facts = PerArm(endpoints["baseline"].facts, endpoints["speculative"].facts)
     accepted = manifest.scenario.accept_differences
-    states = {name: fact_state(name, facts.baseline.get(name), facts.speculative.get(name), accepted) for name in MUST_EQUAL}
+    states = {fact.name: fact.state for fact in compare(facts.baseline, facts.speculative, accepted)}
     unequal = [name for name, state in states.items() if state == "differs"]
     silent = [name for name, state in states.items() if state == "not known"]
     message = integrity.arms_equal(facts, states)

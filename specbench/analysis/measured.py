@@ -17,12 +17,11 @@ from specbench.analysis.columns import FAILED, WITHOUT_LATENCY, Columns, columns
 from specbench.analysis.comparable import unlike_tokens
 from specbench.analysis.compare import bin_results, cell_comparisons
 from specbench.analysis.distributions import distributions_of
-from specbench.analysis.factors import factors_of
 from specbench.analysis.integrity_work import Drift, drift_of
 from specbench.analysis.samples import Totals
-from specbench.analysis.stats_paired import Estimate
-from specbench.analysis.stats_series import trend
+from specbench.analysis.stats_paired import Estimate, trend
 from specbench.analysis.tallies import error_rate
+from specbench.analysis.theory import factors_of
 from specbench.model.asked import ARMS, ArmName
 from specbench.model.judged import AcceptanceSummary, ArmCounts, BinResult, Comparison, Factors, PerArm
 from specbench.model.seen import Block, RequestRecord

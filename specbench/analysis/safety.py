@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from specbench.analysis.findings import draft_of
 from specbench.analysis.samples import Totals
 from specbench.analysis.stats_rates import RateDifference, rate_difference, share_upper_bound
 from specbench.explain import safety
@@ -130,24 +131,16 @@ def _finding(
     *,
     required: bool | None = None,
 ) -> Finding:
-    return Finding(
-        metric=guardrail.metric,
-        cell=None,
-        role=guardrail.role,
+    return replace(
+        draft_of(guardrail),
         required=guardrail.required if required is None else required,
         state=state,
-        direction="lower",
         margin=margin,
         floor=0.0,
         slo=None,
         bound=margin,
-        ratio=None,
         upper=None if rates is None else rates.high,
         p_harm=None if rates is None else rates.p_excess,
-        p_harm_adjusted=None,
         supported_margin=None if rates is None else max(rates.high, 0.0),
-        pairs_needed=None,
-        detectable=None,
-        notes=(),
         reason=reason,
     )

@@ -1,4 +1,4 @@
-"""Inference from pairs of blocks on the log ratio: Student's t, the jackknife over pairs, sign flips.
+"""Inference from pairs of blocks on the log ratio: Student's t, the jackknife over pairs, sign flips, the drift of a series.
 
 Only arrays of numbers come in: no columns, no metrics. scipy is imported where it is needed, as most commands do without it.
 """
@@ -133,3 +133,22 @@ def _signed_sums(values: Floats) -> Floats:
     for value in values:
         sums = np.concatenate((sums + value, sums - value))
     return sums
+
+
+def trend(values: Floats) -> Estimate | None:
+    """The change from the first value of a series (n,) to the last along the least-squares line, with n - 2 degrees of freedom.
+
+    On logarithms it is the log of a ratio. For one value a block, such as the acceptance of each pair in the order of the run.
+
+    Returns:
+        None with fewer than 3 values.
+    """
+    n = len(values)
+    if n < 3:
+        return None
+    time = np.linspace(-0.5, 0.5, n)
+    around = values - values.mean()
+    spread = float((time**2).sum())
+    slope = float((time * around).sum()) / spread
+    residual = around - slope * time
+    return Estimate(slope, sqrt(float((residual**2).sum()) / (n - 2) / spread), n - 2)

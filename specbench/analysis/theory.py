@@ -1,16 +1,15 @@
-"""What acceptance and draft cost predict: tokens per round, speed-up, the best depth, the load at which the gain ends.
+"""Why TPOT moved, and what acceptance and draft cost predict: tokens per round, speed-up, the best depth, where the gain ends.
 
-A model to set beside the measurement: it takes each drafted token as accepted independently with probability alpha. Nothing
-here decides a verdict. Source throughout: Leviathan, Kalman and Matias 2022, arXiv 2211.17192, section 3; Chen et al. 2023,
-arXiv 2302.01318.
+The factors are measured. The model is to be set beside them: it takes each drafted token as accepted independently with
+probability alpha. Nothing here may decide a verdict. Source throughout: Leviathan, Kalman and Matias 2022, arXiv 2211.17192,
+section 3; Chen et al. 2023, arXiv 2302.01318.
 """
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Sequence
 from itertools import pairwise
 from math import exp, log
 
-from specbench.model.judged import AcceptanceSummary, Factors
+from specbench.model.judged import AcceptanceSummary, Comparison, Factors, PerArm
 
 DEEPEST = 16
 
@@ -41,40 +40,55 @@ def best_gamma(alpha: float, cost: float, deepest: int = DEEPEST) -> int:
     return max(range(deepest + 1), key=lambda gamma: (speed_up(alpha, gamma, cost), -gamma))
 
 
-def implied_alpha(tokens: float, gamma: int) -> float | None:
-    """The alpha at which a round of this depth is expected to bring so many tokens; None outside [1, gamma + 1]."""
-    if gamma < 1 or not 1 <= tokens <= gamma + 1:
-        return None
-    low, high = 0.0, 1.0
-    for _ in range(60):  # halves to the last bit of a double
-        middle = (low + high) / 2
-        low, high = (middle, high) if expected_tokens(middle, gamma) < tokens else (low, middle)
-    return (low + high) / 2
+def crossing(points: Sequence[tuple[float, float]]) -> float | None:
+    """The first load between two neighbours at which the ratio passes 1, either way; None where it never does.
 
+    The log of the ratio is taken as linear in the log of the load.
 
-def implied_cost(alpha: float, gamma: int, gain: float) -> float:
-    """The draft cost at which the model would predict this speed-up; below 0 where even free drafts could not explain it."""
-    return (expected_tokens(alpha, gamma) / gain - 1) / gamma
+    Args:
+        points: (load, ratio) of each cell, loads ascending and above 0.
+    """
+    for (below, before), (above, after) in pairwise(points):
+        if (before - 1) * (after - 1) < 0:
+            share = log(before) / (log(before) - log(after))
+            return exp(log(below) + share * (log(above) - log(below)))
+    return None
 
 
 def gain_ends(points: Sequence[tuple[float, float]]) -> float | None:
     """The load at which speculation stops to pay: where the TPOT ratio, step-time ratio ÷ tokens per step, first reaches 1.
 
-    Between two measured loads the log of the ratio is taken as linear in the log of the load.
-
-    Args:
-        points: (load, TPOT ratio) of each cell, loads ascending and above 0.
-
     Returns:
         The lowest load where it does not pay even there; None where it still pays at the highest.
     """
-    for (below, ratio), (above, next_ratio) in pairwise(points):
-        if ratio >= 1:
-            return below
-        if next_ratio >= 1:
-            share = log(ratio) / (log(ratio) - log(next_ratio))
-            return exp(log(below) + share * (log(above) - log(below)))
-    return points[-1][0] if points and points[-1][1] >= 1 else None
+    reached = next((index for index, (_, ratio) in enumerate(points) if ratio >= 1), None)
+    if reached is None:
+        return None
+    return crossing(points[max(reached - 1, 0) : reached + 1]) or points[reached][0]
+
+
+def factors_of(comparisons: Iterable[Comparison]) -> Factors:
+    """The two factors of one cell's TPOT ratio, read from its comparisons.
+
+    TPOT ratio ≈ r ÷ tokens per step, with r = mean step time of the speculative arm ÷ of the baseline, and tokens per step
+    relative to the baseline's (1 without speculation). `residual` is what is left: TPOT ratio · tokens per step ÷ r - 1, so 0
+    where the two factors explain all. `break_even` is the tokens per step that the speculative arm must exceed to be faster: r
+    times the baseline's.
+    """
+    by_id = {comparison.metric: comparison for comparison in comparisons}
+    steps, tokens, tpot = by_id.get("step_time"), by_id.get("tokens_per_step"), by_id.get("tpot_p50")
+    step_ratio = None if steps is None else steps.ratio
+    gain = None if tokens is None else tokens.ratio
+    tpot_ratio = None if tpot is None else tpot.ratio
+    base_tokens = None if tokens is None else tokens.value.baseline
+    return Factors(
+        step_ms=PerArm(None, None) if steps is None else steps.value,
+        step_ratio=step_ratio,
+        tokens_per_step=PerArm(None, None) if tokens is None else tokens.value,
+        tpot_ratio=tpot_ratio,
+        residual=None if step_ratio is None or gain is None or tpot_ratio is None else tpot_ratio * gain / step_ratio - 1,
+        break_even=None if step_ratio is None or base_tokens is None else step_ratio * base_tokens,
+    )
 
 
 def theory_of(acceptance: AcceptanceSummary, factors: Factors, gamma: int | None) -> dict[str, float | None]:
@@ -109,52 +123,3 @@ def theory_of(acceptance: AcceptanceSummary, factors: Factors, gamma: int | None
         told["expected_speed_up"] = expected_tokens(alpha, depth) / ratio
         told["best_gamma"], told["speed_up_at_best_gamma"] = float(best), speed_up(alpha, best, cost)
     return told
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Quotation:
-    """A speed-up as quoted by a source: quoted, not as fact. `cost` is draft parameters ÷ target parameters (70 billion)."""
-
-    task: str
-    draft: str
-    gamma: int
-    cost: float
-    alpha: float | None
-    speed_up: float
-    source: str
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Prediction:
-    """What the model says of a quotation: at a draft cost by parameter count, at no cost, and what the quotation implies."""
-
-    quotation: Quotation
-    expected_tokens: float | None
-    speed_up: float | None
-    ceiling: float | None
-    implied_cost: float | None
-    implied_alpha: float | None
-
-
-GUIDE = "a guide to serving with speculative decoding"
-PAPER = "arXiv 2302.01318, as far as known"
-QUOTED: tuple[Quotation, ...] = (
-    Quotation(task="XSum", draft="7B", gamma=5, cost=0.100, alpha=0.72, speed_up=2.5, source=GUIDE),
-    Quotation(task="HumanEval", draft="7B", gamma=5, cost=0.100, alpha=0.85, speed_up=3.5, source=GUIDE),
-    Quotation(task="WMT", draft="4B", gamma=5, cost=0.057, alpha=0.65, speed_up=2.1, source=GUIDE),
-    Quotation(task="XSum", draft="4B", gamma=4, cost=0.057, alpha=None, speed_up=1.95, source=PAPER),
-    Quotation(task="HumanEval", draft="4B", gamma=4, cost=0.057, alpha=None, speed_up=2.5, source=PAPER),
-)
-
-
-def predicted(quotation: Quotation) -> Prediction:
-    """The quotation beside what the model predicts from its alpha; the alpha that it implies at a cost by parameter count."""
-    alpha, gamma = quotation.alpha, quotation.gamma
-    return Prediction(
-        quotation=quotation,
-        expected_tokens=None if alpha is None else expected_tokens(alpha, gamma),
-        speed_up=None if alpha is None else speed_up(alpha, gamma, quotation.cost),
-        ceiling=None if alpha is None else speed_up(alpha, gamma, 0.0),
-        implied_cost=None if alpha is None else implied_cost(alpha, gamma, quotation.speed_up),
-        implied_alpha=implied_alpha(quotation.speed_up * (1 + gamma * quotation.cost), gamma),
-    )

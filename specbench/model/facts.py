@@ -1,6 +1,7 @@
 """The facts that tell one endpoint from another, and what it means where two arms differ in one: vocabulary, no run needed."""
 
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass
 from typing import Literal
 
 FactState = Literal["equal", "differs", "accepted", "may differ", "not known"]
@@ -29,6 +30,27 @@ FACTS: dict[str, tuple[Kind, str]] = {
     "graph_mode": ("follows", "whether it replays captured graphs"),
 }
 MUST_EQUAL = tuple(name for name, (kind, _) in FACTS.items() if kind == "must_equal")
+
+
+@dataclass(frozen=True, slots=True)
+class FactPair:
+    """One fact of both arms, None where it is neither told nor declared, and what its two values mean."""
+
+    name: str
+    baseline: str | None
+    speculative: str | None
+    state: FactState
+
+
+def compare(baseline: Mapping[str, str], speculative: Mapping[str, str], accepted: Collection[str] = ()) -> tuple[FactPair, ...]:
+    """Every fact of both arms: those of FACTS in their order, then those of the user's own naming.
+
+    Args:
+        accepted: Names of facts whose difference the scenario accepts.
+    """
+    names = [*FACTS, *sorted({*baseline, *speculative} - FACTS.keys())]
+    values = [(name, baseline.get(name), speculative.get(name)) for name in names]
+    return tuple(FactPair(*value, fact_state(*value, accepted)) for value in values)
 
 
 def fact_state(name: str, baseline: str | None, speculative: str | None, accepted: Collection[str]) -> FactState:

@@ -44,64 +44,59 @@ class Alone:
 class Comparison:
     """One metric in one cell: both arms' values and their ratio (speculative ÷ baseline) with its interval.
 
-    A value that cannot be had is None and `reason` says why. `n` counts samples, `n_blocks` the pairs behind the interval.
-    `ratio`, `se_log` and `df` carry the whole inference: log ratio ± t(df) · se_log, upward t(df) · `se_log_above` where that
-    is told, as percentiles may lie farther off on one side. `unbounded` marks an arm whose value lies
-    beyond every finite number, as failed and timed-out requests count as +∞; `constant` marks pairs without any spread.
-    `bound` is each arm's own one-sided confidence bound in the harmful direction (for limits in the metric's unit);
-    `p_sign_flip` the exact one-sided p-value of harm by sign flips of the pairs. `p_unbounded` is how probable as many failed
-    requests as leave the speculative arm unbounded would be if it failed no more often than the baseline; None also where only a
-    minority of its blocks is. `alone` is the speculative arm's own figure over all of its blocks.
+    The whole inference is log ratio ± t(df) · `se_log`; a value that cannot be had is None, and `reason` says why.
     """
 
-    metric: str
-    unit: str
+    metric: str  # its id
+    unit: str  # of `value` and `bound`
     definition: str
-    direction: Direction
+    direction: Direction  # which way is better
     value: PerArm[float | None]
-    n: PerArm[int]
+    n: PerArm[int]  # samples behind each value: times, requests or steps; blocks of a rate
     ratio: float | None
-    ci_low: float | None
+    ci_low: float | None  # of the ratio, two-sided
     ci_high: float | None
-    ci_level: float
-    method: str
-    n_blocks: int
-    design_effect: float | None
-    se_log: float | None
-    df: int | None
-    unbounded: PerArm[bool]
-    constant: bool
-    low_n: bool
-    reason: str | None
-    bound: PerArm[float | None] = PerArm(None, None)
-    p_sign_flip: float | None = None
-    se_log_above: float | None = None
+    ci_level: float  # a probability, such as 0.95
+    method: str  # how the interval was made
+    n_blocks: int  # pairs of blocks behind the interval
+    design_effect: float | None  # how far clustering in blocks inflates the variance of a percentile
+    se_log: float | None  # standard error of the log ratio, downward
+    df: int | None  # degrees of freedom of t
+    unbounded: PerArm[bool]  # the value lies beyond every finite number, as failed and timed-out requests count as +∞
+    constant: bool  # the pairs have no spread at all
+    low_n: bool  # a percentile p rests on fewer samples than 1 ÷ (1 - p)
+    reason: str | None  # why there is no value, ratio or interval
+    bound: PerArm[float | None] = PerArm(None, None)  # of `value`, one-sided, in the harmful direction
+    p_sign_flip: float | None = None  # of harm, exact and one-sided, by sign flips of the pairs
+    se_log_above: float | None = None  # upward, where a percentile may lie farther off on that side
+    # How probable as many failed requests as leave the speculative arm unbounded would be if it failed no more often than the
+    # baseline; None also where only a minority of its blocks is.
     p_unbounded: float | None = None
     alone: Alone = Alone()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Finding:
-    """One guardrail judged in one cell (`cell` is None for a run-wide one), with its reason in a sentence."""
+    """One guardrail judged in one cell, with its reason in a sentence. Ratios are speculative ÷ baseline."""
 
-    metric: str
-    cell: str | None
+    metric: str  # its id
+    cell: str | None  # None for a run-wide one
     role: Role
     required: bool
     state: FindingState
-    direction: Direction
-    margin: float | None
-    floor: float
-    slo: float | None
-    bound: float | None
+    direction: Direction  # which way is better
+    margin: float | None  # the loss that is allowed, a fraction; for the benefit the gain asked for
+    floor: float  # a loss that is always allowed, in the metric's unit
+    slo: float | None  # an absolute limit, in the metric's unit
+    bound: float | None  # the last ratio that is allowed, or value where the limit is absolute
     ratio: float | None
-    upper: float | None
-    p_harm: float | None
-    p_harm_adjusted: float | None
-    supported_margin: float | None
-    pairs_needed: int | None
-    detectable: float | None
-    notes: tuple[str, ...]
+    upper: float | None  # the end of the interval that must stay on the right side of `bound`
+    p_harm: float | None  # the probability of a harm this clear if there were none
+    p_harm_adjusted: float | None  # the same over all required tests of the run (Holm)
+    supported_margin: float | None  # the smallest margin, a fraction, that these data would pass
+    pairs_needed: int | None  # in all, to settle it; None where no affordable number would
+    detectable: float | None  # the smallest true loss, a fraction, found in four of five such runs
+    notes: tuple[str, ...]  # stable codes
     reason: str
 
     @property

@@ -105,37 +105,37 @@ class RequestRecord:
     one step, None where an event is a step, or the engine told which events its step brought.
     """
 
-    block: str
-    index: int
-    stream: int
-    bin: str
-    sampling: str
-    max_tokens: int
-    scheduled_ns: int | None
-    sent_ns: int
-    connect_ns: int | None
-    retries: int
-    outcome: Outcome
-    reason: str | None
-    status: int | None
-    stamp_source: StampSource
-    token_source: TokenSource | None
-    prompt_tokens: int | None
-    output_tokens: int | None
-    cached_tokens: int | None
-    finish_reason: str | None
-    event_ns: tuple[int, ...]
-    event_tokens: tuple[int, ...]
-    step_events: tuple[int, ...] | None
-    censored: tuple[int, ...]
-    first_answer_ns: int | None
-    end_ns: int
-    text_chars: int
-    text_sha256: str
-    looping: bool
-    acceptance: Acceptance | None
-    flags: tuple[str, ...]
-    burst_ns: int | None = None
+    block: str  # its id
+    index: int  # in the block, from 0
+    stream: int  # the one that carried it, from 0
+    bin: str  # its name
+    sampling: str  # its name
+    max_tokens: int  # the most that were asked for
+    scheduled_ns: int | None  # clock of the generator; None in a closed loop
+    sent_ns: int  # clock of the generator
+    connect_ns: int | None  # how long connecting took; None where the connection was open
+    retries: int  # times it was sent anew
+    outcome: Outcome  # how it ended
+    reason: str | None  # of a failure, in words
+    status: int | None  # of HTTP; None without an answer
+    stamp_source: StampSource  # who took the times
+    token_source: TokenSource | None  # how tokens of events were counted; None without events
+    prompt_tokens: int | None  # as told; None where not
+    output_tokens: int | None  # None where not known
+    cached_tokens: int | None  # of the prompt, as told
+    finish_reason: str | None  # as told
+    event_ns: tuple[int, ...]  # arrival of each content event
+    event_tokens: tuple[int, ...]  # of each content event
+    step_events: tuple[int, ...] | None  # content events of each engine step
+    censored: tuple[int, ...]  # indices of content events
+    first_answer_ns: int | None  # arrival of the first event that is no reasoning; None without one
+    end_ns: int  # end of the exchange
+    text_chars: int  # of the generated text
+    text_sha256: str  # of the generated text
+    looping: bool  # the text repeats itself at its end
+    acceptance: Acceptance | None  # drafts as the answer itself tells
+    flags: tuple[str, ...]  # stable codes of what was odd
+    burst_ns: int | None = None  # None where events need no grouping by time
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

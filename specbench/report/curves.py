@@ -1,10 +1,9 @@
 """Metrics against load, one curve per slice of the matrix, as numbers to draw. No drawing lives here."""
 
 from dataclasses import dataclass
-from itertools import pairwise
-from math import exp, log
 from typing import NamedTuple
 
+from specbench.analysis.theory import crossing
 from specbench.explain import labels, numbers
 from specbench.model import queries
 from specbench.model.judged import CellResult, Comparison, Result
@@ -96,18 +95,8 @@ def _curve(known: list[_Place], by: str, part: str) -> Curve:
         slice=part,
         axis="requests/s offered" if by == "rate" else "concurrent streams",
         points=points,
-        crossing=crossing(points),
+        crossing=crossing([(point.load, point.ratio) for point in points if point.ratio]),
     )
-
-
-def crossing(points: tuple[Point, ...]) -> float | None:
-    """The first load between two neighbours at which the ratio passes 1, both axes logarithmic; None where it never does."""
-    known = [(point.load, point.ratio) for point in points if point.ratio]
-    for (left, before), (right, after) in pairwise(known):
-        if (before - 1) * (after - 1) < 0:
-            share = log(before) / (log(before) - log(after))
-            return exp(log(left) + share * (log(right) - log(left)))
-    return None
 
 
 def load_rows(curve: Curve) -> tuple[LoadRow, ...]:

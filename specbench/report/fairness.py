@@ -1,12 +1,23 @@
-"""Both endpoints' facts side by side, as strings. What a difference means is decided by `model/facts.py`."""
+"""Both endpoints' facts side by side, as strings, and as a table in 80 columns for a run that was refused as its arms differ.
 
-from collections.abc import Collection
+What a difference means is decided by `model/facts.py`.
+"""
+
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
+from textwrap import wrap
 
-from specbench.model.facts import FACTS, MUST_EQUAL, fact_state
-from specbench.model.judged import EndpointInfo, PerArm
+from specbench.explain.numbers import plain
+from specbench.model.facts import MUST_EQUAL, FactPair, compare
+from specbench.model.judged import EndpointInfo, PerArm, Result
 
 NOT_TOLD = "not told"
+NAME, VALUE = 20, 26  # columns of the terminal, with two spaces before each
+_HEADINGS = {
+    "differs": "must be equal, and is not:",
+    "accepted": "differs, and was accepted by name (accept_differences):",
+    "may differ": "comes with the change under test, or is weighed by the verdict; shown only:",
+}
 _LABELS = {
     "url": "URL",
     "kv_dtype": "KV cache format",
@@ -40,10 +51,12 @@ def fairness(endpoints: PerArm[EndpointInfo], accepted: Collection[str] = ()) ->
         FairnessRow(_LABELS["url"], base.url, spec.url, "may differ", "given"),
         FairnessRow("speculation", speculation(base) or NOT_TOLD, speculation(spec) or NOT_TOLD, "may differ", sources),
     )
-    told = {**base.facts, **spec.facts, "model": "", "engine": "", "engine_version": ""}
-    known = [name for name in FACTS if name in MUST_EQUAL or name in told]
-    names = [name for name in (*known, *sorted(told.keys() - FACTS.keys())) if name != "speculation"]
-    return (*rows, *(_row(name, endpoints, accepted) for name in names))
+    shown = [
+        fact
+        for fact in compare(_told(base), _told(spec), accepted)
+        if fact.name != "speculation" and (fact.name in MUST_EQUAL or fact.baseline is not None or fact.speculative is not None)
+    ]
+    return (*rows, *(_row(fact, base, spec) for fact in shown))
 
 
 def speculation(arm: EndpointInfo) -> str | None:
@@ -51,12 +64,11 @@ def speculation(arm: EndpointInfo) -> str | None:
     return arm.speculation or arm.facts.get("speculation")
 
 
-def _row(name: str, endpoints: PerArm[EndpointInfo], accepted: Collection[str]) -> FairnessRow:
-    arms = (endpoints.baseline, endpoints.speculative)
-    left, right = (_value(arm, name) for arm in arms)
-    sources = _joined(*(arm.sources.get(name, "read" if _value(arm, name) else "not declared") for arm in arms))
-    label = _LABELS.get(name, name.replace("_", " "))
-    return FairnessRow(label, left or NOT_TOLD, right or NOT_TOLD, fact_state(name, left, right, accepted), sources)
+def _row(fact: FactPair, base: EndpointInfo, spec: EndpointInfo) -> FairnessRow:
+    values = ((base, fact.baseline), (spec, fact.speculative))
+    sources = _joined(*(arm.sources.get(fact.name, "read" if value else "not declared") for arm, value in values))
+    label = _LABELS.get(fact.name, fact.name.replace("_", " "))
+    return FairnessRow(label, fact.baseline or NOT_TOLD, fact.speculative or NOT_TOLD, fact.state, sources)
 
 
 def _speculation_source(arm: EndpointInfo) -> str:
@@ -71,6 +83,40 @@ def _joined(*sources: str) -> str:
     return ", ".join(dict.fromkeys(sources))
 
 
-def _value(arm: EndpointInfo, name: str) -> str | None:
+def _told(arm: EndpointInfo) -> dict[str, str]:
     fixed = {"model": arm.model, "engine": arm.engine, "engine_version": arm.engine_version}
-    return arm.facts.get(name) or fixed.get(name)
+    return {name: value for name, value in {**fixed, **arm.facts}.items() if value}
+
+
+def side_by_side(result: Result) -> list[str]:
+    """The lines of the table, those that must be equal and are not first; none where it does not or load was sent."""
+    rows = fairness(result.endpoints, result.config.accept_differences)
+    if result.cells or not any(row.state == "differs" for row in rows):
+        return []
+    lines = ["The arms side by side", _line(("", "baseline", "speculative"))]
+    for state, heading in _HEADINGS.items():
+        shown = [row for row in rows if row.state == state and (state != "may differ" or row.baseline != row.speculative)]
+        lines += [f"  {heading}", *(line for row in shown for line in _lines(row))] if shown else []
+    lines += _named(
+        "not told by at least one arm and not declared, so not compared:", [r for r in rows if r.state == "not known"]
+    )
+    return lines + _named("equal:", [row for row in rows if row.state == "equal"])
+
+
+def _lines(row: FairnessRow) -> list[str]:
+    """A row of the table; what is too long goes on below, as two long values may differ at their ends."""
+    columns = [wrap(row.label, NAME), wrap(plain(row.baseline), VALUE), wrap(plain(row.speculative), VALUE)]
+    height = max(map(len, columns))
+    filled = [[*column, *[""] * (height - len(column))] for column in columns]
+    return [_line(parts) for parts in zip(*filled, strict=True)]
+
+
+def _line(parts: Sequence[str]) -> str:
+    name, baseline, speculative = parts
+    return f"    {name:{NAME}}  {baseline:{VALUE}}  {speculative}".rstrip()
+
+
+def _named(heading: str, rows: Sequence[FairnessRow]) -> list[str]:
+    if not rows:
+        return []
+    return [f"  {heading}", *wrap(", ".join(row.label for row in rows), 80, initial_indent="    ", subsequent_indent="    ")]

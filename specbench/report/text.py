@@ -10,10 +10,9 @@ from specbench.explain.reader_questions import Answer, answers
 from specbench.model import queries
 from specbench.model.judged import CellResult, Finding, Result
 from specbench.report import view
-from specbench.report.fairness import NOT_TOLD, speculation
+from specbench.report.fairness import NOT_TOLD, side_by_side, speculation
 from specbench.report.rows import ratio
 from specbench.report.short_table import ACCEPTED, side_metrics, table_remarks
-from specbench.report.side_by_side import side_by_side
 
 WIDTH = 80
 COMMAND_WIDTH = 68

@@ -32,21 +32,8 @@ def arm_of(form: ArmForm, name: ArmName, text: Text) -> Arm:
     if not embedded and (form.slow_by or form.options.keys() - METRICS_OPTIONS):
         _refuse(path, "slow_by and options are for the embedded engine that specbench starts", text)
     launch = None if form.launch is None else _launch(form.launch, form, engine, (*path, "launch"), text)
-    return Arm(
-        engine=engine,
-        url=form.url,
-        model=form.model or (form.launch.model if form.launch is not None else None),
-        api_key_env=form.api_key_env,
-        header_env=dict(form.header_env),
-        headers=dict(form.headers),
-        extra_body=dict(form.extra_body),
-        metrics_url=form.metrics_url,
-        speculative=dict(form.speculative) if form.speculative is not None else None,
-        slow_by=form.slow_by,
-        options=dict(form.options),
-        declare=dict(form.declare),
-        launch=launch,
-    )
+    model = form.model or (form.launch.model if form.launch is not None else None)
+    return Arm(**form.model_dump(exclude={"engine", "model", "launch"}), engine=engine, model=model, launch=launch)
 
 
 def refuse_unfit_schedule(schedule: Schedule, arms: tuple[Arm, Arm], text: Text) -> None:
@@ -74,15 +61,11 @@ def _launch(form: LaunchForm, arm: ArmForm, engine: str, path: Path, text: Text)
     if form.sleep and engine != "vllm":
         _refuse((*path, "sleep"), "only vLLM can sleep; leave it out, or use schedule: restart", text)
     return Launch(
+        **form.model_dump(include={"gpu", "port", "timeout_s", "log", "sleep"}),
         command=tuple(form.command) if form.command is not None else _ready_made(form, arm, engine, path, text),
         env={**(_SLEEP_ENV if form.sleep else {}), **form.env},
         secrets=tuple(form.secrets),
-        gpu=form.gpu,
-        port=form.port,
         ready=form.ready or READY.get(engine, READY_ELSEWHERE),
-        timeout_s=form.timeout_s,
-        log=form.log,
-        sleep=form.sleep,
     )
 
 

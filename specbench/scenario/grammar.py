@@ -12,7 +12,7 @@ from specbench.scenario.fields import AnyFields, Fraction, Milliseconds, Name, S
 from specbench.scenario.secrets import is_secret_name, secret_word
 from specbench.urls import address_fault
 
-ENGINES = ("embedded", "vllm", "sglang", "llamacpp", "tgi", "trtllm", "lmdeploy", "openai")
+EngineName = Literal["embedded", "vllm", "sglang", "llamacpp", "tgi", "trtllm", "lmdeploy", "openai"]
 _HEADER_NAME = re.compile(r"[A-Za-z0-9!#$%&'*+.^_`|~-]+")
 _OUR_HEADERS = ("host", "content-length", "content-type", "transfer-encoding")
 _HEADER_VALUE = re.compile(r"[\t\x20-\x7e]*")
@@ -62,7 +62,7 @@ class LaunchForm(Strict):
 class ArmForm(Strict):
     """`arms.baseline`, `arms.speculative`."""
 
-    engine: Literal["embedded", "vllm", "sglang", "llamacpp", "tgi", "trtllm", "lmdeploy", "openai"] | None = None
+    engine: EngineName | None = None
     url: str | None = None
     model: str | None = None
     api_key_env: Variable | None = None

@@ -118,7 +118,7 @@ def _frozen(form: ScenarioForm, text: Text, content: str, profile: str) -> Scena
         speculative=arms[1],
         workload=_workload(form.workload, text),
         matrix=matrix,
-        success=Success(metric=form.success.metric, improve_by=form.success.improve_by),
+        success=Success(**form.success.model_dump()),
         guardrails=effective_guardrails(
             listed, form.defaults == "on", form.workload.length, matrix, [band.name for band in form.workload.bins]
         ),
@@ -143,18 +143,10 @@ def _workload(form: WorkloadForm, text: Text) -> Workload:
                 path: Path = ("workload", key, place, "name")
                 raise ScenarioError(f"{text.where(path)}: {dotted(path)}: the name {found} is used twice")
     return Workload(
-        corpus=form.source.corpus,
-        dataset=form.source.dataset,
-        route=form.route,
-        length=form.length,
-        streaming=form.streaming,
-        shared_prefix_tokens=form.shared_prefix_tokens,
-        bins=tuple(
-            Band(name=b.name, input_tokens=b.input_tokens, output_tokens=b.output_tokens, weight=b.weight) for b in form.bins
-        ),
-        sampling=tuple(
-            Sampling(name=s.name, temperature=s.temperature, top_p=s.top_p, top_k=s.top_k, seed=s.seed) for s in form.sampling
-        ),
+        **form.source.model_dump(),
+        **form.model_dump(exclude={"source", "bins", "sampling"}),
+        bins=tuple(Band(**band.model_dump()) for band in form.bins),
+        sampling=tuple(Sampling(**sampling.model_dump()) for sampling in form.sampling),
     )
 
 
@@ -181,14 +173,12 @@ def _matrix(form: MatrixForm, profile: Profile, text: Text) -> Matrix:
         path = ("matrix", "block", "max_s")
         raise ScenarioError(f"{text.where(path)}: {dotted(path)}: must not be below min_s ({min_s:g})")
     return Matrix(
-        traffic=form.traffic,
+        **form.model_dump(include={"traffic", "arrivals", "schedule"}),
         concurrency=tuple(sorted(form.concurrency)),
         rate=tuple(sorted(form.rate)),
-        arrivals=form.arrivals,
         primary=primary,
         optional=tuple(form.optional),
         traffic_share={float(level): share for level, share in form.traffic_share.items()},
-        schedule=form.schedule,
         pairs=form.pairs or profile.pairs,
         block=BlockSize(
             min_requests=form.block.min_requests or profile.min_requests,
@@ -231,12 +221,9 @@ def _guardrail(form: GuardrailForm, place: int, scenario: ScenarioForm, text: Te
         remedy = "set matrix.traffic to separate, or leave bins out"
         raise ScenarioError(f"{text.where(where)}: {dotted(where)}: cells of mixed traffic are judged whole; {remedy}")
     return Guardrail(
-        metric=form.metric,
-        role=form.role,
+        **form.model_dump(include={"metric", "role", "slo", "required"}),
         margin=form.worse_by_at_most,
         floor=form.floor_ms,
-        slo=form.slo,
-        required=form.required,
         cells=tuple(form.cells) if form.cells is not None else None,
         bins=tuple(form.bins) if form.bins is not None else None,
     )

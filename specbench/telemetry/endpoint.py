@@ -1,6 +1,6 @@
 """Asks an endpoint, before any load, who it is and what it says of itself.
 
-What the answers mean is known by each engine's file; whether two endpoints may be compared is for `fairness.py`.
+What the answers mean is known by each engine's file; whether two endpoints may be compared is for `fair.py`.
 """
 
 from collections.abc import Mapping, Sequence

@@ -8,9 +8,8 @@ from typing import Any
 
 import pytest
 
-from specbench.analysis.citation import citation
+from specbench.analysis.citation import citation, unlike_treatment
 from specbench.analysis.judge import judge
-from specbench.analysis.likeness import unlike_treatment
 from specbench.analysis.place import place_by_address
 from specbench.citations import cited_runs, refuse_lost_runs
 from specbench.errors import ScenarioError

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from specbench.analysis.stats_series import trend
+from specbench.analysis.stats_paired import trend
 
 
 @given(st.lists(st.floats(-10, 10).map(lambda x: round(x, 4)), min_size=3, max_size=30).filter(lambda v: np.std(v) > 1e-3))

@@ -1,6 +1,6 @@
 """The model of the gain: formulas, their inverses, and what was quoted."""
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from math import sqrt
 
 import numpy as np
@@ -8,18 +8,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from specbench.analysis.theory import (
-    QUOTED,
-    best_gamma,
-    expected_tokens,
-    gain_ends,
-    implied_alpha,
-    implied_cost,
-    predicted,
-    speed_up,
-    theory_of,
-)
+from specbench.analysis.compare import cell_comparisons
+from specbench.analysis.theory import best_gamma, crossing, expected_tokens, factors_of, gain_ends, speed_up, theory_of
 from specbench.model.judged import AcceptanceSummary, Factors, PerArm
+from tests.support.records import a_record, blocks_of
 
 SUMMARY = AcceptanceSummary(
     length=3.0,
@@ -42,6 +34,71 @@ FACTORS = Factors(
     residual=0.07,
     break_even=1.4,
 )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Quotation:
+    """A speed-up as quoted by a source: quoted, not as fact. `cost` is draft parameters ÷ target parameters (70 billion)."""
+
+    task: str
+    draft: str
+    gamma: int
+    cost: float
+    alpha: float | None
+    speed_up: float
+    source: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Prediction:
+    """What the model says of a quotation: at a draft cost by parameter count, at no cost, and what the quotation implies."""
+
+    quotation: Quotation
+    expected_tokens: float | None
+    speed_up: float | None
+    ceiling: float | None
+    implied_cost: float | None
+    implied_alpha: float | None
+
+
+GUIDE = "a guide to serving with speculative decoding"
+PAPER = "arXiv 2302.01318, as far as known"
+QUOTED: tuple[Quotation, ...] = (
+    Quotation(task="XSum", draft="7B", gamma=5, cost=0.100, alpha=0.72, speed_up=2.5, source=GUIDE),
+    Quotation(task="HumanEval", draft="7B", gamma=5, cost=0.100, alpha=0.85, speed_up=3.5, source=GUIDE),
+    Quotation(task="WMT", draft="4B", gamma=5, cost=0.057, alpha=0.65, speed_up=2.1, source=GUIDE),
+    Quotation(task="XSum", draft="4B", gamma=4, cost=0.057, alpha=None, speed_up=1.95, source=PAPER),
+    Quotation(task="HumanEval", draft="4B", gamma=4, cost=0.057, alpha=None, speed_up=2.5, source=PAPER),
+)
+
+
+def predicted(quotation: Quotation) -> Prediction:
+    """The quotation beside what the model predicts from its alpha; the alpha that it implies at a cost by parameter count."""
+    alpha, gamma = quotation.alpha, quotation.gamma
+    return Prediction(
+        quotation=quotation,
+        expected_tokens=None if alpha is None else expected_tokens(alpha, gamma),
+        speed_up=None if alpha is None else speed_up(alpha, gamma, quotation.cost),
+        ceiling=None if alpha is None else speed_up(alpha, gamma, 0.0),
+        implied_cost=None if alpha is None else implied_cost(alpha, gamma, quotation.speed_up),
+        implied_alpha=implied_alpha(quotation.speed_up * (1 + gamma * quotation.cost), gamma),
+    )
+
+
+def implied_alpha(tokens: float, gamma: int) -> float | None:
+    """The alpha at which a round of this depth is expected to bring so many tokens; None outside [1, gamma + 1]."""
+    if gamma < 1 or not 1 <= tokens <= gamma + 1:
+        return None
+    low, high = 0.0, 1.0
+    for _ in range(60):  # halves to the last bit of a double
+        middle = (low + high) / 2
+        low, high = (middle, high) if expected_tokens(middle, gamma) < tokens else (low, middle)
+    return (low + high) / 2
+
+
+def implied_cost(alpha: float, gamma: int, gain: float) -> float:
+    """The draft cost at which the model would predict this speed-up; below 0 where even free drafts could not explain it."""
+    return (expected_tokens(alpha, gamma) / gain - 1) / gamma
 
 
 @pytest.mark.parametrize(
@@ -102,6 +159,13 @@ def test_the_load_at_which_the_gain_ends_lies_between_cells() -> None:
     assert gain_ends([]) is None
 
 
+def test_the_crossing_lies_between_the_loads_where_the_ratio_passes_one() -> None:
+    """On logarithmic axes: from 0.5 at 1 to 2 at 16 it passes 1 at 4, and back; without a change of side, nowhere."""
+    assert crossing([(1, 0.5), (16, 2.0)]) == crossing([(1, 2.0), (16, 0.5)]) == pytest.approx(4.0)
+    assert crossing([(1, 0.5), (16, 0.9)]) is None
+    assert crossing([(1, 2.0)]) is None
+
+
 def test_a_cell_shows_prediction_and_measurement_side_by_side() -> None:
     """Alpha .8, gamma 4, steps 1.4 times as long: 3.36 tokens and 2.40 times as fast predicted, 3.0 and 2.0 measured."""
     told = theory_of(SUMMARY, FACTORS, 4)
@@ -139,3 +203,28 @@ def test_a_quotation_without_alpha_implies_one() -> None:
     implied = [row.implied_alpha for row in map(predicted, QUOTED) if row.quotation.alpha is None]
 
     assert implied == pytest.approx([0.621, 0.753], abs=1e-3)
+
+
+def test_the_two_factors_explain_the_ratio() -> None:
+    """Steps 1.5 times as long that bring 3 tokens halve the time per token: 15 ÷ 10 ÷ 3."""
+    baseline = blocks_of("baseline", [[a_record([10.0 * i for i in range(1, 31)])]] * 3)
+    speculative = blocks_of("speculative", [[a_record([15.0 * i for i in range(1, 12)], [1] + [3] * 10)]] * 3)
+
+    factors = factors_of(cell_comparisons(baseline, speculative))
+
+    assert (factors.step_ms.baseline, factors.step_ms.speculative) == pytest.approx((10.0, 15.0))
+    assert factors.step_ratio == pytest.approx(1.5)
+    assert (factors.tokens_per_step.baseline, factors.tokens_per_step.speculative) == pytest.approx((1.0, 3.0))
+    assert factors.tpot_ratio == pytest.approx(0.5)
+    assert factors.residual == pytest.approx(0.0, abs=1e-9)
+    assert factors.break_even == pytest.approx(1.5)
+
+
+def test_what_was_not_measured_has_no_factor() -> None:
+    """Without token counts the step ratio stands alone: nothing is made up for the rest."""
+    plain = [a_record([10.0 * i for i in range(1, 5)], token_source="events")]
+    factors = factors_of(cell_comparisons(blocks_of("baseline", [plain] * 2), blocks_of("speculative", [plain] * 2)))
+
+    assert factors.step_ratio == 1.0
+    assert (factors.tokens_per_step.speculative, factors.residual, factors.break_even) == (None, None, None)
+    assert factors_of([]).step_ratio is None

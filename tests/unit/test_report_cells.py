@@ -7,7 +7,7 @@ import pytest
 from specbench.model.judged import Alone, Comparison, Factors, PerArm
 from specbench.report import rows
 from specbench.report.cells import cell_view, factor_view
-from specbench.report.curves import Point, crossing, curves
+from specbench.report.curves import curves
 from specbench.report.fairness import fairness
 from specbench.report.heat import heat_map
 from specbench.report.quantiles import quantile_tables
@@ -104,18 +104,6 @@ def test_quantiles_meet_however_they_were_computed() -> None:
     noisy = [replace(one, probabilities=tuple(share + 1e-12 for share in one.probabilities)) for one in distributions(0.5)]
     tables = {table.label: [row.label for row in table.rows] for table in quantile_tables(noisy)}
     assert tables["TTFT"] == tables["ITL"] == ["p1", "p5", "p25", "p50", "p75", "p90", "p95", "p99", "p99.9"]
-
-
-def test_the_crossing_lies_between_the_loads_where_the_ratio_passes_one() -> None:
-    """On logarithmic axes: from 0.5 at 1 to 2 at 16 it passes 1 at 4; without a change of side there is none."""
-
-    def points(*known: tuple[float, float | None]) -> tuple[Point, ...]:
-        return tuple(Point(load, 1.0, 1.0, ratio, None, None) for load, ratio in known)
-
-    assert crossing(points((1, 0.5), (16, 2.0))) == pytest.approx(4.0)
-    assert crossing(points((1, 0.5), (4, None), (16, 2.0))) == pytest.approx(4.0)
-    assert crossing(points((1, 0.5), (16, 0.9))) is None
-    assert crossing(points((1, 2.0))) is None
 
 
 def test_each_slice_has_curves_of_its_own() -> None:

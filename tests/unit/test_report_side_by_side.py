@@ -3,8 +3,7 @@
 from dataclasses import replace
 
 from specbench.model.judged import EndpointInfo, PerArm
-from specbench.report.fairness import fairness
-from specbench.report.side_by_side import side_by_side
+from specbench.report.fairness import fairness, side_by_side
 from specbench.report.text import text
 from tests.support.results import invalid, promote
 

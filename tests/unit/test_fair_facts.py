@@ -4,9 +4,10 @@ from collections.abc import Mapping
 
 import pytest
 
+from specbench.fair import comparison_notes, contradictions
+from specbench.model.facts import FactPair, compare
 from specbench.model.seen import Endpoint
 from specbench.telemetry.facts import with_sources
-from specbench.telemetry.fairness import contradictions, differences
 
 READ = {
     "model": "m",
@@ -25,12 +26,29 @@ def endpoint(declared: Mapping[str, str] | None = None, /, **changed: str | None
     return Endpoint(arm="speculative", url="u", model="m", engine="vllm", engine_version=None, facts=facts, sources=sources)
 
 
+def differing(baseline: Endpoint, speculative: Endpoint, *accepted: str) -> list[FactPair]:
+    """The differences that make a comparison unfair."""
+    return [fact for fact in compare(baseline.facts, speculative.facts, accepted) if fact.state == "differs"]
+
+
+def states(baseline: Endpoint, speculative: Endpoint) -> dict[str, str]:
+    """What each fact means, where either arm tells it or both should."""
+    facts = compare(baseline.facts, speculative.facts)
+    return {fact.name: fact.state for fact in facts if fact.state != "may differ" or fact.baseline or fact.speculative}
+
+
+def warnings_of(baseline: Endpoint, speculative: Endpoint, *accepted: str) -> list[str]:
+    """What to know of the two besides refusals."""
+    return comparison_notes(compare(baseline.facts, speculative.facts, accepted), accepted)
+
+
 def test_the_treatment_s_own_marks_refuse_nothing() -> None:
     """Speculation and fewer KV blocks are what is under test."""
-    fairness = differences(endpoint(), endpoint(speculation="on", kv_capacity_tokens="80"))
+    treated = endpoint(speculation="on", kv_capacity_tokens="80")
 
-    assert fairness.refusals == ()
-    assert {fact.name for fact in fairness.follows if fact.baseline != fact.speculative} == {"speculation", "kv_capacity_tokens"}
+    assert differing(endpoint(), treated) == []
+    shown = [name for name, state in states(endpoint(), treated).items() if state == "may differ"]
+    assert shown == ["speculation", "kv_capacity_tokens"]
 
 
 @pytest.mark.parametrize(
@@ -41,37 +59,35 @@ def test_another_model_context_or_cache_is_refused(name: str, value: str) -> Non
     """Unless the scenario accepts that difference by its name."""
     baseline, speculative = endpoint(), endpoint(**{"speculation": "on", name: value})
 
-    assert [fact.name for fact in differences(baseline, speculative).refusals] == [name]
-    assert differences(baseline, speculative, [name]).refusals == ()
-    assert differences(baseline, speculative, ["revision"]).refusals != ()
+    assert [fact.name for fact in differing(baseline, speculative)] == [name]
+    assert differing(baseline, speculative, name) == []
+    assert differing(baseline, speculative, "revision") != []
 
 
 def test_a_fact_that_one_arm_does_not_tell_is_a_warning() -> None:
     """Never a refusal: nobody knows whether it differs."""
-    fairness = differences(endpoint(), endpoint(prefix_caching=None, speculation="on"))
+    silent = endpoint(prefix_caching=None, speculation="on")
 
-    assert fairness.refusals == ()
-    assert "prefix_caching" in {fact.name for fact in fairness.unknown}
-    assert any("prefix_caching" in warning for warning in fairness.warnings)
+    assert differing(endpoint(), silent) == []
+    assert states(endpoint(), silent)["prefix_caching"] == "not known"
+    assert any("prefix_caching" in warning for warning in warnings_of(endpoint(), silent))
 
 
 def test_a_declared_fact_is_compared_as_a_read_one() -> None:
     """Two declared revisions that differ are a stated difference."""
     baseline, speculative = endpoint({"revision": "a"}), endpoint({"revision": "b"}, speculation="on")
 
-    assert [(fact.name, fact.baseline_source) for fact in differences(baseline, speculative).refusals] == [
-        ("revision", "declared")
-    ]
-    assert "revision" not in {fact.name for fact in differences(baseline, speculative).unknown}
+    assert [fact.name for fact in differing(baseline, speculative)] == ["revision"]
+    assert baseline.sources["revision"] == "declared"
 
 
 def test_a_fact_of_the_user_s_own_and_the_place_are_shown_only() -> None:
     """The verdict weighs another place; a remark decides nothing."""
     baseline = endpoint({"hardware": "H100", "rack": "7"})
-    fairness = differences(baseline, endpoint({"hardware": "A100", "rack": "8"}, speculation="on"))
+    elsewhere = endpoint({"hardware": "A100", "rack": "8"}, speculation="on")
 
-    assert fairness.refusals == ()
-    assert {"hardware", "rack"} <= {fact.name for fact in fairness.follows}
+    assert differing(baseline, elsewhere) == []
+    assert {states(baseline, elsewhere)[name] for name in ("hardware", "rack")} == {"may differ"}
 
 
 @pytest.mark.parametrize(
@@ -85,7 +101,7 @@ def test_a_fact_of_the_user_s_own_and_the_place_are_shown_only() -> None:
 )
 def test_arms_that_speculate_unexpectedly_are_remarked(baseline: str, speculative: str, words: str | None) -> None:
     """A swap, or an A/A that was not meant as one."""
-    warnings = differences(endpoint(speculation=baseline), endpoint(speculation=speculative)).warnings
+    warnings = warnings_of(endpoint(speculation=baseline), endpoint(speculation=speculative))
     about = [warning for warning in warnings if "speculat" in warning.lower()]
 
     assert (words is None and about == []) or (words is not None and words in about[0])
@@ -93,7 +109,7 @@ def test_arms_that_speculate_unexpectedly_are_remarked(baseline: str, speculativ
 
 def test_an_accepted_difference_that_does_not_exist_is_remarked() -> None:
     """A name that was mistyped, or a difference that is gone."""
-    warnings = differences(endpoint(), endpoint(speculation="on"), ["context_length", "quantisation"]).warnings
+    warnings = warnings_of(endpoint(), endpoint(speculation="on"), "context_length", "quantisation")
 
     assert "Accepted differences that do not exist: context_length, quantisation" in warnings
 
@@ -111,4 +127,4 @@ def test_swapping_the_arms_swaps_nothing_but_the_sides() -> None:
     """The same names are refused, whichever arm is which."""
     one, other = endpoint(context_length="1"), endpoint(speculation="on", model="x")
 
-    assert {fact.name for fact in differences(one, other).refusals} == {fact.name for fact in differences(other, one).refusals}
+    assert [fact.name for fact in differing(one, other)] == [fact.name for fact in differing(other, one)] != []
