@@ -10,8 +10,8 @@ import random
 from dataclasses import dataclass
 from textwrap import wrap
 
+from specbench.explain.findings import asked_limit
 from specbench.model.asked import ARMS, Arm, ArmName, Guardrail, Scenario, Schedule
-from specbench.model.metrics import METRICS
 from specbench.model.seen import Cell
 
 DRAIN_S = 60.0
@@ -167,16 +167,7 @@ def _required(scenario: Scenario, cell: Cell) -> str:
 def _rails(scenario: Scenario) -> list[str]:
     lines = []
     for rail in scenario.guardrails:
-        metric = METRICS[rail.metric]
-        if rail.slo is not None:
-            allowed = f"at {'least' if metric.direction == 'higher' else 'most'} {rail.slo:g}"
-        elif rail.margin is None:
-            allowed = "no more than the baseline" if rail.required else "shown"
-        elif metric.method == "share":
-            allowed = f"at most {100 * rail.margin:g} points more"
-        else:
-            allowed = f"{'within' if metric.direction == 'equal' else 'worse by at most'} {100 * rail.margin:g}%"
-        line = f"{rail.role if rail.required else 'optional'}: {rail.metric} {allowed}{_where(rail)}"
+        line = f"{rail.role if rail.required else 'optional'}: {rail.metric} {asked_limit(rail)}{_where(rail)}"
         lines += wrap(line, width=80, initial_indent="  ", subsequent_indent="      ")
     return lines
 

@@ -6,10 +6,14 @@ Words only: every number arrives decided, and no sentence is parsed again by any
 import math
 from dataclasses import dataclass
 
-from specbench.explain.numbers import apart, figure, outward, percentage
+from specbench.explain.numbers import ABSENT, apart, figure, outward, percent, percentage, quantity, ratio, short
 from specbench.explain.phrases import chance, metric_words, sure
+from specbench.model.asked import Guardrail
 from specbench.model.guardrails import AT_P50, BUDGET_PAIRS
 from specbench.model.judged import Comparison, Finding
+from specbench.model.metrics import METRICS
+
+COUNTED = "counted"  # the note of a finding that compares counts of events, which have no ratio where one is 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -30,7 +34,7 @@ def finding_reason(finding: Finding, comparison: Comparison, setting: Setting, w
     undecidable = _undecidable(subject, finding, comparison, withheld)
     if undecidable is not None:
         return undecidable
-    if "counted" in finding.notes:
+    if COUNTED in finding.notes:
         return _counted(subject, finding, comparison, setting)
     return (_absolute if finding.slo is not None else _relative)(subject, finding, comparison, setting)
 
@@ -192,3 +196,42 @@ def _lacking(finding: Finding, comparison: Comparison) -> str:
     if finding.slo is None and finding.margin is None:
         return "no limit was set for it"
     return "one arm or both gave no values"
+
+
+def limit(found: Finding, unit: str = "") -> str:
+    """What was allowed, in words: as a ratio for relative limits, in the metric's unit for absolute ones."""
+    if found.slo is not None:
+        return f"{'at least' if found.direction == 'higher' else 'at most'} {quantity(found.slo, unit_of(found.metric, unit))}"
+    if found.metric == "error_rate" and found.margin is not None:
+        return f"no larger a share, or surely under {round(found.margin * 100, 4):g} points more"
+    if found.direction == "equal" and found.margin is not None:
+        return f"within ±{percent(found.margin)}"
+    if COUNTED in found.notes and found.bound is not None:
+        return f"at most {short(found.bound)}"
+    if found.bound is None:
+        return "no more than the baseline" if found.role == "safety" else ABSENT
+    least = (found.direction == "higher") if found.role != "success" else found.bound > 1
+    return f"{'≥' if least else '≤'} {seen_and_limit(found)[1]}"
+
+
+def seen_and_limit(found: Finding) -> tuple[str, str]:
+    """The ratio and its limit, with as many decimals as it takes that different ones look different."""
+    texts = ratio(found.ratio), ratio(found.bound)
+    return apart(found.ratio, found.bound) if texts[0] == texts[1] and found.ratio != found.bound else texts
+
+
+def unit_of(metric: str, unit: str) -> str:
+    """The unit to print: alpha is a probability that everybody writes as a plain number."""
+    return "" if metric == "alpha" else unit
+
+
+def asked_limit(guardrail: Guardrail) -> str:
+    """What a guardrail allows, in words, before anything is measured."""
+    metric = METRICS[guardrail.metric]
+    if guardrail.slo is not None:
+        return f"at {'least' if metric.direction == 'higher' else 'most'} {guardrail.slo:g}"
+    if guardrail.margin is None:
+        return "no more than the baseline" if guardrail.required else "shown"
+    if metric.method == "share":
+        return f"at most {100 * guardrail.margin:g} points more"
+    return f"{'within' if metric.direction == 'equal' else 'worse by at most'} {100 * guardrail.margin:g}%"

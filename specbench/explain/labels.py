@@ -8,6 +8,29 @@ from specbench.model.metrics import METRICS, QUANTITIES
 
 ROLES: dict[Role, str] = {"success": "benefit", "guardrail": "guardrail", "safety": "safety", "advisory": "advisory"}
 GLYPHS = {"PASS": "✓", "FAIL": "✗", "INCONCLUSIVE": "?", "NODATA": "–", "INVALID": "!", "ADVISORY": "·"}
+COUNTS = {
+    "requests": "requests",
+    "ok": "ok",
+    "failed": "failed",
+    "cut": "cut at the block's end",
+    "tokens": "tokens",
+    "chunks": "chunks",
+    "censored_chunks": "chunks without a time of their own",
+}
+COUNT_GROUPS = {"by_outcome": "outcome", "finish_reasons": "finish", "stamp_sources": "stamps by", "token_sources": "tokens by"}
+NOT_TOLD = "not told"
+FACT_STATES = {
+    "differs": "must be equal, and is not:",
+    "accepted": "differs, and was accepted by name (accept_differences):",
+    "may differ": "comes with the change under test, or is weighed by the verdict; shown only:",
+}
+FACTS = {
+    "url": "URL",
+    "kv_dtype": "KV cache format",
+    "kv_capacity_tokens": "KV cache, tokens",
+    "memory_share": "GPU memory share",
+    "max_running": "requests at once",
+}
 STATES = {
     "PASS": "shown to be within its limit; for the benefit: shown to be a gain, and the measured value reaches its target",
     "FAIL": "shown to be worse than the baseline (one error in 20 for all checks of a run together), and measured past the limit;"

@@ -1,12 +1,15 @@
-"""What a reader must know beside a verdict: demonstrations, partial runs, prompts that were refused, acceptance that fell.
+"""What a reader must know beside a verdict: demonstrations, partial runs, what tables rest on, what held speculation back.
 
 Values in, text out. Notes decide nothing; which of them hold may not be decided here, but for those that a scenario or a result
 names by itself.
 """
 
-from specbench.explain.numbers import percentage, streams
+from specbench.explain import labels
+from specbench.explain.numbers import load, percent, percentage, ratio, short, streams
 from specbench.explain.phrases import metric_words, place_of
+from specbench.model import queries
 from specbench.model.asked import Scenario
+from specbench.model.guardrails import AT_P50
 from specbench.model.judged import Result
 from specbench.model.seen import Cell
 
@@ -14,8 +17,15 @@ CORPUS = (
     "The prompts are cut from a demonstration corpus, which models know by heart: acceptance on it is higher than on other text,"
     " so decide on your own prompts (workload.source.dataset)."
 )
+CACHE = "Little room in the KV cache"
 PARTIAL = "This run is partial: it ended before its plan did, and only what was measured is judged."
 VIRTUAL = "Times are virtual: the embedded engine charges each step the time that a modelled accelerator would take."
+WHY_P50 = (
+    "with fewer than 20 requests a block, one or two prefills decide its p95. The other p95s stay, as each of their values spans"
+    " many tokens."
+)
+ACCEPTED = "accept: tokens that a verification round brings in the speculative arm; a number, no ratio."
+GUARDS = ("tpot_p95", "pace_p95")
 
 
 def ended_early(finished: bool) -> str:
@@ -93,3 +103,80 @@ def demonstration(result: Result) -> str:
         return ""
     run = "both arms run" if arms == 2 else "one arm runs"
     return f"A demonstration: {run} the embedded engine, whose times are virtual; nothing here is a decision about a real server."
+
+
+def notices(result: Result) -> tuple[str, ...]:
+    """What a reader must know before any number: a partial run, virtual times, and the notes of the analysis."""
+    said = [PARTIAL] if result.run.partial else []
+    said += [VIRTUAL] if queries.virtual(result) else []
+    return tuple(dict.fromkeys((*said, *result.notes)))
+
+
+def table_remarks(result: Result) -> tuple[str, ...]:
+    """What a reader of such a table must know: what its interval is, and where p50 of TTFT stands in for its p95."""
+    found = [cell for cell in result.cells if queries.comparison(cell, result.config.success_metric)]
+    level = next((c.ci_level for cell in found if (c := queries.comparison(cell, result.config.success_metric))), None)
+    said = [f"Intervals are two-sided at {percent(level)}; the checks use one-sided bounds."] if level else []
+    judged = [(cell, f) for cell in result.cells for f in cell.findings if f.required and f.metric.startswith("ttft_")]
+    at_p50 = [load(cell.axes) for cell, finding in judged if AT_P50 in finding.notes]
+    if at_p50 and len(at_p50) == len(judged):
+        said.append(f"TTFT is judged at p50: {WHY_P50}")
+    elif at_p50:
+        said.append(f"At {', '.join(dict.fromkeys(at_p50))} TTFT is judged at p50: {WHY_P50}")
+    return (*said, *_benefit_alone(result))
+
+
+def _benefit_alone(result: Result) -> tuple[str, ...]:
+    """That the benefit is asked of the primary cell alone, where other cells do not judge its metric, and what guards those."""
+    name = result.config.success_metric
+    others = [cell for cell in result.cells if not queries.must_show(cell) and cell.required]
+    judged = [[one.metric for one in cell.findings if one.required] for cell in others]
+    if not judged or any(name in metrics for metrics in judged):
+        return ()
+    guards = [labels.metric(one) for one in GUARDS if all(one in metrics for metrics in judged)]
+    verb = "guards" if len(guards) == 1 else "guard"
+    said = f"{labels.metric(name)} is judged in the primary cell alone, as the benefit"
+    return (f"{said}; {' and '.join(guards)} {verb} the others." if guards else f"{said}.",)
+
+
+def prefill_dominates(share: float) -> tuple[str, str]:
+    """A limiting factor: its title, and the figures that show it."""
+    return (
+        "Prefill dominates",
+        f"{percent(share)} of an answer's time passes before its first token; speculation shortens only the rest.",
+    )
+
+
+def low_acceptance(alpha: float, alarm: float) -> tuple[str, str]:
+    """The same of drafts that are rarely right."""
+    return "Acceptance is low", f"A drafted token is kept with a chance of {ratio(alpha)}; the usual alarm is {alarm:g}."
+
+
+def saturated(gain: float, lower: float) -> tuple[str, str]:
+    """The same of a server whose throughput hardly grew from the next lower load."""
+    grown = f"{ratio(gain)} times that at {streams(lower)}"
+    return "The server is saturated", f"The baseline's throughput is {grown}: no idle compute is left for drafts."
+
+
+def full_cache(peak: float) -> tuple[str, str]:
+    """The same of a KV cache that is nearly full."""
+    return CACHE, f"At its peak {percent(peak)} of the cache was in use with speculation."
+
+
+def put_back(with_it: float, without: float) -> tuple[str, str]:
+    """The same of requests that had to give up their room."""
+    return CACHE, f"Requests were put back {short(with_it)} times with speculation and {short(without)} without."
+
+
+def costly_step(tokens: float, needed: float) -> tuple[str, str]:
+    """The same of verification that costs more than it brings."""
+    return (
+        "A step costs more than it brings",
+        f"A step brought {ratio(tokens)} tokens where {ratio(needed)} were needed to break even.",
+    )
+
+
+def two_factors(step: float, tokens: float, predicted: float | None) -> str:
+    """Why the time per token moved: what a step takes and brings, each as a ratio, and what follows from both."""
+    factors = f"A step took {ratio(step)} times as long and brought {ratio(tokens)} times the tokens"
+    return f"{factors}: {ratio(predicted)} times the time per token."

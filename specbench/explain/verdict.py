@@ -1,15 +1,18 @@
-"""The reasons of a verdict: a headline that a tired engineer acts on, then the sentences of the findings that it rests on.
+"""A verdict as an instruction, and its reasons: what a tired engineer acts on, then the sentences of the findings behind it.
 
 Words only; the rules that choose among them are in `verdict.py` and `slices.py`. Codes are stable, for scripts.
 """
 
 from collections.abc import Iterable, Sequence
 
-from specbench.explain.numbers import figure, one_of
+from specbench.explain import labels
+from specbench.explain.load_ranges import caps, tops
+from specbench.explain.numbers import figure, listed, one_of, slice_words
 from specbench.explain.phrases import server_limit
+from specbench.model import queries
 from specbench.model.cell_assessment import Standing, broken, undecided
 from specbench.model.guardrails import MIN_LAUNCHES
-from specbench.model.judged import EnableRange, Finding, IntegrityCheck, Reason, VerdictWord
+from specbench.model.judged import EnableRange, Finding, IntegrityCheck, Reason, Result, VerdictWord
 
 NAMED_PLACES = 3
 # The gravest first: a headline says one thing.
@@ -19,6 +22,24 @@ _BREAKS = {
     "restarts": "engines restart with it more often than without",
     "output_length": "answers are not as long with it as they are without it",
 }
+
+
+def headline(result: Result) -> str:
+    """The verdict as an instruction, in the order in which to act."""
+    found = queries.ranges(result)
+    if result.verdict == "CAPPED" and found:
+        return f"Not yet: first confirm the cap of {tops(found)}, then switch on up to it and no further"
+    if result.verdict == "CAPPED" and result.slices:
+        return _slices_headline(result)
+    return labels.VERDICTS[result.verdict].headline
+
+
+def _slices_headline(result: Result) -> str:
+    on, capped = queries.slices_that(result, "PROMOTE"), queries.slices_that(result, "CAPPED")
+    if not on:
+        return f"Not yet: first confirm {caps(capped)}, then switch on up to it and no further, for that traffic alone"
+    first = f"; first confirm {caps(capped)}" if capped else ""
+    return f"Switch speculation on for {listed([slice_words(part) for part in on])} only{first}"
 
 
 def refused(refusals: Sequence[str]) -> tuple[Reason, ...]:

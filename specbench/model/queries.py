@@ -129,3 +129,9 @@ def first_token_metric(result: Result) -> str:
     """The TTFT figure that decides: its p50 where every judged cell was judged by that alone, for whatever reason, else p95."""
     judged = {one.metric for cell in result.cells for one in cell.findings if one.required and one.metric.startswith("ttft_")}
     return "ttft_p50" if judged == {"ttft_p50"} else "ttft_p95"
+
+
+def side_metrics(result: Result) -> list[str]:
+    """The metrics that a short table shows beside the one of the benefit: a judged figure for each thing that users feel."""
+    shown = ("pace_p95", first_token_metric(result), "output_tps")
+    return [metric for metric in shown if metric != result.config.success_metric]

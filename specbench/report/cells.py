@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 
 from specbench.explain import labels, numbers
+from specbench.explain.notes import two_factors
 from specbench.model import queries
 from specbench.model.judged import AcceptanceSummary, CellResult, Comparison, Factors
 from specbench.model.shown import BlockPoint, Distribution, Timeline
@@ -165,10 +166,7 @@ def factor_view(found: Factors) -> FactorView:
     gain = found.step_ratio / predicted if found.step_ratio is not None and predicted else None
     sentence = ""
     if found.step_ratio is not None and gain is not None:
-        sentence = (
-            f"A step took {numbers.ratio(found.step_ratio)} times as long and brought {numbers.ratio(gain)} times the tokens"
-        )
-        sentence += f": {numbers.ratio(predicted)} times the time per token."
+        sentence = two_factors(found.step_ratio, gain, predicted)
     return FactorView(
         step_baseline=numbers.number(found.step_ms.baseline),
         step_speculative=numbers.number(found.step_ms.speculative),

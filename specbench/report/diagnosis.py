@@ -6,7 +6,7 @@ saturated by batching, the KV cache has little room, or verifying simply costs m
 
 from dataclasses import dataclass
 
-from specbench.explain import numbers
+from specbench.explain import notes
 from specbench.model import queries
 from specbench.model.guardrails import FULL_KV, LOW_ALPHA
 from specbench.model.judged import CellResult, Result
@@ -43,17 +43,14 @@ def _prefill(cell: CellResult) -> tuple[Diagnosis, ...]:
     first, whole = _baseline(cell, "ttft_p50"), _baseline(cell, "e2e_p50")
     if first is None or not whole or first / whole < PREFILL_SHARE:
         return ()
-    share = numbers.percent(first / whole)
-    text = f"{share} of an answer's time passes before its first token; speculation shortens only the rest."
-    return (Diagnosis(cell.id, "Prefill dominates", text),)
+    return (Diagnosis(cell.id, *notes.prefill_dominates(first / whole)),)
 
 
 def _acceptance(cell: CellResult) -> tuple[Diagnosis, ...]:
     alpha = cell.acceptance.alpha
     if alpha is None or alpha >= LOW_ALPHA:
         return ()
-    text = f"A drafted token is kept with a chance of {numbers.ratio(alpha)}; the usual alarm is {LOW_ALPHA:g}."
-    return (Diagnosis(cell.id, "Acceptance is low", text),)
+    return (Diagnosis(cell.id, *notes.low_acceptance(alpha, LOW_ALPHA)),)
 
 
 def _saturated(result: Result, cell: CellResult) -> tuple[Diagnosis, ...]:
@@ -71,24 +68,17 @@ def _saturated(result: Result, cell: CellResult) -> tuple[Diagnosis, ...]:
     ]
     if not lower or tps / max(lower)[1] >= SATURATED:
         return ()
-    gain = f"{numbers.ratio(tps / max(lower)[1])} times that at {numbers.streams(max(lower)[0])}"
-    text = f"The baseline's throughput is {gain}: no idle compute is left for drafts."
-    return (Diagnosis(cell.id, "The server is saturated", text),)
+    return (Diagnosis(cell.id, *notes.saturated(tps / max(lower)[1], max(lower)[0])),)
 
 
 def _memory(cell: CellResult) -> tuple[Diagnosis, ...]:
-    title = "Little room in the KV cache"
     peak, put_back = queries.comparison(cell, "kv_peak"), queries.comparison(cell, "preemptions")
     if peak is not None and peak.value.speculative is not None and peak.value.speculative >= FULL_KV:
-        text = f"At its peak {numbers.percent(peak.value.speculative)} of the cache was in use with speculation."
-        return (Diagnosis(cell.id, title, text),)
+        return (Diagnosis(cell.id, *notes.full_cache(peak.value.speculative)),)
     if put_back is None or put_back.value.speculative is None or put_back.value.baseline is None:
         return ()
     with_it, without = put_back.value.speculative, put_back.value.baseline
-    if with_it <= without:
-        return ()
-    text = f"Requests were put back {numbers.short(with_it)} times with speculation and {numbers.short(without)} without."
-    return (Diagnosis(cell.id, title, text),)
+    return (Diagnosis(cell.id, *notes.put_back(with_it, without)),) if with_it > without else ()
 
 
 def _cost(cell: CellResult) -> tuple[Diagnosis, ...]:
@@ -97,5 +87,4 @@ def _cost(cell: CellResult) -> tuple[Diagnosis, ...]:
         return ()
     if found.tpot_ratio <= SLOWER or tokens >= found.break_even:
         return ()
-    text = f"A step brought {numbers.ratio(tokens)} tokens where {numbers.ratio(found.break_even)} were needed to break even."
-    return (Diagnosis(cell.id, "A step costs more than it brings", text),)
+    return (Diagnosis(cell.id, *notes.costly_step(tokens, found.break_even)),)

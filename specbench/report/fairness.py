@@ -7,24 +7,13 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from textwrap import wrap
 
+from specbench.explain import labels
+from specbench.explain.labels import NOT_TOLD
 from specbench.explain.numbers import plain
 from specbench.model.facts import MUST_EQUAL, FactPair, compare
 from specbench.model.judged import EndpointInfo, PerArm, Result
 
-NOT_TOLD = "not told"
 NAME, VALUE = 20, 26  # columns of the terminal, with two spaces before each
-_HEADINGS = {
-    "differs": "must be equal, and is not:",
-    "accepted": "differs, and was accepted by name (accept_differences):",
-    "may differ": "comes with the change under test, or is weighed by the verdict; shown only:",
-}
-_LABELS = {
-    "url": "URL",
-    "kv_dtype": "KV cache format",
-    "kv_capacity_tokens": "KV cache, tokens",
-    "memory_share": "GPU memory share",
-    "max_running": "requests at once",
-}
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +37,7 @@ def fairness(endpoints: PerArm[EndpointInfo], accepted: Collection[str] = ()) ->
     base, spec = endpoints.baseline, endpoints.speculative
     sources = _joined(_speculation_source(base), _speculation_source(spec))
     rows = (
-        FairnessRow(_LABELS["url"], base.url, spec.url, "may differ", "given"),
+        FairnessRow(labels.FACTS["url"], base.url, spec.url, "may differ", "given"),
         FairnessRow("speculation", speculation(base) or NOT_TOLD, speculation(spec) or NOT_TOLD, "may differ", sources),
     )
     shown = [
@@ -67,7 +56,7 @@ def speculation(arm: EndpointInfo) -> str | None:
 def _row(fact: FactPair, base: EndpointInfo, spec: EndpointInfo) -> FairnessRow:
     values = ((base, fact.baseline), (spec, fact.speculative))
     sources = _joined(*(arm.sources.get(fact.name, "read" if value else "not declared") for arm, value in values))
-    label = _LABELS.get(fact.name, fact.name.replace("_", " "))
+    label = labels.FACTS.get(fact.name, fact.name.replace("_", " "))
     return FairnessRow(label, fact.baseline or NOT_TOLD, fact.speculative or NOT_TOLD, fact.state, sources)
 
 
@@ -94,7 +83,7 @@ def side_by_side(result: Result) -> list[str]:
     if result.cells or not any(row.state == "differs" for row in rows):
         return []
     lines = ["The arms side by side", _line(("", "baseline", "speculative"))]
-    for state, heading in _HEADINGS.items():
+    for state, heading in labels.FACT_STATES.items():
         shown = [row for row in rows if row.state == state and (state != "may differ" or row.baseline != row.speculative)]
         lines += [f"  {heading}", *(line for row in shown for line in _lines(row))] if shown else []
     lines += _named(

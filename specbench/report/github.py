@@ -7,10 +7,9 @@ Source: workflow commands and limits in GitHub's documentation of Actions.
 
 from typing import Literal
 
-from specbench.explain import notes, numbers
+from specbench.explain import notes, numbers, verdict
 from specbench.model import queries
 from specbench.model.judged import CellResult, Result
-from specbench.report import view
 
 SHOWN = 9
 Level = Literal["error", "warning", "notice"]
@@ -20,7 +19,7 @@ LEVELS: dict[str, Level] = {"PROMOTE": "notice", "CAPPED": "warning", "HOLD": "w
 def annotations(result: Result) -> str:
     """The verdict and each cell that did not pass, as workflow commands; at most ten lines of a kind."""
     level = LEVELS[result.verdict]
-    first = result.reasons[0].message if result.reasons else view.headline(result)
+    first = result.reasons[0].message if result.reasons else verdict.headline(result)
     lines = [_command(level, f"specbench {result.verdict}", first)]
     lines += [_cell(cell, level) for cell in result.cells if cell.required and cell.state not in ("PASS", "ADVISORY")]
     more = len(lines) - SHOWN
@@ -71,6 +70,6 @@ def outputs(result: Result) -> str:
         "max_concurrency": tops.get("concurrency", ""),
         "max_rate": tops.get("rate", ""),
         "run": result.run.id,
-        "headline": view.headline(result),
+        "headline": verdict.headline(result),
     }
     return "".join(f"{key}={numbers.plain(value)}\n" for key, value in fields.items())

@@ -11,11 +11,10 @@ Source: junit-10.xsd of Jenkins' xUnit plugin, which GitLab and GitHub's actions
 from collections.abc import Sequence
 from xml.etree import ElementTree
 
-from specbench.explain import labels, notes, numbers
+from specbench.explain import labels, notes, numbers, verdict
+from specbench.explain.findings import limit
 from specbench.model import queries
 from specbench.model.judged import CellResult, Finding, IntegrityCheck, Result, VerdictWord
-from specbench.report import view
-from specbench.report.rows import limit
 
 PROBLEMS = {"FAIL": ("failure", "ROLLBACK"), "INCONCLUSIVE": ("skipped", "HOLD"), "NODATA": ("error", "NODATA")}
 VERDICT_PROBLEMS = {"ROLLBACK": "failure", "INVALID": "error", "HOLD": "skipped", "CAPPED": "skipped"}
@@ -46,7 +45,7 @@ def _run_suite(result: Result) -> ElementTree.Element:
     _properties(suite, [("run", result.run.id), ("verdict", result.verdict), ("exit_code", str(result.exit_code))])
     case = _case(suite, "run", "verdict")
     said = [
-        f"{result.verdict}: {view.headline(result)}.",
+        f"{result.verdict}: {verdict.headline(result)}.",
         notes.demonstration(result),
         *(one.message for one in result.reasons),
     ]

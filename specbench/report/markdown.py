@@ -5,14 +5,14 @@ GitHub cuts a step summary at 1 MiB and a comment at 65,536 characters; both are
 
 from collections.abc import Sequence
 
-from specbench.explain import labels, notes, numbers
+from specbench.explain import labels, notes, numbers, verdict
 from specbench.explain.check_counts import cap_checks, place_words
+from specbench.explain.findings import limit
+from specbench.explain.notes import ACCEPTED, table_remarks
 from specbench.explain.reader_questions import Answer, answers
 from specbench.model import queries
 from specbench.model.judged import CellResult, Finding, Result
-from specbench.report import view
-from specbench.report.rows import limit, ratio
-from specbench.report.short_table import ACCEPTED, side_metrics, table_remarks
+from specbench.report.rows import ratio
 
 SUMMARY_LIMIT = 1_000_000  # bytes; 1 MiB is refused as a whole, so a little below
 COMMENT_LIMIT = 65_000  # characters of at most 4 bytes each are counted as bytes, which is on the safe side
@@ -37,9 +37,9 @@ def literal(text: str) -> str:
 
 def _report(result: Result, room: int) -> str:
     sections = [
-        [f"## specbench: {result.verdict}", "", f"**{literal(view.headline(result))}**", *_demonstration(result)],
+        [f"## specbench: {result.verdict}", "", f"**{literal(verdict.headline(result))}**", *_demonstration(result)],
         [f"- {literal(found.message)}" for found in result.reasons],
-        [f"> {literal(notice)}  " for notice in view.notices(result)],
+        [f"> {literal(notice)}  " for notice in notes.notices(result)],
         [
             "| | | |",
             "|---|---|---|",
@@ -101,7 +101,7 @@ def _cells(result: Result) -> list[str]:
     if not result.cells:
         return ["No cell was measured."]
     success = result.config.success_metric
-    shown = [success, *side_metrics(result)]
+    shown = [success, *queries.side_metrics(result)]
     head = ["cell", *(labels.metric(metric) for metric in shown), "accept", "state"]
     rows = [
         _row(

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 from specbench.explain import labels, numbers
-from specbench.explain.numbers import apart
+from specbench.explain.findings import COUNTED, limit, seen_and_limit, unit_of
 from specbench.model.asked import Role
 from specbench.model.judged import AcceptanceSummary, ArmCounts, BinResult, Comparison, Finding, IntegrityCheck, PerArm
 
@@ -73,17 +73,6 @@ class BinRow:
     alpha: str
 
 
-COUNTED = "counted"  # the note of a finding that compares counts of events, which have no ratio where one is 0
-COUNTS = {
-    "requests": "requests",
-    "ok": "ok",
-    "failed": "failed",
-    "cut": "cut at the block's end",
-    "tokens": "tokens",
-    "chunks": "chunks",
-    "censored_chunks": "chunks without a time of their own",
-}
-COUNT_GROUPS = {"by_outcome": "outcome", "finish_reasons": "finish", "stamp_sources": "stamps by", "token_sources": "tokens by"}
 BIN_METRICS = ("tpot_p50", "itl_p50", "ttft_p50", "e2e_p50")
 
 
@@ -104,12 +93,7 @@ def metric_row(found: Comparison) -> MetricRow:
 
 
 def _value(found: Comparison, value: float | None, unbounded: bool) -> str:
-    return "∞" if unbounded else numbers.quantity(value, _unit(found.metric, found.unit))
-
-
-def _unit(metric: str, unit: str) -> str:
-    """The unit to print: alpha is a probability that everybody writes as a plain number."""
-    return "" if metric == "alpha" else unit
+    return "∞" if unbounded else numbers.quantity(value, unit_of(found.metric, found.unit))
 
 
 def ratio(found: Comparison | None) -> str:
@@ -160,31 +144,7 @@ def _seen(found: Finding, compared: Comparison | None) -> str:
         return _value(compared, compared.alone.value, compared.alone.unbounded)
     if compared is not None and (found.slo is not None or COUNTED in found.notes):
         return _value(compared, compared.value.speculative, compared.unbounded.speculative)
-    return ratio(compared) if found.ratio is None else _apart(found)[0]
-
-
-def _apart(found: Finding) -> tuple[str, str]:
-    """The ratio and its limit, with as many decimals as it takes that different ones look different."""
-    texts = numbers.ratio(found.ratio), numbers.ratio(found.bound)
-    return apart(found.ratio, found.bound) if texts[0] == texts[1] and found.ratio != found.bound else texts
-
-
-def limit(found: Finding, unit: str = "") -> str:
-    """What was allowed, in words: as a ratio for relative limits, in the metric's unit for absolute ones."""
-    if found.slo is not None:
-        return (
-            f"{'at least' if found.direction == 'higher' else 'at most'} {numbers.quantity(found.slo, _unit(found.metric, unit))}"
-        )
-    if found.metric == "error_rate" and found.margin is not None:
-        return f"no larger a share, or surely under {round(found.margin * 100, 4):g} points more"
-    if found.direction == "equal" and found.margin is not None:
-        return f"within ±{numbers.percent(found.margin)}"
-    if COUNTED in found.notes and found.bound is not None:
-        return f"at most {numbers.short(found.bound)}"
-    if found.bound is None:
-        return "no more than the baseline" if found.role == "safety" else numbers.ABSENT
-    least = (found.direction == "higher") if found.role != "success" else found.bound > 1
-    return f"{'≥' if least else '≤'} {_apart(found)[1]}"
+    return ratio(compared) if found.ratio is None else seen_and_limit(found)[0]
 
 
 def check_row(found: IntegrityCheck) -> CheckRow:
@@ -198,8 +158,8 @@ def check_row(found: IntegrityCheck) -> CheckRow:
 def count_rows(counts: PerArm[ArmCounts]) -> tuple[Pair, ...]:
     """How the requests of both arms ended and what they carried."""
     arms = counts.baseline, counts.speculative
-    rows = [Pair(label, *(numbers.count(getattr(arm, name)) for arm in arms)) for name, label in COUNTS.items()]
-    for group, title in COUNT_GROUPS.items():
+    rows = [Pair(label, *(numbers.count(getattr(arm, name)) for arm in arms)) for name, label in labels.COUNTS.items()]
+    for group, title in labels.COUNT_GROUPS.items():
         told: list[dict[str, int]] = [getattr(arm, group) for arm in arms]
         rows += [
             Pair(f"{title}: {name.replace('_', ' ')}", *(numbers.count(one.get(name, 0)) for one in told))

@@ -17,8 +17,9 @@ from starlette.responses import JSONResponse, PlainTextResponse, Response
 from starlette.routing import Route
 
 from specbench.errors import DataError, UnreachableError
+from specbench.explain.verdict import headline
 from specbench.model.judged import Result
-from specbench.report import render, view
+from specbench.report import render
 from specbench.report.policy import policy
 from specbench.report.result_file import read_result
 from specbench.store import REPORT
@@ -68,7 +69,7 @@ def verdict(result: Result, promote: bool) -> dict[str, Any]:
         "promote": promote,
         "rollback": result.rollback,
         "exit_code": result.exit_code,
-        "headline": view.headline(result),
+        "headline": headline(result),
         "reasons": [asdict(reason) for reason in result.reasons],
         "enable_range": asdict(result.enable_range) if result.enable_range is not None else None,
         "rate_range": asdict(result.rate_range) if result.rate_range is not None else None,
@@ -84,7 +85,7 @@ def _page(run: Path, result: Result) -> str | bytes:
 
 def _line(result: Result) -> str:
     """The verdict in one line: Flagger puts the body of a refusal into the canary's events."""
-    return f"{result.verdict}: {result.reasons[0].message if result.reasons else view.headline(result)}"
+    return f"{result.verdict}: {result.reasons[0].message if result.reasons else headline(result)}"
 
 
 def _refused(_: Request, error: Exception) -> Response:

@@ -4,15 +4,15 @@ import re
 from collections.abc import Sequence
 from textwrap import wrap
 
-from specbench.explain import labels, notes, numbers
+from specbench.explain import labels, notes, numbers, verdict
 from specbench.explain.check_counts import cap_checks
+from specbench.explain.notes import ACCEPTED, table_remarks
 from specbench.explain.reader_questions import Answer, answers
 from specbench.model import queries
 from specbench.model.judged import CellResult, Finding, Result
 from specbench.report import view
-from specbench.report.fairness import NOT_TOLD, side_by_side, speculation
+from specbench.report.fairness import side_by_side, speculation
 from specbench.report.rows import ratio
-from specbench.report.short_table import ACCEPTED, side_metrics, table_remarks
 
 WIDTH = 80
 COMMAND_WIDTH = 68
@@ -24,7 +24,7 @@ NO_REASON = "no reason was given"
 def text(result: Result) -> str:
     """The verdict, its reasons, a table of cells, and what else a decision needs; every line fits 80 columns."""
     blocks = [
-        _paragraph(f"{result.verdict}: {view.headline(result)}."),
+        _paragraph(f"{result.verdict}: {verdict.headline(result)}."),
         _paragraph(notes.demonstration(result)),
         _run_line(result),
         _listed("Why", [reason.message for reason in result.reasons]),
@@ -34,7 +34,7 @@ def text(result: Result) -> str:
         _slices(result),
         _run_wide(result),
         _answers(result),
-        _listed("Notes", view.notices(result)),
+        _listed("Notes", notes.notices(result)),
     ]
     blocks.append(_words([line for block in blocks for line in block]))
     return "\n\n".join("\n".join(block) for block in blocks if block) + "\n"
@@ -55,14 +55,14 @@ def _run_line(result: Result) -> list[str]:
     partial = ", PARTIAL" if run.partial else ""
     design = f", {numbers.design(result.config.design)}" if result.config.design != "plain" else ""
     setup = f"{run.name} ({run.profile}, {numbers.one_of(result.config.pairs, 'pair')}{design}{partial}), run {run.id}"
-    return _paragraph(f"{setup}: model {spec.model}, engine {spec.engine}; speculation: {speculation(spec) or NOT_TOLD}")
+    return _paragraph(f"{setup}: model {spec.model}, engine {spec.engine}; speculation: {speculation(spec) or labels.NOT_TOLD}")
 
 
 def _cells(result: Result) -> list[str]:
     if not result.cells:
         return ["No cell was measured."]
     success = result.config.success_metric
-    side = side_metrics(result)
+    side = queries.side_metrics(result)
     closed = all(cell.axes.rate is None for cell in result.cells)
     head = [
         "streams" if closed else "load",

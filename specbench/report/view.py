@@ -6,8 +6,9 @@ Every output for people is made from this value or from the rows that it is made
 from dataclasses import dataclass
 from shlex import quote
 
-from specbench.explain import costs, labels, notes, numbers
-from specbench.explain.load_ranges import caps, range_words, tops
+from specbench.explain import costs, labels, notes, numbers, verdict
+from specbench.explain.load_ranges import range_words
+from specbench.explain.notes import table_remarks
 from specbench.explain.reader_questions import Answer, answers, confirmation
 from specbench.model import queries
 from specbench.model.judged import Result
@@ -15,9 +16,8 @@ from specbench.report import rows
 from specbench.report.cells import CellView, Fact, cell_view
 from specbench.report.curves import Curve, LoadRow, curves, load_rows
 from specbench.report.diagnosis import diagnoses
-from specbench.report.fairness import NOT_TOLD, FairnessRow, fairness, speculation
+from specbench.report.fairness import FairnessRow, fairness, speculation
 from specbench.report.heat import HeatMap, heat_map
-from specbench.report.short_table import table_remarks
 from specbench.report.truth import overruns
 
 FIRST_REASONS = 3  # what a tired reader takes in; the others wait behind one key
@@ -96,12 +96,12 @@ def view_of(result: Result) -> ReportView:
         title=result.run.name,
         verdict=result.verdict,
         tone=name.tone,
-        headline=headline(result),
+        headline=verdict.headline(result),
         demonstration=notes.demonstration(result),
         exit_code=result.exit_code,
         tool=f"{result.tool_name} {result.tool_version}",
         facts=_facts(result),
-        notices=notices(result),
+        notices=notes.notices(result),
         reasons=reasons[:FIRST_REASONS],
         more_reasons=reasons[FIRST_REASONS:],
         more_title=numbers.one_of(len(reasons[FIRST_REASONS:]), "more reason"),
@@ -127,31 +127,6 @@ def view_of(result: Result) -> ReportView:
     )
 
 
-def headline(result: Result) -> str:
-    """The verdict as an instruction, in the order in which to act."""
-    found = queries.ranges(result)
-    if result.verdict == "CAPPED" and found:
-        return f"Not yet: first confirm the cap of {tops(found)}, then switch on up to it and no further"
-    if result.verdict == "CAPPED" and result.slices:
-        return _slices_headline(result)
-    return labels.VERDICTS[result.verdict].headline
-
-
-def _slices_headline(result: Result) -> str:
-    on, capped = queries.slices_that(result, "PROMOTE"), queries.slices_that(result, "CAPPED")
-    if not on:
-        return f"Not yet: first confirm {caps(capped)}, then switch on up to it and no further, for that traffic alone"
-    first = f"; first confirm {caps(capped)}" if capped else ""
-    return f"Switch speculation on for {numbers.listed([numbers.slice_words(part) for part in on])} only{first}"
-
-
-def notices(result: Result) -> tuple[str, ...]:
-    """What a reader must know before any number: a partial run, virtual times, and the notes of the analysis."""
-    said = [notes.PARTIAL] if result.run.partial else []
-    said += [notes.VIRTUAL] if queries.virtual(result) else []
-    return tuple(dict.fromkeys((*said, *result.notes)))
-
-
 def _facts(result: Result) -> tuple[Fact, ...]:
     spec = result.endpoints.speculative
     labels = ", ".join(f"{key}={value}" for key, value in sorted(result.run.labels.items()))
@@ -159,7 +134,7 @@ def _facts(result: Result) -> tuple[Fact, ...]:
     shown = (
         ("Model", spec.model),
         ("Design", numbers.design(result.config.design)),
-        ("Speculation", speculation(spec) or NOT_TOLD),
+        ("Speculation", speculation(spec) or labels.NOT_TOLD),
         ("Engine", f"{spec.engine} {spec.engine_version or ''}".strip()),
         ("Profile", f"{result.run.profile}: {pairs} a cell, schedule {result.config.schedule}"),
         ("Run", result.run.id),

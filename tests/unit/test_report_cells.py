@@ -4,6 +4,7 @@ from dataclasses import replace
 
 import pytest
 
+from specbench.explain.findings import limit
 from specbench.model.judged import Alone, Comparison, Factors, PerArm
 from specbench.report import rows
 from specbench.report.cells import cell_view, factor_view
@@ -32,7 +33,7 @@ def test_an_effect_is_called_only_where_the_interval_excludes_none(metric: str, 
 
 
 def _limit(comparison: Comparison, **changes: object) -> str:
-    return rows.limit(replace(a_finding(comparison, "c1"), **changes), comparison.unit)  # type: ignore[arg-type]
+    return limit(replace(a_finding(comparison, "c1"), **changes), comparison.unit)  # type: ignore[arg-type]
 
 
 def test_a_limit_reads_as_what_was_allowed() -> None:

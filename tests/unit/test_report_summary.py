@@ -5,10 +5,11 @@ from dataclasses import replace
 from specbench.explain.check_counts import cap_checks, tally
 from specbench.explain.load_ranges import mix, range_sentence
 from specbench.explain.next_run import surer
+from specbench.explain.notes import WHY_P50, table_remarks
 from specbench.explain.reader_questions import answers, confirmation
 from specbench.model.judged import EnableRange, Finding, Result
+from specbench.model.queries import side_metrics
 from specbench.model.shown import TrafficBin
-from specbench.report.short_table import WHY_P50, side_metrics, table_remarks
 from specbench.report.text import text
 from specbench.report.view import view_of
 from tests.support.result_parts import a_cell
