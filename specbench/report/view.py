@@ -129,7 +129,7 @@ def view_of(result: Result) -> ReportView:
 
 def _facts(result: Result) -> tuple[Fact, ...]:
     spec = result.endpoints.speculative
-    labels = ", ".join(f"{key}={value}" for key, value in sorted(result.run.labels.items()))
+    marks = ", ".join(f"{key}={value}" for key, value in sorted(result.run.labels.items()))
     pairs = numbers.one_of(result.config.pairs, "pair")
     shown = (
         ("Model", spec.model),
@@ -140,7 +140,7 @@ def _facts(result: Result) -> tuple[Fact, ...]:
         ("Run", result.run.id),
         ("Started", result.run.started),
         ("Finished", result.run.finished or "did not finish"),
-        ("Labels", labels),
+        ("Labels", marks),
     )
     return tuple(Fact(label, text) for label, text in shown if text)
 
