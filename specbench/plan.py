@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from textwrap import wrap
 
 from specbench.explain.findings import asked_limit
+from specbench.explain.numbers import columns
 from specbench.model.asked import ARMS, Arm, ArmName, Guardrail, Scenario, Schedule
 from specbench.model.seen import Cell
 
@@ -109,16 +110,13 @@ def describe(scenario: Scenario, trials: tuple[Trial, ...]) -> str:
         f"  takes {_clock(least)} or more, never beyond {_clock(most)}{_starts(scenario)}",
         f"  schedule: {matrix.schedule}, {_SCHEDULES[matrix.schedule]}",
         "",
-        "  arm          engine      speculation",
-        *(f"  {name:12} {scenario.arm(name).engine:11} {_speculation(scenario.arm(name))}" for name in ARMS),
+        *columns([("arm", "engine", "speculation"), *(_arm(name, scenario.arm(name)) for name in ARMS)], (12, 11, 0)),
         "",
-        "  bin          prompt tokens    output tokens    share of requests",
-        *_bins(scenario),
+        *columns([("bin", "prompt tokens", "output tokens", "share of requests"), *_bins(scenario)], (12, 16, 16, 0)),
         "",
         "  sampling     " + ", ".join(f"{s.name} (temperature {s.temperature:g})" for s in scenario.workload.sampling),
         "",
-        "  cell                     required",
-        *(f"  {cell.id:24} {_required(scenario, cell)}" for cell in cells),
+        *columns([("cell", "required"), *((cell.id, _required(scenario, cell)) for cell in cells)], (24, 0)),
         "",
         f"  success: {scenario.success.metric} at least {100 * scenario.success.improve_by:g}% better in the primary cell",
         *_rails(scenario),
@@ -144,18 +142,18 @@ def _clock(seconds: float) -> str:
     return f"{minutes} min {rest:02d} s" if minutes else f"{rest} s"
 
 
-def _speculation(arm: Arm) -> str:
+def _arm(name: ArmName, arm: Arm) -> tuple[str, str, str]:
     if arm.speculative is None:
-        return "none declared"
-    return ", ".join(f"{key} {value}" for key, value in arm.speculative.items())
+        return name, arm.engine, "none declared"
+    return name, arm.engine, ", ".join(f"{key} {value}" for key, value in arm.speculative.items())
 
 
-def _bins(scenario: Scenario) -> list[str]:
+def _bins(scenario: Scenario) -> list[tuple[str, str, str, str]]:
     total = sum(b.weight for b in scenario.workload.bins)
     rows = []
     for b in scenario.workload.bins:
         prompts, answers = (f"{low} to {high}" for low, high in (b.input_tokens, b.output_tokens))
-        rows.append(f"  {b.name:12} {prompts:16} {answers:16} {b.weight / total:.0%}")
+        rows.append((b.name, prompts, answers, f"{b.weight / total:.0%}"))
     return rows
 
 

@@ -10,7 +10,7 @@ from math import exp, log, sqrt
 from specbench.analysis.power import detectable_effect, pairs_needed
 from specbench.analysis.stats_paired import t_quantile
 from specbench.errors import ScenarioError
-from specbench.explain.numbers import tenths
+from specbench.explain.numbers import columns, tenths
 from specbench.model.asked import Guardrail, Scenario
 from specbench.model.guardrails import BUDGET_PAIRS, asked_of
 from specbench.model.metrics import METRICS
@@ -89,12 +89,13 @@ def describe_power(scenario: Scenario, spreads: Spreads) -> str:
     lines = [
         "  regressions that this plan detects in four of five runs, with the spread of",
         f"  {spreads.source}:",
-        "  cell                     metric         one test  all tests",
     ]
+    rows: list[tuple[str, ...]] = [("cell", "metric", "one test", "all tests")]
     for power in first if alike else found:
         where = "every one" if alike else power.cell
-        unfit = "  its margin is within the noise" if power.is_lost else ""
-        lines.append(f"  {where:24} {power.metric:14} {tenths(power.detects):>8}  {tenths(power.proves):>9}{unfit}")
+        unfit = (" its margin is within the noise",) if power.is_lost else ()
+        rows.append((where, power.metric, tenths(power.detects), tenths(power.proves), *unfit))
+    lines += columns(rows, (24, 14, -8, -10, 0))
     missing = [cell.id for cell in _required(scenario) if cell.id not in {power.cell for power in found}]
     if missing and found:
         lines.append(f"  nothing is known of {', '.join(missing)}: that run had no such cells")

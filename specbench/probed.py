@@ -18,12 +18,14 @@ from specbench.analysis.integrity_generator import CENSORED_SHARE, CPU_SHARE, la
 from specbench.analysis.latency import e2e, tpot, ttft
 from specbench.analysis.samples import Samples, quantiles
 from specbench.analysis.tallies import output_tps
+from specbench.explain.numbers import columns
 from specbench.load.orders import BlockEnd
 from specbench.model.seen import Block, GeneratorHealth, RequestRecord, Telemetry
 from specbench.units import ms
 
 BLOCK = "probe"
 POINTS = (0.5, 0.9, 0.95, 0.99)
+_FIGURES = ("mean", "p50", "p90", "p95", "p99")
 _TIMES = {"chunk_gap_ms": chunk_gap, "itl_ms": itl, "ttft_ms": ttft, "tpot_ms": tpot, "e2e_ms": e2e}
 
 
@@ -74,12 +76,12 @@ def as_text(told: dict[str, Any]) -> str:
     lines = [
         f"{told['engine']}: {requests['ok']} requests ok, {requests['failed']} failed, {told['tokens']} tokens, "
         f"{_number(told['output_tps'])} tokens/s",
-        f"{'ms':<10}" + "".join(f"{name:>10}" for name in ("mean", "p50", "p90", "p95", "p99")),
     ]
+    rows: list[tuple[str, ...]] = [("ms", *_FIGURES)]
     for name in _TIMES:
         values = told[name] or {}
-        cells = "".join(f"{_number(values.get(point)):>10}" for point in ("mean", "p50", "p90", "p95", "p99"))
-        lines.append(f"{name.removesuffix('_ms').replace('_', ' '):<10}{cells}")
+        rows.append((name.removesuffix("_ms").replace("_", " "), *(_number(values.get(point)) for point in _FIGURES)))
+    lines += columns(rows, (10, *[-10] * len(_FIGURES)), gap="", indent="")
     acceptance = told["acceptance"]
     if acceptance is None:
         lines.append(f"acceptance: not known ({told['acceptance_reason']})")

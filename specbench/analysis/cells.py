@@ -5,7 +5,7 @@ Grouping only: what the records say is computed in `columns.py` and judged elsew
 
 from dataclasses import dataclass
 
-from specbench.model.judged import PerArm
+from specbench.model.judged import IntegrityCheck, PerArm
 from specbench.model.seen import Block, Cell, Evidence, RequestRecord
 
 
@@ -22,6 +22,15 @@ class CellEvidence:
     def required(self) -> bool:
         """Whether the cell takes part in the verdict, as its plan says; primary cells are chosen among those that do."""
         return self.cell.required
+
+    @property
+    def all_blocks(self) -> tuple[Block, ...]:
+        """The blocks of both arms, the baseline's first."""
+        return (*self.blocks.baseline, *self.blocks.speculative)
+
+    def check(self, name: str, ok: bool | None, value: float | None, limit: float | None, message: str) -> IntegrityCheck:
+        """A check of this cell, in its form."""
+        return IntegrityCheck(id=name, cell=self.cell.id, ok=ok, value=value, limit=limit, message=message)
 
 
 def cells_of(evidence: Evidence) -> tuple[CellEvidence, ...]:

@@ -36,12 +36,12 @@ def arms_equal(manifest: Manifest) -> tuple[IntegrityCheck, ...]:
 
 def counters_whole(cell: CellEvidence) -> IntegrityCheck:
     """No counter of an engine started again from nothing inside a block."""
-    told = [block.telemetry for block in _blocks(cell) if block.telemetry is not None and _counts(block.telemetry)]
+    told = [block.telemetry for block in cell.all_blocks if block.telemetry is not None and _counts(block.telemetry)]
     reset = [telemetry for telemetry in told if telemetry.reset]
     message = integrity.counters_whole(cell.cell, len(reset), len(told))
     if not told:
-        return _check(cell, "counter_reset", None, None, 0.0, message)
-    return _check(cell, "counter_reset", not reset, float(len(reset)), 0.0, message)
+        return cell.check("counter_reset", None, None, 0.0, message)
+    return cell.check("counter_reset", not reset, float(len(reset)), 0.0, message)
 
 
 def no_foreign_traffic(cell: CellEvidence) -> IntegrityCheck:
@@ -53,7 +53,7 @@ def no_foreign_traffic(cell: CellEvidence) -> IntegrityCheck:
     worst = max(shares, default=None)
     ok = None if worst is None else worst <= FOREIGN_SHARE
     message = integrity.foreign_traffic(cell.cell, worst, FOREIGN_SHARE, ok)
-    return _check(cell, "foreign_traffic", ok, worst, FOREIGN_SHARE, message)
+    return cell.check("foreign_traffic", ok, worst, FOREIGN_SHARE, message)
 
 
 def prefix_cache_alike(cell: CellEvidence) -> IntegrityCheck:
@@ -62,7 +62,7 @@ def prefix_cache_alike(cell: CellEvidence) -> IntegrityCheck:
     difference = None if rates.baseline is None or rates.speculative is None else abs(rates.speculative - rates.baseline)
     ok = None if difference is None else difference <= HIT_RATE_DIFFERENCE
     message = integrity.prefix_cache(cell.cell, rates, HIT_RATE_DIFFERENCE, ok)
-    return _check(cell, "cache_imbalance", ok, difference, HIT_RATE_DIFFERENCE, message)
+    return cell.check("cache_imbalance", ok, difference, HIT_RATE_DIFFERENCE, message)
 
 
 def speculation_on(cell: CellEvidence, declared: PerArm[bool]) -> tuple[IntegrityCheck, ...]:
@@ -81,11 +81,11 @@ def speculation_on(cell: CellEvidence, declared: PerArm[bool]) -> tuple[Integrit
         wanted = declared.of(arm)
         message = integrity.speculation(cell.cell, arm, known, wanted)
         if not known:
-            checks.append(_check(cell, name, None, None, None, message))
+            checks.append(cell.check(name, None, None, None, message))
             continue
         share = sum(known) / len(known)
         ok = all(known) if wanted else not any(known)
-        checks.append(_check(cell, name, ok, share, 1.0 if wanted else 0.0, message))
+        checks.append(cell.check(name, ok, share, 1.0 if wanted else 0.0, message))
     return tuple(checks)
 
 
@@ -152,13 +152,3 @@ def _hit_rate(cell: CellEvidence, arm: ArmName) -> float | None:
     records = [r for r in cell.records.of(arm) if r.cached_tokens is not None and r.prompt_tokens]
     prompts = sum(record.prompt_tokens or 0 for record in records)
     return sum(record.cached_tokens or 0 for record in records) / prompts if prompts else None
-
-
-def _blocks(cell: CellEvidence) -> list[Block]:
-    return [block for arm in ARMS for block in cell.blocks.of(arm)]
-
-
-def _check(
-    cell: CellEvidence, name: str, ok: bool | None, value: float | None, limit: float | None, message: str
-) -> IntegrityCheck:
-    return IntegrityCheck(id=name, cell=cell.cell.id, ok=ok, value=value, limit=limit, message=message)

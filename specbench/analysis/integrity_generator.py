@@ -12,7 +12,7 @@ from specbench.analysis.cells import CellEvidence
 from specbench.explain import integrity
 from specbench.model.asked import ARMS, ArmName
 from specbench.model.judged import IntegrityCheck, PerArm
-from specbench.model.seen import Block, GeneratorHealth, RequestRecord
+from specbench.model.seen import GeneratorHealth, RequestRecord
 from specbench.units import ms
 
 CENSORED_SHARE = 0.01
@@ -37,9 +37,9 @@ def events_apart(cell: CellEvidence) -> IntegrityCheck:
     ok = firsts <= allowed and (share or 0.0) <= CENSORED_SHARE
     without = [arm for arm in ARMS if found.of(arm).share is None]
     if ok and without:
-        return _check(cell, "merged_events", None, None, CENSORED_SHARE, integrity.no_gaps(cell.cell, without))
+        return cell.check("merged_events", None, None, CENSORED_SHARE, integrity.no_gaps(cell.cell, without))
     message = integrity.events_apart(cell.cell, (worse, share), (hit, firsts), (CENSORED_SHARE, allowed), ok)
-    return _check(cell, "merged_events", ok, share, CENSORED_SHARE, message)
+    return cell.check("merged_events", ok, share, CENSORED_SHARE, message)
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,7 +90,7 @@ def reads_in_time(cell: CellEvidence) -> IntegrityCheck:
     (`client_saturated`).
     """
     lag = _worst(cell, lambda health: health.read_lag_ms_p99)
-    return _check(cell, "read_lag", None if lag is None else True, lag, None, integrity.reads_in_time(cell.cell, lag))
+    return cell.check("read_lag", None if lag is None else True, lag, None, integrity.reads_in_time(cell.cell, lag))
 
 
 def sends_in_time(cell: CellEvidence) -> IntegrityCheck:
@@ -102,7 +102,7 @@ def sends_in_time(cell: CellEvidence) -> IntegrityCheck:
     delays = [[block.health.send_delay_ms_p95 for block in cell.blocks.of(arm)] for arm in ARMS]
     known = [of_arm for each in delays if (of_arm := [delay for delay in each if delay is not None])]
     if not known:
-        return _check(cell, "send_delay", None, None, None, integrity.sends_in_time(cell.cell, None, (0.0, 0.0), None))
+        return cell.check("send_delay", None, None, None, integrity.sends_in_time(cell.cell, None, (0.0, 0.0), None))
     delay, worst = max(map(fmean, known)), max(map(max, known))
     answers = [[ms(record.end_ns) for record in cell.records.of(arm) if record.outcome == "ok"] for arm in ARMS]
     limit = min(latest_ms(times, closed_loop=cell.cell.rate is None) for times in answers)
@@ -110,7 +110,7 @@ def sends_in_time(cell: CellEvidence) -> IntegrityCheck:
     ok = delay <= limit and worst <= most
     message = integrity.sends_in_time(cell.cell, (delay, worst), (limit, most), ok)
     value, allowed = (delay, limit) if delay > limit or ok else (worst, most)
-    return _check(cell, "send_delay", ok, value, allowed, message)
+    return cell.check("send_delay", ok, value, allowed, message)
 
 
 def latest_ms(answers_ms: Sequence[float], *, closed_loop: bool) -> float:
@@ -132,7 +132,7 @@ def machine_free(cell: CellEvidence) -> IntegrityCheck:
     events = _worst(cell, lambda health: health.events_per_stamp)
     known = any(figure is not None for figure in (busy, lag, events))
     message = integrity.machine_free(cell.cell, busy, lag, events)
-    return _check(cell, "machine_busy", True if known else None, busy, None, message)
+    return cell.check("machine_busy", True if known else None, busy, None, message)
 
 
 def cpu_free(cell: CellEvidence) -> IntegrityCheck:
@@ -140,42 +140,32 @@ def cpu_free(cell: CellEvidence) -> IntegrityCheck:
     share = _worst(cell, lambda health: health.cpu_share)
     ok = None if share is None else share <= CPU_SHARE
     message = integrity.cpu_free(cell.cell, share, CPU_SHARE, ok)
-    return _check(cell, "client_saturated", ok, share, CPU_SHARE, message)
+    return cell.check("client_saturated", ok, share, CPU_SHARE, message)
 
 
 def concurrency_held(cell: CellEvidence) -> IntegrityCheck:
     """Closed loop: as many streams were in flight as asked for, in every block; a lost generator process shows here."""
     asked = cell.cell.concurrency
-    held = [block.health.achieved_concurrency for block in _blocks(cell)]
+    held = [block.health.achieved_concurrency for block in cell.all_blocks]
     known = [share for share in held if share is not None]
     if asked is None or not known:
         unknown = integrity.concurrency_held(cell.cell, None, CONCURRENCY_HELD, None)
-        return _check(cell, "achieved_concurrency", None, None, None, unknown)
+        return cell.check("achieved_concurrency", None, None, None, unknown)
     least = min(known)
     ok = least >= CONCURRENCY_HELD
     message = integrity.concurrency_held(cell.cell, least * asked, CONCURRENCY_HELD * asked, ok)
-    return _check(cell, "achieved_concurrency", ok, least, CONCURRENCY_HELD, message)
+    return cell.check("achieved_concurrency", ok, least, CONCURRENCY_HELD, message)
 
 
 def clock_steady(cell: CellEvidence) -> IntegrityCheck:
     """The machine's clock was not set while answers were timed by it; an odd answer that it spoils does no harm."""
     requests = max(1, min(len(cell.records.of(arm)) for arm in ARMS))
-    steps = sum(block.health.clock_steps for block in _blocks(cell))
+    steps = sum(block.health.clock_steps for block in cell.all_blocks)
     share = steps / requests
     ok = share <= SPOILED_SHARE
-    return _check(cell, "clock_step", ok, share, SPOILED_SHARE, integrity.clock_steady(cell.cell, steps, SPOILED_SHARE, ok))
-
-
-def _blocks(cell: CellEvidence) -> list[Block]:
-    return [block for arm in ARMS for block in cell.blocks.of(arm)]
+    return cell.check("clock_step", ok, share, SPOILED_SHARE, integrity.clock_steady(cell.cell, steps, SPOILED_SHARE, ok))
 
 
 def _worst(cell: CellEvidence, figure: Callable[[GeneratorHealth], float | None]) -> float | None:
-    values = [figure(block.health) for block in _blocks(cell)]
+    values = [figure(block.health) for block in cell.all_blocks]
     return max((value for value in values if value is not None), default=None)
-
-
-def _check(
-    cell: CellEvidence, name: str, ok: bool | None, value: float | None, limit: float | None, message: str
-) -> IntegrityCheck:
-    return IntegrityCheck(id=name, cell=cell.cell.id, ok=ok, value=value, limit=limit, message=message)

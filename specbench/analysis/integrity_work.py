@@ -47,17 +47,17 @@ def same_prompts(cell: CellEvidence) -> tuple[IntegrityCheck, ...]:
     before, after = (_asked(cell, arm) for arm in ARMS)
     common = sorted(before.keys() & after.keys())
     if not common:
-        return (_check(cell, "same_prompts", None, None, 0.0, integrity.same_prompts(cell.cell, 0, 0, 0)),)
+        return (cell.check("same_prompts", None, None, 0.0, integrity.same_prompts(cell.cell, 0, 0, 0)),)
     unlike = sum(1 for key in common if _terms(before[key]) != _terms(after[key]))
     refused = sum(1 for key in common if _refused_by_one(before[key], after[key]))
     message = integrity.same_prompts(cell.cell, unlike, refused, len(common))
-    checks = [_check(cell, "same_prompts", unlike + refused == 0, float(unlike + refused), 0.0, message)]
+    checks = [cell.check("same_prompts", unlike + refused == 0, float(unlike + refused), 0.0, message)]
     counted = [(b, a) for key in common if (b := before[key].prompt_tokens) and (a := after[key].prompt_tokens)]
     if counted:
         ratio = sum(a for _, a in counted) / sum(b for b, _ in counted)
         ok = abs(ratio - 1) <= PROMPT_TOKENS_APART
         text = integrity.prompt_tokens(cell.cell, ratio, PROMPT_TOKENS_APART, ok)
-        checks.append(_check(cell, "prompt_tokens", ok, ratio, PROMPT_TOKENS_APART, text))
+        checks.append(cell.check("prompt_tokens", ok, ratio, PROMPT_TOKENS_APART, text))
     return tuple(checks)
 
 
@@ -76,7 +76,7 @@ def pairs_present(cell: CellEvidence, planned: int, *, whole: bool) -> Integrity
     share = len(windows[0] & windows[1]) / planned
     ok = None if not whole and share < PAIRS_KEPT else share >= PAIRS_KEPT
     message = integrity.pairs_present(cell.cell, len(windows[0] & windows[1]), planned, PAIRS_KEPT)
-    return _check(cell, "pairs_present", ok, share, PAIRS_KEPT, message)
+    return cell.check("pairs_present", ok, share, PAIRS_KEPT, message)
 
 
 def drift_of(cell: CellEvidence, columns: Columns, arm: ArmName) -> Drift:
@@ -116,14 +116,14 @@ def _excess(cell: CellEvidence, name: str, is_so: Callable[[RequestRecord], bool
     pairs = sorted(shares[0].keys() & shares[1].keys())
     check = f"excess_{name}"
     if not pairs:
-        return _check(cell, check, None, None, EXCESS_POINTS, integrity.excess(cell.cell, name, None, EXCESS_POINTS, None))
+        return cell.check(check, None, None, EXCESS_POINTS, integrity.excess(cell.cell, name, None, EXCESS_POINTS, None))
     differences = np.array([shares[1][pair] - shares[0][pair] for pair in pairs])
     points = float(differences.mean())
     p = mean_with_t(np.sign(points) * differences).p_above(0.0)
     ok = not (abs(points) > EXCESS_POINTS and p is not None and 2 * p < EXCESS_ALPHA)  # either arm may be the one with more
     means = PerArm(*(float(np.mean([share[pair] for pair in pairs])) for share in shares))
     message = integrity.excess(cell.cell, name, means, EXCESS_POINTS, ok)
-    return _check(cell, check, ok, points, EXCESS_POINTS, message)
+    return cell.check(check, ok, points, EXCESS_POINTS, message)
 
 
 def _shares(cell: CellEvidence, arm: ArmName, is_so: Callable[[RequestRecord], bool]) -> dict[int, float]:
@@ -150,9 +150,3 @@ def _refused_by_one(before: RequestRecord, after: RequestRecord) -> bool:
     """Whether one arm alone called the prompt too long; a cut request never got as far as an answer."""
     outcomes = (before.outcome, after.outcome)
     return outcomes.count("prompt_too_long") == 1 and "cut" not in outcomes
-
-
-def _check(
-    cell: CellEvidence, name: str, ok: bool | None, value: float | None, limit: float | None, message: str
-) -> IntegrityCheck:
-    return IntegrityCheck(id=name, cell=cell.cell.id, ok=ok, value=value, limit=limit, message=message)

@@ -91,6 +91,13 @@ def factors_of(comparisons: Iterable[Comparison]) -> Factors:
     )
 
 
+def predicted_ratio(factors: Factors) -> float | None:
+    """The TPOT ratio that the factors predict: step-time ratio ÷ (tokens per step, speculative ÷ baseline)."""
+    if factors.tpot_ratio is None or factors.residual is None:
+        return None
+    return factors.tpot_ratio / (1 + factors.residual)
+
+
 def theory_of(acceptance: AcceptanceSummary, factors: Factors, gamma: int | None) -> dict[str, float | None]:
     """The model's numbers of one cell beside the measured ones; None where one of its inputs is missing.
 

@@ -6,7 +6,7 @@ Only what is asked of the run and what its result says in words; the run itself 
 from dataclasses import replace
 from pathlib import Path
 
-from specbench.explain.numbers import tenths
+from specbench.explain.numbers import columns, tenths
 from specbench.model.asked import Scenario
 from specbench.model.judged import Result
 from specbench.power import power_of
@@ -55,13 +55,14 @@ def without_speculation(scenario: Scenario) -> Scenario:
 def describe_noise(scenario: Scenario, result: Result) -> str:
     """What the A/A found, in lines: the smallest margin that each guardrail can have, and where equal arms were not equal."""
     found = noise(result)
-    lines = [
-        f"A/A of {result.endpoints.baseline.url} and {result.endpoints.speculative.url}: {result.verdict}",
-        "  cell                     metric         noise floor  asked",
-    ]
+    rows = [("cell", "metric", "noise floor", " asked")]
     for power in power_of(scenario, found):
         asked = "" if power.allowed is None else f"{tenths(power.allowed)}{' : within the noise' if power.is_lost else ''}"
-        lines.append(f"  {power.cell:24} {power.metric:14} {tenths(power.floor):>11}  {asked}")
+        rows.append((power.cell, power.metric, tenths(power.floor), f" {asked}"))
+    lines = [
+        f"A/A of {result.endpoints.baseline.url} and {result.endpoints.speculative.url}: {result.verdict}",
+        *columns(rows, (24, 14, -11, 0)),
+    ]
     lines += [
         f"  the endpoints differ at {cell} in {metric} by {tenths(offset)} though neither speculates"
         for (cell, metric), offset in found.offsets.items()

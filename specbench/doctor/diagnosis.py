@@ -5,6 +5,8 @@ from dataclasses import dataclass
 from textwrap import fill
 from typing import Literal
 
+from specbench.explain.numbers import columns
+
 Weight = Literal["unfit", "caution", "note"]
 """unfit: figures would be wrong; caution: some figures need care; note: good to know."""
 
@@ -100,12 +102,15 @@ def _facts(diagnosis: Diagnosis) -> Iterator[str]:
 def _rungs(rungs: tuple[Rung, ...]) -> Iterator[str]:
     if rungs:
         yield "  streams x chunks/s in each and chunks/s in all, then reported/true in ms:"
-        yield f"  {'':<13}" + "".join(f"{reading.what:>12} " for reading in rungs[0].readings).rstrip()
+        yield _row("", [f"{reading.what} " for reading in rungs[0].readings])
     for rung in rungs:
-        cells = "".join(f"{_pair(reading):>13}" for reading in rung.readings)
-        yield f"  {f'{rung.streams}x{rung.rate} {rung.chunks_per_s:.0f}':<13}{cells}".rstrip()
+        yield _row(f"{rung.streams}x{rung.rate} {rung.chunks_per_s:.0f}", list(map(_pair, rung.readings)))
         if not rung.ok:
             yield "      late, and said so" if rung.complaints else "      WRONG, and did not notice"
+
+
+def _row(load: str, fields: list[str]) -> str:
+    return columns([(load, *fields)], (13, *[-13] * len(fields)), gap="")[0].rstrip()
 
 
 def _pair(reading: Reading) -> str:

@@ -4,12 +4,14 @@ Values in, text out. Notes decide nothing; which of them hold may not be decided
 names by itself.
 """
 
+from collections.abc import Callable, Sequence
+
 from specbench.explain import labels
 from specbench.explain.numbers import load, percent, percentage, ratio, short, streams
 from specbench.explain.phrases import metric_words, place_of
 from specbench.model import queries
 from specbench.model.asked import Scenario
-from specbench.model.guardrails import AT_P50
+from specbench.model.guardrails import AT_P50, LOW_ALPHA
 from specbench.model.judged import Result
 from specbench.model.seen import Cell
 
@@ -17,7 +19,6 @@ CORPUS = (
     "The prompts are cut from a demonstration corpus, which models know by heart: acceptance on it is higher than on other text,"
     " so decide on your own prompts (workload.source.dataset)."
 )
-CACHE = "Little room in the KV cache"
 PARTIAL = "This run is partial: it ended before its plan did, and only what was measured is judged."
 VIRTUAL = "Times are virtual: the embedded engine charges each step the time that a modelled accelerator would take."
 WHY_P50 = (
@@ -26,6 +27,35 @@ WHY_P50 = (
 )
 ACCEPTED = "accept: tokens that a verification round brings in the speculative arm; a number, no ratio."
 GUARDS = ("tpot_p95", "pace_p95")
+_LITTLE_ROOM = "Little room in the KV cache"
+_LIMITS: dict[str, tuple[str, Callable[..., str]]] = {
+    "prefill": (
+        "Prefill dominates",
+        lambda share: f"{percent(share)} of an answer's time passes before its first token; speculation shortens only the rest.",
+    ),
+    "acceptance": (
+        "Acceptance is low",
+        lambda alpha: f"A drafted token is kept with a chance of {ratio(alpha)}; the usual alarm is {LOW_ALPHA:g}.",
+    ),
+    "saturated": (
+        "The server is saturated",
+        lambda gain, load: (
+            f"The baseline's throughput is {ratio(gain)} times that at {streams(load)}: no idle compute is left for drafts."
+        ),
+    ),
+    "kv_full": (
+        _LITTLE_ROOM,
+        lambda share: f"At its peak {percent(share)} of the cache was in use with speculation.",
+    ),
+    "put_back": (
+        _LITTLE_ROOM,
+        lambda with_it, without: f"Requests were put back {short(with_it)} times with speculation and {short(without)} without.",
+    ),
+    "step_cost": (
+        "A step costs more than it brings",
+        lambda tokens, needed: f"A step brought {ratio(tokens)} tokens where {ratio(needed)} were needed to break even.",
+    ),
+}
 
 
 def ended_early(finished: bool) -> str:
@@ -139,41 +169,10 @@ def _benefit_alone(result: Result) -> tuple[str, ...]:
     return (f"{said}; {' and '.join(guards)} {verb} the others." if guards else f"{said}.",)
 
 
-def prefill_dominates(share: float) -> tuple[str, str]:
-    """A limiting factor: its title, and the figures that show it."""
-    return (
-        "Prefill dominates",
-        f"{percent(share)} of an answer's time passes before its first token; speculation shortens only the rest.",
-    )
-
-
-def low_acceptance(alpha: float, alarm: float) -> tuple[str, str]:
-    """The same of drafts that are rarely right."""
-    return "Acceptance is low", f"A drafted token is kept with a chance of {ratio(alpha)}; the usual alarm is {alarm:g}."
-
-
-def saturated(gain: float, lower: float) -> tuple[str, str]:
-    """The same of a server whose throughput hardly grew from the next lower load."""
-    grown = f"{ratio(gain)} times that at {streams(lower)}"
-    return "The server is saturated", f"The baseline's throughput is {grown}: no idle compute is left for drafts."
-
-
-def full_cache(peak: float) -> tuple[str, str]:
-    """The same of a KV cache that is nearly full."""
-    return CACHE, f"At its peak {percent(peak)} of the cache was in use with speculation."
-
-
-def put_back(with_it: float, without: float) -> tuple[str, str]:
-    """The same of requests that had to give up their room."""
-    return CACHE, f"Requests were put back {short(with_it)} times with speculation and {short(without)} without."
-
-
-def costly_step(tokens: float, needed: float) -> tuple[str, str]:
-    """The same of verification that costs more than it brings."""
-    return (
-        "A step costs more than it brings",
-        f"A step brought {ratio(tokens)} tokens where {ratio(needed)} were needed to break even.",
-    )
+def limiting_factor(code: str, figures: Sequence[float]) -> tuple[str, str]:
+    """The title and the sentence of this factor."""
+    title, sentence = _LIMITS[code]
+    return title, sentence(*figures)
 
 
 def two_factors(step: float, tokens: float, predicted: float | None) -> str:

@@ -1,7 +1,9 @@
 """Numbers and strings as people read them: significant digits, units, one line. No result or format may be known here."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+
+from rich.cells import cell_len
 
 from specbench.model.judged import Axes, SliceResult
 
@@ -178,3 +180,13 @@ def plain(text: str) -> str:
 def one_of(amount: int, singular: str, plural: str | None = None) -> str:
     """An amount with its noun: '1 cell', '3 cells'."""
     return f"{amount} {singular if amount == 1 else plural or singular + 's'}"
+
+
+def columns(rows: Iterable[Sequence[str]], widths: Sequence[int], gap: str = " ", indent: str = "  ") -> list[str]:
+    """Rows of a text table as lines: every field at least so many cells of a terminal wide, to the right where it is negative."""
+    return [indent + gap.join(_in_column(*pair) for pair in zip(row, widths, strict=False)) for row in rows]
+
+
+def _in_column(field: str, width: int) -> str:
+    room = " " * (abs(width) - cell_len(field))
+    return room + field if width < 0 else field + room

@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 
+from specbench.analysis.theory import predicted_ratio
 from specbench.explain import labels, numbers
 from specbench.explain.notes import two_factors
 from specbench.model import queries
@@ -160,9 +161,7 @@ def factor_view(found: Factors) -> FactorView:
 
     predicted TPOT ratio = step-time ratio ÷ (tokens per step, speculative ÷ baseline) = measured ÷ (1 + residual)
     """
-    predicted = None
-    if found.tpot_ratio is not None and found.residual is not None:
-        predicted = found.tpot_ratio / (1 + found.residual)
+    predicted = predicted_ratio(found)
     gain = found.step_ratio / predicted if found.step_ratio is not None and predicted else None
     sentence = ""
     if found.step_ratio is not None and gain is not None:

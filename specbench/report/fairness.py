@@ -3,13 +3,13 @@
 What a difference means is decided by `model/facts.py`.
 """
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from textwrap import wrap
 
 from specbench.explain import labels
 from specbench.explain.labels import NOT_TOLD
-from specbench.explain.numbers import plain
+from specbench.explain.numbers import columns, plain
 from specbench.model.facts import MUST_EQUAL, FactPair, compare
 from specbench.model.judged import EndpointInfo, PerArm, Result
 
@@ -82,7 +82,7 @@ def side_by_side(result: Result) -> list[str]:
     rows = fairness(result.endpoints, result.config.accept_differences)
     if result.cells or not any(row.state == "differs" for row in rows):
         return []
-    lines = ["The arms side by side", _line(("", "baseline", "speculative"))]
+    lines = ["The arms side by side", *_columns([("", "baseline", "speculative")])]
     for state, heading in labels.FACT_STATES.items():
         shown = [row for row in rows if row.state == state and (state != "may differ" or row.baseline != row.speculative)]
         lines += [f"  {heading}", *(line for row in shown for line in _lines(row))] if shown else []
@@ -94,15 +94,14 @@ def side_by_side(result: Result) -> list[str]:
 
 def _lines(row: FairnessRow) -> list[str]:
     """A row of the table; what is too long goes on below, as two long values may differ at their ends."""
-    columns = [wrap(row.label, NAME), wrap(plain(row.baseline), VALUE), wrap(plain(row.speculative), VALUE)]
-    height = max(map(len, columns))
-    filled = [[*column, *[""] * (height - len(column))] for column in columns]
-    return [_line(parts) for parts in zip(*filled, strict=True)]
+    fields = [wrap(row.label, NAME), wrap(plain(row.baseline), VALUE), wrap(plain(row.speculative), VALUE)]
+    height = max(map(len, fields))
+    filled = [[*column, *[""] * (height - len(column))] for column in fields]
+    return _columns(zip(*filled, strict=True))
 
 
-def _line(parts: Sequence[str]) -> str:
-    name, baseline, speculative = parts
-    return f"    {name:{NAME}}  {baseline:{VALUE}}  {speculative}".rstrip()
+def _columns(rows: Iterable[Sequence[str]]) -> list[str]:
+    return [line.rstrip() for line in columns(rows, (NAME, VALUE, 0), gap="  ", indent="    ")]
 
 
 def _named(heading: str, rows: Sequence[FairnessRow]) -> list[str]:

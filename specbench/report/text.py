@@ -4,6 +4,8 @@ import re
 from collections.abc import Sequence
 from textwrap import wrap
 
+from rich.cells import cell_len
+
 from specbench.explain import labels, notes, numbers, verdict
 from specbench.explain.check_counts import cap_checks
 from specbench.explain.notes import ACCEPTED, table_remarks
@@ -71,7 +73,7 @@ def _cells(result: Result) -> list[str]:
         "accept",
         "state",
     ]
-    table = aligned([head, *(_cell_row(cell, success, side) for cell in result.cells)])
+    table = _aligned([head, *(_cell_row(cell, success, side) for cell in result.cells)])
     lines = ["Cells: speculative ÷ baseline; below 1 is better, for TPS above 1", table[0]]
     part = ""
     for cell, line in zip(result.cells, table[1:], strict=True):
@@ -114,15 +116,10 @@ def _absences(result: Result, metrics: Sequence[str]) -> list[str]:
     ]
 
 
-def aligned(lines: Sequence[Sequence[str]]) -> list[str]:
+def _aligned(rows: Sequence[Sequence[str]]) -> list[str]:
     """The rows as columns, the first one aligned left."""
-    widths = [max(len(line[column]) for line in lines) for column in range(len(lines[0]))]
-    return [
-        "  ".join(
-            ["  " + line[0].ljust(widths[0]), *(field.rjust(width) for field, width in zip(line[1:], widths[1:], strict=True))]
-        )
-        for line in lines
-    ]
+    first, *others = (max(map(cell_len, column)) for column in zip(*rows, strict=True))
+    return numbers.columns(rows, [first, *(-width for width in others)], gap="  ")
 
 
 def _slices(result: Result) -> list[str]:

@@ -6,16 +6,16 @@ Every output for people is made from this value or from the rows that it is made
 from dataclasses import dataclass
 from shlex import quote
 
+from specbench.analysis.limiting_factors import limiting_factors
 from specbench.explain import costs, labels, notes, numbers, verdict
 from specbench.explain.load_ranges import range_words
-from specbench.explain.notes import table_remarks
+from specbench.explain.notes import limiting_factor, table_remarks
 from specbench.explain.reader_questions import Answer, answers, confirmation
 from specbench.model import queries
 from specbench.model.judged import Result
 from specbench.report import rows
 from specbench.report.cells import CellView, Fact, cell_view
 from specbench.report.curves import Curve, LoadRow, curves, load_rows
-from specbench.report.diagnosis import diagnoses
 from specbench.report.fairness import FairnessRow, fairness, speculation
 from specbench.report.heat import HeatMap, heat_map
 from specbench.report.truth import overruns
@@ -112,7 +112,8 @@ def view_of(result: Result) -> ReportView:
         load_table=tuple(row for group in drawn for curve in group for row in load_rows(curve)),
         remarks=table_remarks(result),
         obstacles=tuple(
-            Obstacle(one.title, one.evidence, by_id[one.cell].anchor, by_id[one.cell].label) for one in diagnoses(result)
+            Obstacle(*limiting_factor(one.code, one.figures), by_id[one.cell].anchor, by_id[one.cell].label)
+            for one in limiting_factors(result)
         ),
         cells=cells,
         run_findings=tuple(rows.finding_row(found, number=number) for found, number in queries.numbered(result.run_findings)),
@@ -129,7 +130,7 @@ def view_of(result: Result) -> ReportView:
 
 def _facts(result: Result) -> tuple[Fact, ...]:
     spec = result.endpoints.speculative
-    labels = ", ".join(f"{key}={value}" for key, value in sorted(result.run.labels.items()))
+    marks = ", ".join(f"{key}={value}" for key, value in sorted(result.run.labels.items()))
     pairs = numbers.one_of(result.config.pairs, "pair")
     shown = (
         ("Model", spec.model),
@@ -140,7 +141,7 @@ def _facts(result: Result) -> tuple[Fact, ...]:
         ("Run", result.run.id),
         ("Started", result.run.started),
         ("Finished", result.run.finished or "did not finish"),
-        ("Labels", labels),
+        ("Labels", marks),
     )
     return tuple(Fact(label, text) for label, text in shown if text)
 

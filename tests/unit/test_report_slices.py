@@ -3,8 +3,9 @@
 from dataclasses import replace
 
 from specbench.explain.reader_questions import answers, confirmation
+from specbench.explain.verdict import headline
 from specbench.model.judged import PerArm, Result
-from specbench.report.view import headline, slices
+from specbench.report.view import slices
 from tests.support.results import reason, slices_with_a_cap
 
 

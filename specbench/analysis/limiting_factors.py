@@ -1,12 +1,11 @@
 """What held speculation back in a cell, recognised from its numbers: an explanation for a reader, never part of a verdict.
 
 The cases are those that any guide to speculative decoding warns of: prefill dominates, acceptance is low, the server is
-saturated by batching, the KV cache has little room, or verifying simply costs more than it brings.
+saturated by batching, the KV cache has little room, or verifying simply costs more than it brings. No sentence may be made here.
 """
 
 from dataclasses import dataclass
 
-from specbench.explain import notes
 from specbench.model import queries
 from specbench.model.guardrails import FULL_KV, LOW_ALPHA
 from specbench.model.judged import CellResult, Result
@@ -17,15 +16,15 @@ SLOWER = 1.0
 
 
 @dataclass(frozen=True, slots=True)
-class Diagnosis:
-    """One thing that held speculation back in one cell, with the figures that show it."""
+class LimitingFactor:
+    """One thing that held speculation back in one cell, with the figures that show it, in the order of its sentence."""
 
     cell: str
-    title: str
-    evidence: str
+    code: str
+    figures: tuple[float, ...]
 
 
-def diagnoses(result: Result) -> tuple[Diagnosis, ...]:
+def limiting_factors(result: Result) -> tuple[LimitingFactor, ...]:
     """What held speculation back, cell by cell in the result's order; empty where nothing did."""
     return tuple(
         found
@@ -39,21 +38,21 @@ def _baseline(cell: CellResult, metric: str) -> float | None:
     return found.value.baseline if found is not None else None
 
 
-def _prefill(cell: CellResult) -> tuple[Diagnosis, ...]:
+def _prefill(cell: CellResult) -> tuple[LimitingFactor, ...]:
     first, whole = _baseline(cell, "ttft_p50"), _baseline(cell, "e2e_p50")
     if first is None or not whole or first / whole < PREFILL_SHARE:
         return ()
-    return (Diagnosis(cell.id, *notes.prefill_dominates(first / whole)),)
+    return (LimitingFactor(cell.id, "prefill", (first / whole,)),)
 
 
-def _acceptance(cell: CellResult) -> tuple[Diagnosis, ...]:
+def _acceptance(cell: CellResult) -> tuple[LimitingFactor, ...]:
     alpha = cell.acceptance.alpha
     if alpha is None or alpha >= LOW_ALPHA:
         return ()
-    return (Diagnosis(cell.id, *notes.low_acceptance(alpha, LOW_ALPHA)),)
+    return (LimitingFactor(cell.id, "acceptance", (alpha,)),)
 
 
-def _saturated(result: Result, cell: CellResult) -> tuple[Diagnosis, ...]:
+def _saturated(result: Result, cell: CellResult) -> tuple[LimitingFactor, ...]:
     """The baseline's throughput hardly grew from the next lower load to this one."""
     load, tps = cell.axes.concurrency, _baseline(cell, "output_tps")
     if load is None or tps is None:
@@ -68,23 +67,25 @@ def _saturated(result: Result, cell: CellResult) -> tuple[Diagnosis, ...]:
     ]
     if not lower or tps / max(lower)[1] >= SATURATED:
         return ()
-    return (Diagnosis(cell.id, *notes.saturated(tps / max(lower)[1], max(lower)[0])),)
+    return (LimitingFactor(cell.id, "saturated", (tps / max(lower)[1], max(lower)[0])),)
 
 
-def _memory(cell: CellResult) -> tuple[Diagnosis, ...]:
+def _memory(cell: CellResult) -> tuple[LimitingFactor, ...]:
     peak, put_back = queries.comparison(cell, "kv_peak"), queries.comparison(cell, "preemptions")
     if peak is not None and peak.value.speculative is not None and peak.value.speculative >= FULL_KV:
-        return (Diagnosis(cell.id, *notes.full_cache(peak.value.speculative)),)
+        return (LimitingFactor(cell.id, "kv_full", (peak.value.speculative,)),)
     if put_back is None or put_back.value.speculative is None or put_back.value.baseline is None:
         return ()
     with_it, without = put_back.value.speculative, put_back.value.baseline
-    return (Diagnosis(cell.id, *notes.put_back(with_it, without)),) if with_it > without else ()
+    if with_it <= without:
+        return ()
+    return (LimitingFactor(cell.id, "put_back", (with_it, without)),)
 
 
-def _cost(cell: CellResult) -> tuple[Diagnosis, ...]:
+def _cost(cell: CellResult) -> tuple[LimitingFactor, ...]:
     found, tokens = cell.factors, cell.factors.tokens_per_step.speculative
     if found.tpot_ratio is None or found.break_even is None or tokens is None:
         return ()
     if found.tpot_ratio <= SLOWER or tokens >= found.break_even:
         return ()
-    return (Diagnosis(cell.id, *notes.costly_step(tokens, found.break_even)),)
+    return (LimitingFactor(cell.id, "step_cost", (tokens, found.break_even)),)

@@ -2,8 +2,9 @@
 
 from dataclasses import replace
 
+from specbench.analysis.limiting_factors import limiting_factors
+from specbench.explain.notes import limiting_factor
 from specbench.model.judged import CellResult, Comparison, PerArm, Result
-from specbench.report.diagnosis import diagnoses
 from tests.support.result_parts import a_cell, a_comparison
 from tests.support.results import capped, promote
 
@@ -14,7 +15,7 @@ def _told(metric: str, baseline: float | None, speculative: float | None) -> Com
 
 def _found(*cells: CellResult) -> list[tuple[str, str, str]]:
     result: Result = replace(capped(), cells=cells)
-    return [(one.cell, one.title, one.evidence) for one in diagnoses(result)]
+    return [(one.cell, *limiting_factor(one.code, one.figures)) for one in limiting_factors(result)]
 
 
 def _with(cell: CellResult, *more: Comparison) -> CellResult:
@@ -24,7 +25,7 @@ def _with(cell: CellResult, *more: Comparison) -> CellResult:
 
 def test_nothing_is_said_where_speculation_wins() -> None:
     """A promotion has no obstacles."""
-    assert diagnoses(promote()) == ()
+    assert limiting_factors(promote()) == ()
 
 
 def test_prefill_dominates_where_most_of_an_answer_is_the_wait_for_its_start() -> None:
