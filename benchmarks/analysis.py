@@ -12,9 +12,9 @@ from dataclasses import replace
 import numpy as np
 
 from specbench.analysis.judge import judge
-from specbench.model.asked import ARMS, Scenario
-from specbench.model.judged import Result
-from specbench.model.seen import Block, Cell, Evidence, RequestRecord
+from specbench.model.records import Block, Cell, RequestRecord, RunData
+from specbench.model.result import Result
+from specbench.model.scenario import ARMS, Scenario
 from tests.support.evidence import a_manifest, a_scenario, cells_for
 from tests.support.records import a_block, a_record
 
@@ -51,7 +51,7 @@ def _row(what: str, seen: str, budget: str, share: float) -> bool:
     return share <= 1
 
 
-def _timed(evidence: Evidence) -> tuple[Result, float]:
+def _timed(evidence: RunData) -> tuple[Result, float]:
     """The result, and the processor time it took: one thread works, so this is what the clock shows where nothing else runs."""
     began = time.process_time()
     return judge(evidence, "0"), time.process_time() - began
@@ -62,7 +62,7 @@ def _peak_mb() -> float:
     return peak / 1e6 if sys.platform == "darwin" else peak / 1e3
 
 
-def _evidence(n_cells: int, gaps: int) -> Evidence:
+def _evidence(n_cells: int, gaps: int) -> RunData:
     """A run of n cells, in each of which both arms together show so many gaps; two bins, two samplings."""
     scenario = a_scenario(tuple(range(1, n_cells + 1)), pairs=PAIRS)
     blocks: list[Block] = []
@@ -72,7 +72,7 @@ def _evidence(n_cells: int, gaps: int) -> Evidence:
         for block in _blocks(cell, scenario):
             blocks.append(block)
             records.extend(_requests(block, gaps // (2 * PAIRS * (EVENTS - 1)), rng))
-    return Evidence(
+    return RunData(
         manifest=a_manifest(scenario), blocks=tuple(blocks), records=tuple(records), finished="2026-01-01T00:00:00Z", problems=()
     )
 

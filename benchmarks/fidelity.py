@@ -2,7 +2,7 @@
 
     python -m benchmarks.fidelity [--seconds 6] [--repeat 1] [--vllm PATH --tokenizer FOLDER] [--write [--note TEXT]]
 
-Drives `specbench probe`, and vLLM's own client where PATH runs it as `vllm`, against `specbench.engine.yardstick` in turn.
+Drives `specbench probe`, and vLLM's own client where PATH runs it as `vllm`, against `specbench.engine.reference_endpoint.reference_endpoint` in turn.
 Measures and prints; no test rests on a time of this machine.
 """
 
@@ -159,7 +159,7 @@ def _asked(url: str) -> dict[str, Any]:
 def _truth(level: Level) -> Iterator[str]:
     options = ["--ttft-ms", TTFT_MS, "--interval-us", 1e6 / level.rate, "--tokens-per-chunk", level.tokens_per_chunk]
     tls = ["--tls", CERTIFICATE, KEY] if level.tls else []
-    command = [sys.executable, "-m", "specbench.engine.yardstick", *map(str, options + tls)]
+    command = [sys.executable, "-m", "specbench.engine.reference_endpoint.reference_endpoint", *map(str, options + tls)]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, cwd=ROOT) as endpoint:
         assert endpoint.stdout is not None
         try:

@@ -145,7 +145,7 @@ def _asked(url: str) -> dict[str, list[float]]:
 @contextmanager
 def _yardstick(interval_us: float) -> Iterator[str]:
     options = ["--ttft-ms", str(TTFT_MS), "--interval-us", str(interval_us), "--while-input-lasts"]
-    command = [sys.executable, "-m", "specbench.engine.yardstick", *options]
+    command = [sys.executable, "-m", "specbench.engine.reference_endpoint.reference_endpoint", *options]
     with subprocess.Popen(command, cwd=ROOT, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as endpoint:
         assert endpoint.stdout is not None
         yield endpoint.stdout.readline().strip()

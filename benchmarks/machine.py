@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from specbench import __version__
-from specbench.load.watch import machine_busy_s
+from specbench.load.machine import machine_busy_s
 
 _STEAL = 8  # proc_stat(5): time that the host gave to other machines
 

@@ -19,7 +19,7 @@ from typing import IO, Any, TypeVar
 import msgspec
 
 from specbench.errors import DataError
-from specbench.model.seen import Block, Evidence, Manifest, RequestRecord
+from specbench.model.records import Block, Manifest, RequestRecord, RunData
 
 FORMAT_VERSION = 1
 MANIFEST, REQUESTS, BLOCKS, FINISHED = "manifest.json", "requests.jsonl", "blocks.jsonl", "finished.json"
@@ -87,7 +87,7 @@ class RunWriter:
             raise DataError(f"{self.folder}: cannot be written: {error.strerror}; what was measured before is kept") from None
 
 
-def refuse_taken(folder: Path) -> None:
+def check_unused(folder: Path) -> None:
     """Nothing, where a new run may make this folder.
 
     Raises:
@@ -124,7 +124,7 @@ def read_manifest(folder: Path) -> Manifest:
         raise DataError(f"{folder / MANIFEST}: damaged: {error}") from None
 
 
-def read_run(folder: Path) -> Evidence:
+def read_run(folder: Path) -> RunData:
     """All facts of a run. Lines that cannot be read (a killed run's last one) are left out and counted in `problems`."""
     manifest = read_manifest(folder)
     problems: list[str] = []
@@ -139,7 +139,7 @@ def read_run(folder: Path) -> Evidence:
             raise DataError(f"{folder / FINISHED}: damaged: {error}") from None
         finished, looks = ending.finished, ending.looks
         problems += ending.problems
-    return Evidence(manifest=manifest, blocks=blocks, records=records, finished=finished, problems=tuple(problems), looks=looks)
+    return RunData(manifest=manifest, blocks=blocks, records=records, finished=finished, problems=tuple(problems), looks=looks)
 
 
 def stream_run(folder: Path, say: Callable[[str], None]) -> tuple[tuple[Block, ...], Iterator[RequestRecord]]:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from specbench.cli import app
+from specbench.cli.main import app
 from specbench.model.metrics import METRICS
 from specbench.report import FORMATS
 from specbench.telemetry import ENGINES

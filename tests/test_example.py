@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from specbench.analysis.judge import judge
-from specbench.model.judged import Result
+from specbench.model.result import Result
 from specbench.report import FORMATS, read_result, render
 from specbench.store import RESULT, read_run
 

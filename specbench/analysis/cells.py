@@ -1,12 +1,12 @@
 """The evidence of a run, sorted by cell and arm.
 
-Grouping only: what the records say is computed in `columns.py` and judged elsewhere.
+Grouping only: what the records say is computed in `cell_arrays.py` and judged elsewhere.
 """
 
 from dataclasses import dataclass
 
-from specbench.model.judged import IntegrityCheck, PerArm
-from specbench.model.seen import Block, Cell, Evidence, RequestRecord
+from specbench.model.records import Block, Cell, RequestRecord, RunData
+from specbench.model.result import IntegrityCheck, PerArm
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -33,7 +33,7 @@ class CellEvidence:
         return IntegrityCheck(id=name, cell=self.cell.id, ok=ok, value=value, limit=limit, message=message)
 
 
-def cells_of(evidence: Evidence) -> tuple[CellEvidence, ...]:
+def cells_of(evidence: RunData) -> tuple[CellEvidence, ...]:
     """Every planned cell with what was measured there, which may be nothing.
 
     Records of blocks that are not listed are left out.
@@ -54,12 +54,12 @@ def cells_of(evidence: Evidence) -> tuple[CellEvidence, ...]:
     )
 
 
-def planned_pairs(evidence: Evidence) -> int:
+def planned_pairs(evidence: RunData) -> int:
     """How many pairs each cell should have: all that were budgeted, or as many as there were at the look that ended the run."""
     return evidence.looks[-1] if evidence.looks else evidence.manifest.scenario.matrix.pairs
 
 
-def _blocks(evidence: Evidence, cell: Cell, arm: str) -> tuple[Block, ...]:
+def _blocks(evidence: RunData, cell: Cell, arm: str) -> tuple[Block, ...]:
     found = (block for block in evidence.blocks if block.cell == cell.id and block.arm == arm)
     return tuple(sorted(found, key=lambda block: (block.pair, block.order)))
 
@@ -68,7 +68,7 @@ def _joined(records: dict[str, list[RequestRecord]], blocks: tuple[Block, ...]) 
     return tuple(record for block in blocks for record in sorted(records[block.id], key=lambda record: record.index))
 
 
-def _primary_cells(evidence: Evidence) -> frozenset[str]:
+def _primary_cells(evidence: RunData) -> frozenset[str]:
     """One required cell per slice and axis: the scenario's primary level, or the lowest of an axis on which it does not lie."""
     axes: dict[tuple[str | None, str | None, bool], list[Cell]] = {}
     for cell in evidence.manifest.cells:

@@ -5,31 +5,31 @@ Composition only: no statistic, no rule and no sentence is made here. The same e
 
 from collections.abc import Sequence
 
-from specbench.analysis.casework import applies, benefit_of, run_findings
+from specbench.analysis.cell_metrics import CellMetrics, measure
 from specbench.analysis.cells import CellEvidence, cells_of
-from specbench.analysis.citation import deciding
-from specbench.analysis.integrity import cell_checks, run_checks, steadiness
-from specbench.analysis.measured import MeasuredCell, measure
+from specbench.analysis.hosts.equivalence import enough_launches, place_of_run
+from specbench.analysis.hosts.previous_run_checks import deciding
+from specbench.analysis.integrity.checks import cell_checks, run_checks, steadiness
 from specbench.analysis.notes import run_notes
-from specbench.analysis.place import enough_launches, place_of_run
-from specbench.analysis.safety import count_finding, error_finding, excess_of, told_by
-from specbench.analysis.summary import config_of, endpoint_of, run_info
+from specbench.analysis.run_description import config_of, endpoint_of, run_info
 from specbench.analysis.theory import theory_of
 from specbench.analysis.timeline import course_of, timelines_of
-from specbench.analysis.until import alpha_now
-from specbench.analysis.verdict import verdict_of
+from specbench.analysis.verdict.guardrail_cases import applies, benefit_of, run_findings
+from specbench.analysis.verdict.interim import alpha_now
+from specbench.analysis.verdict.safety import count_finding, error_finding, excess_of, reported_counts
+from specbench.analysis.verdict.verdict import verdict_of
 from specbench.errors import ExitCode
 from specbench.explain.phrases import place_of
-from specbench.model.asked import Scenario
-from specbench.model.cell_assessment import Conditions, Standing, state_of
+from specbench.model.cell_assessment import CellAssessment, RunConditions, state_of
 from specbench.model.guardrails import RUN_WIDE
-from specbench.model.judged import Axes, CellResult, Finding, IntegrityCheck, PerArm, Result
-from specbench.model.seen import Evidence
+from specbench.model.records import RunData
+from specbench.model.result import CellCoordinates, CellResult, Finding, IntegrityCheck, PerArm, Result
+from specbench.model.scenario import Scenario
 
 SCHEMA_VERSION = 1
 
 
-def judge(evidence: Evidence, tool_version: str) -> Result:
+def judge(evidence: RunData, tool_version: str) -> Result:
     """The whole result of a run: the verdict, why, and every number behind it.
 
     A run that was refused before load (no block, but problems) is INVALID with those problems as its reasons and no cells. A run
@@ -42,7 +42,7 @@ def judge(evidence: Evidence, tool_version: str) -> Result:
     safety = _safety(evidence, cells, alpha)
     integrity = () if refusals else run_checks(evidence)
     place = place_of_run(evidence.manifest, deciding(results, safety))
-    conditions = Conditions(
+    conditions = RunConditions(
         refusals=refusals,
         partial=evidence.partial,
         place_controlled=place.controlled,
@@ -73,14 +73,14 @@ def judge(evidence: Evidence, tool_version: str) -> Result:
     )
 
 
-def _measured(evidence: Evidence, alpha: float) -> tuple[MeasuredCell, ...]:
+def _measured(evidence: RunData, alpha: float) -> tuple[CellMetrics, ...]:
     off = any(e.arm == "speculative" and e.facts.get("speculation") == "off" for e in evidence.manifest.endpoints)
     return tuple(measure(cell, alpha, speculates=not off) for cell in cells_of(evidence))
 
 
 def _judged_cells(
-    evidence: Evidence, cells: Sequence[MeasuredCell], alpha: float
-) -> tuple[tuple[CellResult, ...], tuple[Standing, ...]]:
+    evidence: RunData, cells: Sequence[CellMetrics], alpha: float
+) -> tuple[tuple[CellResult, ...], tuple[CellAssessment, ...]]:
     scenario = evidence.manifest.scenario
     findings = run_findings(cells, evidence.manifest, alpha)
     required = [cell for cell in cells if cell.evidence.required]
@@ -96,12 +96,12 @@ def _judged_cells(
 
 
 def _result(
-    cell: MeasuredCell, findings: tuple[Finding, ...], checks: tuple[IntegrityCheck, ...], scenario: Scenario
+    cell: CellMetrics, findings: tuple[Finding, ...], checks: tuple[IntegrityCheck, ...], scenario: Scenario
 ) -> CellResult:
     where = cell.evidence.cell
     return CellResult(
         id=where.id,
-        axes=Axes(
+        axes=CellCoordinates(
             concurrency=where.concurrency,
             rate=where.rate,
             bin=where.bin,
@@ -122,15 +122,15 @@ def _result(
         integrity=checks,
         distributions=cell.distributions,
         timelines=timelines_of(cell.evidence.blocks, cell.evidence.records),
-        course=course_of(cell.evidence.blocks, cell.acceptance_by_pair),
+        block_series=course_of(cell.evidence.blocks, cell.acceptance_by_pair),
         theory=theory_of(cell.acceptance, cell.factors, _gamma(scenario)),
         engine_truth=cell.engine_truth,
     )
 
 
-def _standing(result: CellResult, cell: MeasuredCell, benefit: Finding | None) -> Standing:
+def _standing(result: CellResult, cell: CellMetrics, benefit: Finding | None) -> CellAssessment:
     where = cell.evidence.cell
-    return Standing(
+    return CellAssessment(
         id=result.id,
         place=place_of(where),
         slice=(where.bin, where.sampling),
@@ -147,7 +147,7 @@ def _standing(result: CellResult, cell: MeasuredCell, benefit: Finding | None) -
     )
 
 
-def _safety(evidence: Evidence, cells: Sequence[MeasuredCell], alpha: float) -> tuple[Finding, ...]:
+def _safety(evidence: RunData, cells: Sequence[CellMetrics], alpha: float) -> tuple[Finding, ...]:
     """The run-wide findings, over the required cells that each guardrail is asked of."""
     found = []
     for guardrail in evidence.manifest.scenario.guardrails:
@@ -156,16 +156,16 @@ def _safety(evidence: Evidence, cells: Sequence[MeasuredCell], alpha: float) -> 
             excess = excess_of([cell.errors.baseline for cell in asked], [cell.errors.speculative for cell in asked], alpha)
             found.append(error_finding(guardrail, excess, alpha))
         elif guardrail.metric in RUN_WIDE:
-            found.append(count_finding(guardrail, told_by([cell.evidence.blocks for cell in asked], guardrail.metric)))
+            found.append(count_finding(guardrail, reported_counts([cell.evidence.blocks for cell in asked], guardrail.metric)))
     return tuple(found)
 
 
-def _shows_benefit(cell: CellEvidence, evidence: Evidence) -> bool:
+def _shows_benefit(cell: CellEvidence, evidence: RunData) -> bool:
     """Whether the benefit must show here: in the primary cell of its slice, in the closed loop unless only a rate is named."""
     return cell.primary and (cell.cell.rate is not None) == evidence.manifest.scenario.matrix.gain_by_rate
 
 
-def _smallest_margin(evidence: Evidence) -> float:
+def _smallest_margin(evidence: RunData) -> float:
     """The smallest relative margin that decides; the gain asked for where no guardrail has one."""
     scenario = evidence.manifest.scenario
     margins = [g.margin for g in scenario.guardrails if g.role == "guardrail" and g.required and g.margin and g.slo is None]

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from specbench.model import queries
 from specbench.model.guardrails import FULL_KV, LOW_ALPHA
-from specbench.model.judged import CellResult, Result
+from specbench.model.result import CellResult, Result
 
 PREFILL_SHARE = 0.5  # of the whole answer's time, before its first token: decode can shorten only what is left
 SATURATED = 1.1  # a larger batch that brings less than this times the tokens is no gain any more

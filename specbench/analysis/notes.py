@@ -6,17 +6,17 @@ Notes decide nothing; what decides is a finding or a check. Their sentences are 
 import math
 from collections.abc import Sequence
 
-from specbench.analysis.measured import MeasuredCell
-from specbench.analysis.stats_holm import holm
-from specbench.analysis.stats_paired import Estimate
+from specbench.analysis.cell_metrics import CellMetrics
+from specbench.analysis.stats.holm import holm
+from specbench.analysis.stats.paired import Estimate
 from specbench.analysis.theory import gain_ends
 from specbench.explain import notes
-from specbench.model.seen import Evidence
+from specbench.model.records import RunData
 
 ALPHA_FALL = 0.1
 
 
-def run_notes(evidence: Evidence, cells: Sequence[MeasuredCell]) -> tuple[str, ...]:
+def run_notes(evidence: RunData, cells: Sequence[CellMetrics]) -> tuple[str, ...]:
     """The notes of a run, in a fixed order: those made before load, then those that the records ask for."""
     found = [*evidence.manifest.notes]
     if evidence.manifest.scenario.workload.corpus is not None:
@@ -33,19 +33,19 @@ def run_notes(evidence: Evidence, cells: Sequence[MeasuredCell]) -> tuple[str, .
     return tuple(dict.fromkeys(found))
 
 
-def _too_long(evidence: Evidence) -> list[str]:
+def _too_long(evidence: RunData) -> list[str]:
     count = sum(1 for record in evidence.records if record.outcome == "prompt_too_long")
     return [notes.too_long(count)] if count else []
 
 
-def _waited(evidence: Evidence) -> list[str]:
+def _waited(evidence: RunData) -> list[str]:
     """The open-loop cells in which requests waited for another to end, as the generator has only so many at once."""
     cells = {cell.id: cell for cell in evidence.manifest.cells}
-    waited = dict.fromkeys(block.cell for block in evidence.blocks if block.limit_hit)
+    waited = dict.fromkeys(block.cell for block in evidence.blocks if block.in_flight_limit_reached)
     return [notes.waited(cells[name]) for name in waited]
 
 
-def _weighted(evidence: Evidence, cells: Sequence[MeasuredCell]) -> list[str]:
+def _weighted(evidence: RunData, cells: Sequence[CellMetrics]) -> list[str]:
     """The benefit over the traffic as it is: the mean log ratio of the success metric, weighted by the cells' shares of it."""
     metric = evidence.manifest.scenario.success.metric
     weighed = [
@@ -62,7 +62,7 @@ def _weighted(evidence: Evidence, cells: Sequence[MeasuredCell]) -> list[str]:
     return [notes.weighted(metric, len(weighed), ratio)]
 
 
-def _fallen_alpha(cells: Sequence[MeasuredCell], alpha: float) -> list[str]:
+def _fallen_alpha(cells: Sequence[CellMetrics], alpha: float) -> list[str]:
     """Cells in which acceptance fell in the course of the run, by more than a tenth and by more than chance explains (Holm)."""
     tested = [(cell, cell.alpha_trend.mean, p) for cell in cells if cell.alpha_trend and (p := _p_of_fall(cell)) is not None]
     adjusted = holm([p for _, _, p in tested])
@@ -73,12 +73,12 @@ def _fallen_alpha(cells: Sequence[MeasuredCell], alpha: float) -> list[str]:
     ]
 
 
-def _p_of_fall(cell: MeasuredCell) -> float | None:
+def _p_of_fall(cell: CellMetrics) -> float | None:
     trend = cell.alpha_trend
     return None if trend is None else Estimate(-trend.mean, trend.se, trend.df).p_above(0.0)
 
 
-def _gain_ends(cells: Sequence[MeasuredCell]) -> list[str]:
+def _gain_ends(cells: Sequence[CellMetrics]) -> list[str]:
     """The load at which the time per token is as long with speculation as without, between two cells of the closed loop."""
     slices = dict.fromkeys((cell.evidence.cell.bin, cell.evidence.cell.sampling) for cell in cells)
     found = []

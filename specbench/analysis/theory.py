@@ -9,7 +9,7 @@ from collections.abc import Iterable, Sequence
 from itertools import pairwise
 from math import exp, log
 
-from specbench.model.judged import AcceptanceSummary, Comparison, Factors, PerArm
+from specbench.model.result import AcceptanceSummary, Comparison, Factors, PerArm
 
 DEEPEST = 16
 

@@ -7,10 +7,10 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from specbench.model.asked import ARMS
-from specbench.model.judged import PerArm
-from specbench.model.seen import Block, RequestRecord
-from specbench.model.shown import BlockPoint, Timeline
+from specbench.model.records import Block, RequestRecord
+from specbench.model.result import PerArm
+from specbench.model.scenario import ARMS
+from specbench.model.shown import BlockSample, Timeline
 from specbench.units import ns_of_s, seconds
 
 SLOTS = 60
@@ -60,10 +60,10 @@ def timeline_of(block: Block, records: Sequence[RequestRecord], slots: int = SLO
     )
 
 
-def course_of(blocks: PerArm[tuple[Block, ...]], acceptance_by_pair: Mapping[int, float]) -> tuple[BlockPoint, ...]:
+def course_of(blocks: PerArm[tuple[Block, ...]], acceptance_by_pair: Mapping[int, float]) -> tuple[BlockSample, ...]:
     """The cell's blocks as points over the run, arm by arm in the order of pairs."""
     return tuple(
-        BlockPoint(
+        BlockSample(
             arm=block.arm,
             block=block.id,
             pair=block.pair,

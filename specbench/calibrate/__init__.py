@@ -22,11 +22,11 @@ def calibrate(
     Raises:
         ScenarioError: No campaign has such a name.
     """
+    from specbench.calibrate.batches import batches_of, chosen, outcomes_in, run_batches
     from specbench.calibrate.campaigns import CAMPAIGNS
-    from specbench.calibrate.parts import chosen, outcomes_in, parts_of, run_parts
     from specbench.calibrate.table import table_of
 
-    run_parts(folder, parts_of(chosen(names, real=real), most), jobs, say)
+    run_batches(folder, batches_of(chosen(names, real=real), most), jobs, say)
     table = folder / TABLE
-    table.write_text(table_of(outcomes_in(folder, parts_of(CAMPAIGNS, most))), encoding="utf-8")
+    table.write_text(table_of(outcomes_in(folder, batches_of(CAMPAIGNS, most))), encoding="utf-8")
     return table

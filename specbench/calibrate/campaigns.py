@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
-from specbench.calibrate import contrasts, engine_clock, faults, sockets, verdicts
-from specbench.calibrate.verdicts import Outcome
+from specbench.calibrate import engine_simulation, faults, live_runs, single_comparisons, whole_runs
+from specbench.calibrate.whole_runs import Outcome
 
 # Coverage is also looked at in shorter blocks, where stalls are few in each and the arms meet them differently.
 SHORTER_SCENE = "speculation-stalls"
@@ -52,37 +52,37 @@ def covering(scenario: str, steps: int) -> str:
 
 
 def _covering(scenario: str, steps: int, count: int) -> Campaign:
-    return Campaign(covering(scenario, steps), count, partial(contrasts.covers, scenario, steps), 200)
+    return Campaign(covering(scenario, steps), count, partial(single_comparisons.covers, scenario, steps), 200)
 
 
 CAMPAIGNS: tuple[Campaign, ...] = (
-    Campaign("matrix-aa", 1000, verdicts.matrix_aa, 50),
-    Campaign("matrix-win", 300, verdicts.matrix_win, 50),
-    Campaign("cap-clear", 300, verdicts.cap_clear),
-    Campaign("cap-edge", 300, verdicts.cap_edge),
-    Campaign("itl", 500, verdicts.itl),
-    Campaign("determinism", 20, verdicts.determinism),
+    Campaign("matrix-aa", 1000, whole_runs.matrix_aa, 50),
+    Campaign("matrix-win", 300, whole_runs.matrix_win, 50),
+    Campaign("cap-clear", 300, whole_runs.cap_clear),
+    Campaign("cap-edge", 300, whole_runs.cap_edge),
+    Campaign("itl", 500, whole_runs.itl),
+    Campaign("determinism", 20, whole_runs.determinism),
     *(Campaign(f"fault-{name}", 100, run) for name, run in faults.RUNS.items()),
-    Campaign("slower-5", 1000, contrasts.slower_5, 500),
-    Campaign("slower-10", 1000, contrasts.slower_10, 500),
-    Campaign("slower-20", 1000, contrasts.slower_20, 500),
-    Campaign("fewer-10", 1000, contrasts.fewer_10, 500),
-    Campaign("edge-15", 1000, contrasts.edge_15, 500),
-    Campaign("edge-5", 1000, contrasts.edge_5, 500),
-    Campaign("until-aa", 500, verdicts.until_aa),
-    Campaign("until-twice", 300, verdicts.until_twice),
-    Campaign("until-win", 300, verdicts.until_win),
-    Campaign("need", 200, contrasts.need),
-    Campaign("spread", 400, contrasts.spread),
+    Campaign("slower-5", 1000, single_comparisons.slower_5, 500),
+    Campaign("slower-10", 1000, single_comparisons.slower_10, 500),
+    Campaign("slower-20", 1000, single_comparisons.slower_20, 500),
+    Campaign("fewer-10", 1000, single_comparisons.fewer_10, 500),
+    Campaign("edge-15", 1000, single_comparisons.edge_15, 500),
+    Campaign("edge-5", 1000, single_comparisons.edge_5, 500),
+    Campaign("until-aa", 500, whole_runs.until_aa),
+    Campaign("until-twice", 300, whole_runs.until_twice),
+    Campaign("until-win", 300, whole_runs.until_win),
+    Campaign("need", 200, single_comparisons.need),
+    Campaign("spread", 400, single_comparisons.spread),
     *(
         _covering(name, FULL_BLOCK, COVERED_RUNS_64 if scene.streams == 64 else COVERED_RUNS)
-        for name, scene in contrasts.SCENARIOS.items()
+        for name, scene in single_comparisons.SCENARIOS.items()
     ),
     *(_covering(SHORTER_SCENE, steps, COVERED_RUNS) for steps in SHORTER_BLOCKS),
-    Campaign("engine-aa", 1000, engine_clock.engine_aa),
-    Campaign("engine-aa-drafting", 1000, engine_clock.engine_aa_drafting),
-    Campaign("engine-slower", 500, engine_clock.engine_slower),
-    Campaign("engine-faster", 500, engine_clock.engine_faster),
-    Campaign("engine-capped", 500, engine_clock.engine_capped),
-    *(Campaign(f"sockets-{name}", 20, None, 1, over_sockets=run) for name, run in sockets.RUNS.items()),
+    Campaign("engine-aa", 1000, engine_simulation.engine_aa),
+    Campaign("engine-aa-drafting", 1000, engine_simulation.engine_aa_drafting),
+    Campaign("engine-slower", 500, engine_simulation.engine_slower),
+    Campaign("engine-faster", 500, engine_simulation.engine_faster),
+    Campaign("engine-capped", 500, engine_simulation.engine_capped),
+    *(Campaign(f"sockets-{name}", 20, None, 1, over_sockets=run) for name, run in live_runs.RUNS.items()),
 )

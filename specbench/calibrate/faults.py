@@ -9,14 +9,14 @@ from functools import partial
 
 from specbench.analysis.judge import judge
 from specbench.calibrate.simulators import Treatment, random_of
-from specbench.calibrate.verdicts import ONE_BIN, SEED, SHIFTING, Outcome, simulated_run
-from specbench.model.judged import PerArm
-from specbench.model.seen import Acceptance, Block, Evidence, RequestRecord, Telemetry
+from specbench.calibrate.whole_runs import ONE_BIN, SEED, SHIFTING, Outcome, simulated_run
+from specbench.model.records import Block, RequestRecord, RunData, SpeculationCounts, Telemetry
+from specbench.model.result import PerArm
 
-Fault = Callable[[Evidence, int], Evidence]
+Fault = Callable[[RunData, int], RunData]
 WIN = Treatment(step_ratio=0.75)
-DRAFTED = Acceptance(rounds=10, drafted=40, accepted=20, per_position=(9, 6, 3, 2))
-NOT_DRAFTED = Acceptance(rounds=0, drafted=0, accepted=0, per_position=None)
+DRAFTED = SpeculationCounts(rounds=10, drafted=40, accepted=20, per_position=(9, 6, 3, 2))
+NOT_DRAFTED = SpeculationCounts(rounds=0, drafted=0, accepted=0, per_position=None)
 
 
 def faulty(name: str, index: int) -> Outcome:
@@ -26,12 +26,12 @@ def faulty(name: str, index: int) -> Outcome:
     return {"verdict": judge(fault(good, index), "calibrate").verdict, "wanted": wanted}
 
 
-def starved(evidence: Evidence, index: int) -> Evidence:
+def starved(evidence: RunData, index: int) -> RunData:
     """The load generator's core had nothing left in one block."""
     return _one_block(evidence, index, lambda block: replace(block, health=replace(block.health, cpu_share=0.97)))
 
 
-def merged(evidence: Evidence, index: int) -> Evidence:
+def merged(evidence: RunData, index: int) -> RunData:
     """In the speculative arm one event in twenty was read together with a later one."""
     draw = random_of(SEED, "merged", index)
 
@@ -42,12 +42,12 @@ def merged(evidence: Evidence, index: int) -> Evidence:
     return _records(evidence, "speculative", spoil)
 
 
-def reset(evidence: Evidence, index: int) -> Evidence:
+def reset(evidence: RunData, index: int) -> RunData:
     """An engine's counters began anew in one block."""
     return _one_block(evidence, index, lambda block: replace(block, telemetry=Telemetry(reset=True)))
 
 
-def another_model(evidence: Evidence, index: int) -> Evidence:
+def another_model(evidence: RunData, index: int) -> RunData:
     """The speculative endpoint serves another model."""
     manifest = evidence.manifest
     changed = tuple(
@@ -56,7 +56,7 @@ def another_model(evidence: Evidence, index: int) -> Evidence:
     return replace(evidence, manifest=replace(manifest, endpoints=changed))
 
 
-def gave_up(evidence: Evidence, index: int) -> Evidence:
+def gave_up(evidence: RunData, index: int) -> RunData:
     """The engine stopped drafting in the middle of one block, though the scenario declares a method."""
     scenario = evidence.manifest.scenario
     declared = replace(scenario.speculative, speculative={"method": "draft_model", "num_speculative_tokens": 4})
@@ -70,14 +70,14 @@ def gave_up(evidence: Evidence, index: int) -> Evidence:
     return replace(told, records=tuple(stopped))
 
 
-def warm(evidence: Evidence, index: int) -> Evidence:
+def warm(evidence: RunData, index: int) -> RunData:
     """The speculative arm found its prompts in the cache, the baseline did not."""
     hits = PerArm(0, 500)
     told = (replace(b, telemetry=Telemetry(prefix_queries=1000, prefix_hits=hits.of(b.arm))) for b in evidence.blocks)
     return replace(evidence, blocks=tuple(told))
 
 
-def failing(evidence: Evidence, index: int) -> Evidence:
+def failing(evidence: RunData, index: int) -> RunData:
     """One request in ten of the speculative arm is answered with status 503."""
     draw = random_of(SEED, "failing", index)
 
@@ -90,7 +90,7 @@ def failing(evidence: Evidence, index: int) -> Evidence:
     return _records(evidence, "speculative", fail)
 
 
-def clock_set(evidence: Evidence, index: int) -> Evidence:
+def clock_set(evidence: RunData, index: int) -> RunData:
     """The machine's clock was set again and again in one block."""
     return _one_block(evidence, index, lambda block: replace(block, health=replace(block.health, clock_steps=20)))
 
@@ -109,16 +109,16 @@ FAULTS: dict[str, tuple[Fault, str]] = {
 RUNS = {name: partial(faulty, name) for name in FAULTS}
 
 
-def _block_of(evidence: Evidence, index: int, arm: str) -> Block:
+def _block_of(evidence: RunData, index: int, arm: str) -> Block:
     blocks = [block for block in evidence.blocks if block.arm == arm]
     return blocks[index % len(blocks)]
 
 
-def _one_block(evidence: Evidence, index: int, change: Callable[[Block], Block]) -> Evidence:
+def _one_block(evidence: RunData, index: int, change: Callable[[Block], Block]) -> RunData:
     chosen = _block_of(evidence, index, "speculative" if index % 2 else "baseline")
     return replace(evidence, blocks=tuple(change(block) if block.id == chosen.id else block for block in evidence.blocks))
 
 
-def _records(evidence: Evidence, arm: str, change: Callable[[RequestRecord], RequestRecord]) -> Evidence:
+def _records(evidence: RunData, arm: str, change: Callable[[RequestRecord], RequestRecord]) -> RunData:
     ours = {block.id for block in evidence.blocks if block.arm == arm}
     return replace(evidence, records=tuple(change(r) if r.block in ours else r for r in evidence.records))

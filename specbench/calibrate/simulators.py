@@ -12,7 +12,7 @@ from zlib import crc32
 import numpy as np
 from numpy.random import Generator
 
-from specbench.analysis.events import Floats, Ints
+from specbench.analysis.arrays.events import Floats, Ints
 from specbench.errors import InternalError
 from specbench.units import NS_PER_MS
 
@@ -24,7 +24,7 @@ _ROW = 1e7  # milliseconds between two machines in one sorted array: more than a
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class World:
+class NoiseModel:
     """What the machine under both arms is like; each `_sd` is that of a logarithm.
 
     The log of a step's time is an AR(1) series of this `step_sd` and this correlation (`step_memory`) with the step before.
@@ -103,7 +103,7 @@ def random_of(seed: int, *names: str | int) -> Generator:
     return np.random.default_rng([seed, *(name if isinstance(name, int) else crc32(name.encode()) for name in names)])
 
 
-def prompts_of(world: World, load: Load, draw: Generator) -> Prompts:
+def prompts_of(world: NoiseModel, load: Load, draw: Generator) -> Prompts:
     """The prompts of a cell, the same for both arms."""
     shape = (load.pairs, load.streams, PROMPTS)
     prefill_ms = world.prefill_ms * draw.uniform(*PREFILL_SPAN, shape)
@@ -120,7 +120,7 @@ def sizes_of(prompt: tuple[int, int], answer: tuple[int, int], streams: int, dra
     return sizes
 
 
-def step_factors(world: World, shape: tuple[int, int], draw: Generator) -> Floats:
+def step_factors(world: NoiseModel, shape: tuple[int, int], draw: Generator) -> Floats:
     """How much longer than usual each step of each machine lasts, `shape` (n_machines, n_steps): memory, stalls, mean 1."""
     from scipy.signal import lfilter
 
@@ -133,7 +133,7 @@ def step_factors(world: World, shape: tuple[int, int], draw: Generator) -> Float
     return factors
 
 
-def block_factors(world: World, pairs: int, speculative: bool, draw: Generator) -> Floats:
+def block_factors(world: NoiseModel, pairs: int, speculative: bool, draw: Generator) -> Floats:
     """How much slower each block of an arm is, (pairs,): its own noise, and the machine's drift at its place in the run.
 
     The arm that goes first alternates from pair to pair, as in a run (ABBA).
@@ -151,7 +151,9 @@ def accepted_tokens(conditional: Floats, shape: tuple[int, ...], draw: Generator
     return accepted
 
 
-def simulate(world: World, load: Load, treatment: Treatment, prompts: Prompts, draw: Generator, *, speculative: bool) -> Streams:
+def simulate(
+    world: NoiseModel, load: Load, treatment: Treatment, prompts: Prompts, draw: Generator, *, speculative: bool
+) -> Streams:
     """All blocks of one arm in one cell.
 
     A request waits for its prefill and joins the machine at the next end of a step; each further step brings its tokens, until
@@ -196,7 +198,9 @@ class _Requests:
     slow: Floats
 
 
-def _machine(world: World, load: Load, treatment: Treatment, close_ms: float, draw: Generator, speculative: bool) -> _Machine:
+def _machine(
+    world: NoiseModel, load: Load, treatment: Treatment, close_ms: float, draw: Generator, speculative: bool
+) -> _Machine:
     longest = load.answer[1] * world.step_ms * treatment.step_ratio + 6 * world.prefill_ms * treatment.ttft_ratio
     n_steps = int((1.5 * close_ms + 2 * longest) / (world.step_ms * treatment.step_ratio)) + 50
     slower = world.step_ms * treatment.step_ratio * block_factors(world, load.pairs, speculative, draw)
@@ -218,7 +222,7 @@ def _gained(load: Load, treatment: Treatment, n_steps: int, draw: Generator) -> 
 
 
 def _requests(
-    world: World,
+    world: NoiseModel,
     treatment: Treatment,
     prompts: Prompts,
     machine: _Machine,

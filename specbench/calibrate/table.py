@@ -6,11 +6,11 @@ No number is computed here.
 from collections.abc import Iterable, Sequence
 
 from specbench.calibrate.campaigns import CAMPAIGNS
-from specbench.calibrate.contrasts import COVERED
-from specbench.calibrate.rows import Row
+from specbench.calibrate.live_runs import PAIRS as REAL_PAIRS
+from specbench.calibrate.live_runs import PAIRS_OF_A_CAP
 from specbench.calibrate.simulators import PREFILL_SPAN, TTFT_SD
-from specbench.calibrate.sockets import PAIRS as REAL_PAIRS
-from specbench.calibrate.sockets import PAIRS_OF_A_CAP
+from specbench.calibrate.single_comparisons import COVERED
+from specbench.calibrate.target_rows import TargetRow
 from specbench.calibrate.targets import (
     COVERAGE_SCENES,
     DECIDE_COVERAGE,
@@ -22,7 +22,7 @@ from specbench.calibrate.targets import (
     test_rows,
     verdict_rows,
 )
-from specbench.calibrate.verdicts import BINS, CLEAN, LEVELS, PAIRS, SCALE, SEED, SHIFTING
+from specbench.calibrate.whole_runs import BINS, CLEAN, LEVELS, PAIRS, SCALE, SEED, SHIFTING
 
 _INTRODUCTION = f"""# How often the verdict errs
 
@@ -92,7 +92,7 @@ def table_of(found: Outcomes) -> str:
     )
 
 
-def _summary(rows: Sequence[Row]) -> str:
+def _summary(rows: Sequence[TargetRow]) -> str:
     """How many targets are met, and every one that is not, by name."""
     met = sum(row.state == "met" for row in rows)
     missed = [row for row in rows if row.state == "missed"]
@@ -114,14 +114,14 @@ def _shortened(found: Outcomes) -> str:
     return f"\n**Fewer runs than planned:** {runs:,} of {whole:,} simulated ones. The column *runs* has each row's own count.\n"
 
 
-def _section(title: str, rows: Iterable[Row]) -> str:
+def _section(title: str, rows: Iterable[TargetRow]) -> str:
     head = f"\n## {title}\n\n| target | what | asked | runs | found (95 %) | |\n|---|---|---|---|---|---|\n"
     return head + "".join(
         f"| {row.id} | {row.claim} | {row.asked} | {row.runs:,} | {row.found} | {_word(row)} |\n" for row in rows
     )
 
 
-def _coverage(rows: Sequence[Row]) -> str:
+def _coverage(rows: Sequence[TargetRow]) -> str:
     """One line for each scenario, a column for each metric; `rows` are COVERED for each of COVERAGE_SCENES."""
     heads = [f"{metric} (93 to 97 % asked)" if metric in DECIDE_COVERAGE else metric for metric in COVERED]
     lines = ["", "## T3: coverage of intervals of 95 %", "", f"| scenario | steps a block | runs | {' | '.join(heads)} |"]
@@ -133,5 +133,5 @@ def _coverage(rows: Sequence[Row]) -> str:
     return "\n".join([*lines, ""])
 
 
-def _word(row: Row) -> str:
+def _word(row: TargetRow) -> str:
     return f"**{row.state}**" if row.state in ("met", "missed") else row.state

@@ -7,10 +7,10 @@ from collections.abc import Mapping, Sequence
 from statistics import fmean, median
 
 from specbench.calibrate.campaigns import FULL_BLOCK, SHORTER_BLOCKS, SHORTER_SCENE, covering
-from specbench.calibrate.contrasts import COVERED, GUARDED, NEED_GRID, SCENARIOS
 from specbench.calibrate.faults import FAULTS
-from specbench.calibrate.rows import Event, Row, Share, State, at_least, at_most, percent, share_of, shown
-from specbench.calibrate.verdicts import PAIRS, Outcome
+from specbench.calibrate.single_comparisons import COVERED, GUARDED, NEED_GRID, SCENARIOS
+from specbench.calibrate.target_rows import ErrorRate, Event, State, TargetRow, at_least, at_most, percent, share_of, shown
+from specbench.calibrate.whole_runs import PAIRS, Outcome
 
 Outcomes = Mapping[str, Sequence[Outcome]]
 COVERAGE_SCENES = (*((name, FULL_BLOCK) for name in SCENARIOS), *((SHORTER_SCENE, steps) for steps in SHORTER_BLOCKS))
@@ -24,7 +24,7 @@ def verdict_is(*words: str) -> Event:
     return lambda outcome: outcome["verdict"] in words
 
 
-def verdict_rows(found: Outcomes) -> list[Row]:
+def verdict_rows(found: Outcomes) -> list[TargetRow]:
     """T1, T2, T5, the cap, ITL and the default guardrails: whole runs through the judge."""
     aa, win, itl = found["matrix-aa"], found["matrix-win"], found["itl"]
     clear, edge = found["cap-clear"], found["cap-edge"]
@@ -47,7 +47,7 @@ def verdict_rows(found: Outcomes) -> list[Row]:
     return rows
 
 
-def test_rows(found: Outcomes) -> list[Row]:
+def test_rows(found: Outcomes) -> list[TargetRow]:
     """T2 at the margin, and T4: single tests before Holm."""
     tails = ("tpot_p95", "pace_p95", "e2e_p95", "ttft_p95")
     edges = [("slower-10", name, "+10 %") for name in ("tpot_p95", "pace_p95", "e2e_p95")]
@@ -67,12 +67,12 @@ def test_rows(found: Outcomes) -> list[Row]:
     return rows
 
 
-def coverage_rows(found: Outcomes) -> list[Row]:
+def coverage_rows(found: Outcomes) -> list[TargetRow]:
     """T3, and from which block length it holds: a row for each of COVERED in each of COVERAGE_SCENES."""
     return [_coverage(found, name, steps, metric) for name, steps in COVERAGE_SCENES for metric in COVERED]
 
 
-def looking_rows(found: Outcomes) -> list[Row]:
+def looking_rows(found: Outcomes) -> list[TargetRow]:
     """T6: several looks."""
     aa, twice, win = found["until-aa"], found["until-twice"], found["until-win"]
     rows = [
@@ -82,17 +82,19 @@ def looking_rows(found: Outcomes) -> list[Row]:
     ]
     for name, outcomes in (("steps twice as long", twice), ("TPOT −25 %", win)):
         saved = f"{percent(1 - fmean(o['pairs'] for o in outcomes) / PAIRS)} of the pairs" if outcomes else ""
-        rows.append(Row("T6", f"{name}: saved by looking", "shown", len(outcomes), saved, "shown" if outcomes else "not run"))
+        rows.append(
+            TargetRow("T6", f"{name}: saved by looking", "shown", len(outcomes), saved, "shown" if outcomes else "not run")
+        )
     return rows
 
 
-def other_rows(found: Outcomes) -> list[Row]:
+def other_rows(found: Outcomes) -> list[TargetRow]:
     """T7 to T10."""
     rows = [
         at_least("T7", f"fault “{name}”: {wanted}", share_of(found[f"fault-{name}"], _right_state), 0.99)
         for name, (_, wanted) in FAULTS.items()
     ]
-    rows.append(Row("T8", "losslessness", "false alarms at most 5 %", 0, "", "not built"))
+    rows.append(TargetRow("T8", "losslessness", "false alarms at most 5 %", 0, "", "not built"))
     rows += _need_rows(found["need"])
     hold = share_of(found["matrix-aa"], lambda outcome: outcome["without_detectable"] == 0)
     rows.append(at_least("T9", "every INCONCLUSIVE guardrail states the detectable effect", hold, 1.0))
@@ -101,7 +103,7 @@ def other_rows(found: Outcomes) -> list[Row]:
     return rows
 
 
-def engine_rows(found: Outcomes, kind: str) -> list[Row]:
+def engine_rows(found: Outcomes, kind: str) -> list[TargetRow]:
     """The embedded engine: `kind` "engine" on a simulated clock, "sockets" over real ones."""
     both = [*found[f"{kind}-aa"], *found.get(f"{kind}-aa-drafting", ())]
     real = kind == "sockets"
@@ -119,39 +121,39 @@ def engine_rows(found: Outcomes, kind: str) -> list[Row]:
     ]
 
 
-def _need_rows(outcomes: Sequence[Outcome]) -> list[Row]:
+def _need_rows(outcomes: Sequence[Outcome]) -> list[TargetRow]:
     """T9: what a pilot says that it takes, against the number of pairs at which four of five runs pass."""
     claim, asked = (
         f"`pairs_needed` of a pilot of {PAIRS} pairs that did not settle it",
         "within 30 % of the realised need in 80 %",
     )
     if not outcomes:
-        return [Row("T9", claim, asked, 0, "", "not run")]
+        return [TargetRow("T9", claim, asked, 0, "", "not run")]
     told = [outcome["told"] for outcome in outcomes if outcome["told"] is not None]
     enough = [n for n in NEED_GRID if sum(n in outcome["passes"] for outcome in outcomes) >= POWER_NEEDED * len(outcomes)]
     if not told or not enough:
-        return [Row("T9", claim, asked, len(told), "no pilot told a need, or none was realised", "missed")]
-    near = Share(sum(abs(pairs / enough[0] - 1) <= NEAR for pairs in told), len(told))
+        return [TargetRow("T9", claim, asked, len(told), "no pilot told a need, or none was realised", "missed")]
+    near = ErrorRate(sum(abs(pairs / enough[0] - 1) <= NEAR for pairs in told), len(told))
     found = f"{near}; realised {enough[0]}, median told {median(told):g}"
-    return [Row("T9", claim, asked, len(told), found, "met" if near.value >= POWER_NEEDED else "missed")]
+    return [TargetRow("T9", claim, asked, len(told), found, "met" if near.value >= POWER_NEEDED else "missed")]
 
 
-def _coverage(found: Outcomes, scenario: str, steps: int, metric: str) -> Row:
+def _coverage(found: Outcomes, scenario: str, steps: int, metric: str) -> TargetRow:
     share = share_of(found[covering(scenario, steps)], lambda outcome: outcome[metric])
     claim = f"{scenario}, {steps} steps a block: {metric}"
     decides = metric in DECIDE_COVERAGE and steps == FULL_BLOCK
     if share is None:
-        return Row("T3", claim, "93 to 97 %", 0, "", "not run")
+        return TargetRow("T3", claim, "93 to 97 %", 0, "", "not run")
     state: State = "met" if 0.93 <= share.value <= 0.97 else "missed"
     wide = "; wider than needed" if share.value > 0.97 else ""
     short = f"{percent(share.value)} ({percent(share.low)} to {percent(share.high)}){wide}"
-    return Row("T3", claim, "93 to 97 %" if decides else "shown", share.runs, short, state if decides else "shown")
+    return TargetRow("T3", claim, "93 to 97 %" if decides else "shown", share.runs, short, state if decides else "shown")
 
 
-def _passes(outcomes: Sequence[Outcome], metric: str) -> Share | None:
+def _passes(outcomes: Sequence[Outcome], metric: str) -> ErrorRate | None:
     states = [outcome["states"].get(metric, {}) for outcome in outcomes]
     cells = sum(sum(state.values()) for state in states)
-    return Share(sum(state.get("PASS", 0) for state in states), cells) if cells else None
+    return ErrorRate(sum(state.get("PASS", 0) for state in states), cells) if cells else None
 
 
 def _of(metric: str, what: str) -> Event:

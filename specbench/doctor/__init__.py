@@ -1,14 +1,14 @@
 """Is this machine's client true, and is this endpoint's stream fit to be measured? A straight script over the parts.
 
-Nothing is decided here: `ladder.py` holds the client to an endpoint that knows what it sent, `symptoms.py` reads answers.
+Nothing is decided here: `accuracy_sweep.py` holds the client to an endpoint that knows what it sent, `symptoms.py` reads answers.
 """
 
 from collections.abc import Callable, Mapping
 
+from specbench.doctor.accuracy_sweep import sweep
 from specbench.doctor.diagnosis import Diagnosis, as_text
-from specbench.doctor.ladder import climbed
+from specbench.doctor.endpoint_check import endpoint_diagnosis
 from specbench.doctor.machine import machine_diagnosis, machine_facts
-from specbench.doctor.stream import endpoint_diagnosis
 
 
 def doctor(
@@ -33,7 +33,7 @@ def doctor(
         RefusedError: the endpoint lists several models, or none, and none was named.
     """
     if url is None:
-        return machine_diagnosis(climbed(say), machine_facts())
+        return machine_diagnosis(sweep(say), machine_facts())
     return endpoint_diagnosis(url, model, engine, dict(headers or {}))
 
 

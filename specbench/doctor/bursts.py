@@ -8,8 +8,8 @@ from itertools import chain
 from statistics import median
 
 from specbench.doctor.diagnosis import Symptom
-from specbench.doctor.heard import Heard
-from specbench.model.seen import StreamRule
+from specbench.doctor.response_trace import ResponseTrace
+from specbench.model.records import StreamFormat
 from specbench.units import ms
 
 EXACT = ("token_ids", "running_usage", "engine_counts")
@@ -32,7 +32,7 @@ PROXY_REMEDY = (
 )
 
 
-def burst_symptom(answers: Sequence[Heard], rule: StreamRule) -> Symptom | None:
+def burst_symptom(answers: Sequence[ResponseTrace], rule: StreamFormat) -> Symptom | None:
     """The one reason why events come several at a time that fits best; None where they come one by one."""
     if (whole := _held_whole(answers)) is not None:
         return whole
@@ -76,7 +76,7 @@ def burst_symptom(answers: Sequence[Heard], rule: StreamRule) -> Symptom | None:
     )
 
 
-def _steps(seen: str, rule: StreamRule, even: bool) -> Symptom:
+def _steps(seen: str, rule: StreamFormat, even: bool) -> Symptom:
     told = f"{seen}, as {rule.engine} writes one event per token: a burst counts as one engine step"
     if not even:
         return Symptom("token_bursts", "note", f"{told}.")
@@ -94,7 +94,7 @@ def is_even(sizes: Sequence[int]) -> bool:
     return max(same, near if middle >= 1 / NEARLY_EVEN else 0) >= EVEN_SHARE * len(sizes)
 
 
-def _held_whole(answers: Sequence[Heard]) -> Symptom | None:
+def _held_whole(answers: Sequence[ResponseTrace]) -> Symptom | None:
     held = [one for one in answers if _is_held(one)]
     if len(held) * 2 <= len(answers):
         return None
@@ -109,7 +109,7 @@ def _held_whole(answers: Sequence[Heard]) -> Symptom | None:
     )
 
 
-def _is_held(one: Heard) -> bool:
+def _is_held(one: ResponseTrace) -> bool:
     times = one.record.event_ns
     return (
         len(times) >= FEWEST_EVENTS
@@ -118,7 +118,7 @@ def _is_held(one: Heard) -> bool:
     )
 
 
-def _several_tokens(answers: Sequence[Heard]) -> bool:
+def _several_tokens(answers: Sequence[ResponseTrace]) -> bool:
     counted = [one.record for one in answers if one.record.token_source in EXACT]
     events = sum(len(record.event_tokens) for record in counted)
     return events > 0 and sum(sum(record.event_tokens) for record in counted) > 1.05 * events

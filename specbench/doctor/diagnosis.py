@@ -25,7 +25,7 @@ class Symptom:
 
 
 @dataclass(frozen=True, slots=True)
-class Reading:
+class Accuracy:
     """One figure as the client reported it (None: it had none) beside what was true, in milliseconds."""
 
     what: str
@@ -40,7 +40,7 @@ class Reading:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Rung:
+class LoadLevel:
     """One load at which the client was held to the truth.
 
     `chunks_per_s` is what the endpoint really sent. `complaints` is why the generator itself says that it was late.
@@ -50,7 +50,7 @@ class Rung:
     streams: int
     rate: int
     chunks_per_s: float
-    readings: tuple[Reading, ...]
+    readings: tuple[Accuracy, ...]
     failed: int
     complaints: tuple[str, ...]
     stamps: tuple[str, ...]
@@ -62,7 +62,7 @@ class Rung:
         return not self.failed and not self.complaints and all(reading.ok for reading in self.readings)
 
     @property
-    def wrong(self) -> tuple[Reading, ...]:
+    def wrong(self) -> tuple[Accuracy, ...]:
         """The figures beyond their budget."""
         return tuple(reading for reading in self.readings if not reading.ok)
 
@@ -77,7 +77,7 @@ class Diagnosis:
     subject: str
     symptoms: tuple[Symptom, ...]
     facts: tuple[tuple[str, str], ...] = ()
-    rungs: tuple[Rung, ...] = ()
+    rungs: tuple[LoadLevel, ...] = ()
     chunks_per_s: float | None = None
 
     @property
@@ -99,7 +99,7 @@ def _facts(diagnosis: Diagnosis) -> Iterator[str]:
         yield fill(facts, width=WIDTH, initial_indent="  ", subsequent_indent="  ", break_long_words=False)
 
 
-def _rungs(rungs: tuple[Rung, ...]) -> Iterator[str]:
+def _rungs(rungs: tuple[LoadLevel, ...]) -> Iterator[str]:
     if rungs:
         yield "  streams x chunks/s in each and chunks/s in all, then reported/true in ms:"
         yield _row("", [f"{reading.what} " for reading in rungs[0].readings])
@@ -113,7 +113,7 @@ def _row(load: str, fields: list[str]) -> str:
     return columns([(load, *fields)], (13, *[-13] * len(fields)), gap="")[0].rstrip()
 
 
-def _pair(reading: Reading) -> str:
+def _pair(reading: Accuracy) -> str:
     said = "n/a" if reading.said_ms is None else _short(reading.said_ms)
     return f"{said}/{_short(reading.true_ms)}{' ' if reading.ok else '!'}"
 

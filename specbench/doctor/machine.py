@@ -5,7 +5,7 @@ import platform
 import resource
 from collections.abc import Iterator
 
-from specbench.doctor.diagnosis import Diagnosis, Rung, Symptom
+from specbench.doctor.diagnosis import Diagnosis, LoadLevel, Symptom
 
 BUSY_SHARE = 0.25
 SPARE_DESCRIPTORS = 64
@@ -22,7 +22,7 @@ def machine_facts() -> tuple[tuple[str, str], ...]:
     )
 
 
-def machine_diagnosis(rungs: tuple[Rung, ...], facts: tuple[tuple[str, str], ...]) -> Diagnosis:
+def machine_diagnosis(rungs: tuple[LoadLevel, ...], facts: tuple[tuple[str, str], ...]) -> Diagnosis:
     """Whether the client measures truly here, and up to how many chunks a second."""
     true = [rung for rung in rungs if rung.ok]
     symptoms = (*_reach(rungs), *_stamps(rungs), *_others(rungs), *_descriptors(dict(facts)))
@@ -35,7 +35,7 @@ def machine_diagnosis(rungs: tuple[Rung, ...], facts: tuple[tuple[str, str], ...
     )
 
 
-def _reach(rungs: tuple[Rung, ...]) -> Iterator[Symptom]:
+def _reach(rungs: tuple[LoadLevel, ...]) -> Iterator[Symptom]:
     *lower, last = rungs
     true = [rung for rung in rungs if rung.ok]
     if true:
@@ -64,7 +64,7 @@ def _reach(rungs: tuple[Rung, ...]) -> Iterator[Symptom]:
         )
 
 
-def _trouble(rung: Rung) -> str:
+def _trouble(rung: LoadLevel) -> str:
     if rung.failed:
         return f"{rung.failed} requests failed"
     if rung.wrong:
@@ -74,7 +74,7 @@ def _trouble(rung: Rung) -> str:
     return "; ".join(rung.complaints)
 
 
-def _stamps(rungs: tuple[Rung, ...]) -> Iterator[Symptom]:
+def _stamps(rungs: tuple[LoadLevel, ...]) -> Iterator[Symptom]:
     if any("user" in rung.stamps for rung in rungs):
         yield Symptom(
             "no_kernel_stamps",
@@ -84,7 +84,7 @@ def _stamps(rungs: tuple[Rung, ...]) -> Iterator[Symptom]:
         )
 
 
-def _others(rungs: tuple[Rung, ...]) -> Iterator[Symptom]:
+def _others(rungs: tuple[LoadLevel, ...]) -> Iterator[Symptom]:
     shares = [rung.foreign_cpu for rung in rungs if rung.foreign_cpu is not None]
     if shares and max(shares) > BUSY_SHARE:
         yield Symptom(

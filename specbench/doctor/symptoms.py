@@ -4,10 +4,10 @@ from collections.abc import Callable, Iterator, Sequence
 from statistics import median
 
 from specbench.doctor.bursts import FEWEST_EVENTS, burst_symptom
-from specbench.doctor.counting import tokens_per_event, usage_missing
 from specbench.doctor.diagnosis import Symptom
-from specbench.doctor.heard import Heard, failure_symptoms
-from specbench.model.seen import StreamRule
+from specbench.doctor.response_trace import ResponseTrace, failure_symptoms
+from specbench.doctor.token_counts import tokens_per_event, usage_missing
+from specbench.model.records import StreamFormat
 from specbench.stream.sse import events_of
 from specbench.units import ms, ns_of_ms
 from specbench.urls import is_loopback
@@ -15,7 +15,7 @@ from specbench.urls import is_loopback
 SLOW_LOOPBACK_NS = ns_of_ms(50)
 
 
-def symptoms_of(answers: Sequence[Heard], rule: StreamRule, url: str) -> tuple[Symptom, ...]:
+def symptoms_of(answers: Sequence[ResponseTrace], rule: StreamFormat, url: str) -> tuple[Symptom, ...]:
     """Everything that is to be said of the stream at `url`, failures first; a stream without symptoms is a true one."""
     good = [one for one in answers if one.ok]
     found = list(failure_symptoms(answers))
@@ -28,7 +28,7 @@ def symptoms_of(answers: Sequence[Heard], rule: StreamRule, url: str) -> tuple[S
     return (*found, *_connections(answers, url))
 
 
-def _compressed(good: Sequence[Heard]) -> Symptom | None:
+def _compressed(good: Sequence[ResponseTrace]) -> Symptom | None:
     packed = [one for one in good if "compressed_stream" in one.record.flags]
     if not packed:
         return None
@@ -41,7 +41,7 @@ def _compressed(good: Sequence[Heard]) -> Symptom | None:
     )
 
 
-def _too_short(good: Sequence[Heard]) -> Symptom | None:
+def _too_short(good: Sequence[ResponseTrace]) -> Symptom | None:
     if max(len(one.record.event_ns) for one in good) >= FEWEST_EVENTS or _whole_in_one(good) is not None:
         return None
     return Symptom(
@@ -52,7 +52,7 @@ def _too_short(good: Sequence[Heard]) -> Symptom | None:
     )
 
 
-def _whole_in_one(good: Sequence[Heard]) -> Symptom | None:
+def _whole_in_one(good: Sequence[ResponseTrace]) -> Symptom | None:
     tokens = [one.record.output_tokens for one in good if one.record.output_tokens is not None]
     if any(len(one.record.event_ns) > 1 for one in good) or max(tokens, default=1) < FEWEST_EVENTS:
         return None
@@ -64,7 +64,7 @@ def _whole_in_one(good: Sequence[Heard]) -> Symptom | None:
     )
 
 
-def _role_first(good: Sequence[Heard]) -> Symptom | None:
+def _role_first(good: Sequence[ResponseTrace]) -> Symptom | None:
     leads = [lead for one in good if (lead := _lead_ns(one)) is not None]
     if len(leads) * 2 <= len(good):
         return None
@@ -75,7 +75,7 @@ def _role_first(good: Sequence[Heard]) -> Symptom | None:
     )
 
 
-def _lead_ns(one: Heard) -> int | None:
+def _lead_ns(one: ResponseTrace) -> int | None:
     """How long before the first token an event without any came first; None where the first event has a token."""
     body = b"".join(frame.data for frame in one.capture.frames)
     events = events_of(body)
@@ -89,14 +89,14 @@ def _lead_ns(one: Heard) -> int | None:
     return None
 
 
-def _unclean(good: Sequence[Heard]) -> Symptom | None:
+def _unclean(good: Sequence[ResponseTrace]) -> Symptom | None:
     odd = sorted({flag for one in good for flag in one.record.flags} & {"unterminated", "unclean_end", "no_finish_reason"})
     if not odd:
         return None
     return Symptom("unclean_end", "note", f"answers are whole but do not end as they should ({', '.join(odd)}).")
 
 
-def _stamps(good: Sequence[Heard]) -> Symptom | None:
+def _stamps(good: Sequence[ResponseTrace]) -> Symptom | None:
     if all(one.record.stamp_source == "kernel" for one in good):
         return None
     return Symptom(
@@ -107,7 +107,7 @@ def _stamps(good: Sequence[Heard]) -> Symptom | None:
     )
 
 
-def _client_late(good: Sequence[Heard]) -> Symptom | None:
+def _client_late(good: Sequence[ResponseTrace]) -> Symptom | None:
     late, groups = sum(one.late for one in good), sum(len(one.groups) for one in good)
     if late <= 0.05 * (late + groups):
         return None
@@ -119,7 +119,7 @@ def _client_late(good: Sequence[Heard]) -> Symptom | None:
     )
 
 
-def _connections(answers: Sequence[Heard], url: str) -> Iterator[Symptom]:
+def _connections(answers: Sequence[ResponseTrace], url: str) -> Iterator[Symptom]:
     opened = [one.capture.connect_ns for one in answers if one.capture.connect_ns is not None]
     host = url.split("://", 1)[-1].split("/", 1)[0].rsplit(":", 1)[0].strip("[]")
     if opened and is_loopback(host) and min(opened) > SLOW_LOOPBACK_NS:
@@ -138,7 +138,7 @@ def _connections(answers: Sequence[Heard], url: str) -> Iterator[Symptom]:
         )
 
 
-_LOOKS: tuple[Callable[[Sequence[Heard]], Symptom | None], ...] = (
+_LOOKS: tuple[Callable[[Sequence[ResponseTrace]], Symptom | None], ...] = (
     _compressed,
     _too_short,
     _whole_in_one,

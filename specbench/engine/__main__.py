@@ -6,8 +6,8 @@ Parsing of that one argument only.
 import json
 import sys
 
+from specbench.engine.http.server import serve
 from specbench.engine.options import options_of
-from specbench.engine.server import serve
 from specbench.errors import ScenarioError, SpecbenchError
 
 

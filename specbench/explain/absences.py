@@ -3,8 +3,8 @@
 Whether one of them holds may not be decided here. What an engine does not tell, its own file under `telemetry/` says.
 """
 
-from specbench.model.asked import ARMS
-from specbench.model.judged import PerArm
+from specbench.model.result import PerArm
+from specbench.model.scenario import ARMS
 
 NO_SUCCESS = "no request succeeded"
 NO_SAMPLE = "nothing was measured inside the steady window"

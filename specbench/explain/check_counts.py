@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from specbench.explain import labels, numbers
 from specbench.explain.numbers import apart, outward
 from specbench.model import queries
-from specbench.model.judged import CellResult, Finding, FindingState, Result
+from specbench.model.result import CellResult, Finding, FindingState, Result
 
 SHOWN = 3  # loads inside the cap; of more, the lowest and the highest
 STATES: tuple[FindingState, ...] = ("PASS", "FAIL", "INCONCLUSIVE", "NODATA")

@@ -9,8 +9,8 @@ from dataclasses import dataclass
 
 from specbench.explain import labels, numbers
 from specbench.model import queries
-from specbench.model.asked import ArmName
-from specbench.model.judged import CellResult, Finding, Result
+from specbench.model.result import CellResult, Finding, Result
+from specbench.model.scenario import ArmName
 
 SECONDS_PER_HOUR = 3600
 TOKENS_PRICED = 1_000_000

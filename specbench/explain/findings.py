@@ -8,16 +8,16 @@ from dataclasses import dataclass
 
 from specbench.explain.numbers import ABSENT, apart, figure, outward, percent, percentage, quantity, ratio, short
 from specbench.explain.phrases import chance, metric_words, sure
-from specbench.model.asked import Guardrail
 from specbench.model.guardrails import AT_P50, BUDGET_PAIRS
-from specbench.model.judged import Comparison, Finding
 from specbench.model.metrics import METRICS
+from specbench.model.result import Comparison, Finding
+from specbench.model.scenario import Guardrail
 
 COUNTED = "counted"  # the note of a finding that compares counts of events, which have no ratio where one is 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Setting:
+class FindingContext:
     """Where and how strictly a finding was made: the cell's id and its name in words ('At 16 streams'), pairs, alpha."""
 
     cell: str | None
@@ -26,7 +26,7 @@ class Setting:
     alpha: float
 
 
-def finding_reason(finding: Finding, comparison: Comparison, setting: Setting, withheld: str | None) -> str:
+def finding_reason(finding: Finding, comparison: Comparison, setting: FindingContext, withheld: str | None) -> str:
     """The finding in one sentence."""
     subject = f"{setting.place} {metric_words(finding.metric)}"
     if AT_P50 in finding.notes:
@@ -39,7 +39,7 @@ def finding_reason(finding: Finding, comparison: Comparison, setting: Setting, w
     return (_absolute if finding.slo is not None else _relative)(subject, finding, comparison, setting)
 
 
-def benefit_reason(finding: Finding, comparison: Comparison, setting: Setting, withheld: str | None) -> str:
+def benefit_reason(finding: Finding, comparison: Comparison, setting: FindingContext, withheld: str | None) -> str:
     """What became of the benefit asked for, in one sentence."""
     subject = f"{setting.place} {metric_words(finding.metric)}"
     undecidable = _undecidable(subject, finding, comparison, withheld)
@@ -82,7 +82,7 @@ def _undecidable(subject: str, finding: Finding, comparison: Comparison, withhel
     return next((sentence for code, sentence in sentences.items() if code in finding.notes), None)
 
 
-def _relative(subject: str, finding: Finding, comparison: Comparison, setting: Setting) -> str:
+def _relative(subject: str, finding: Finding, comparison: Comparison, setting: FindingContext) -> str:
     falls = finding.bound is not None and finding.bound < 1
     ratio, bound = apart(finding.ratio, finding.bound)
     end = outward(finding.upper, up=not falls, beside=_beside(finding, comparison))
@@ -99,13 +99,13 @@ def _relative(subject: str, finding: Finding, comparison: Comparison, setting: S
     return f"{seen}, but {_still(finding, end, setting)}; {_needs(finding, setting)}."
 
 
-def _still(finding: Finding, end: str, setting: Setting) -> str:
+def _still(finding: Finding, end: str, setting: FindingContext) -> str:
     """What an open finding does not exclude."""
     may = "anything" if finding.upper is None else end
     return f"the true figure may still be {may} ({sure(setting.alpha)})"
 
 
-def _few_pairs(comparison: Comparison, setting: Setting, who: str = "in both arms") -> str:
+def _few_pairs(comparison: Comparison, setting: FindingContext, who: str = "in both arms") -> str:
     return f"only {comparison.n_blocks} of {setting.pairs} pairs of blocks have a figure {who}"
 
 
@@ -116,7 +116,7 @@ def _beside(finding: Finding, comparison: Comparison) -> float | None:
     return comparison.ci_high if finding.upper > finding.ratio else comparison.ci_low
 
 
-def _needs(finding: Finding, setting: Setting) -> str:
+def _needs(finding: Finding, setting: FindingContext) -> str:
     support = ""
     if finding.supported_margin is not None and finding.bound is not None:
         asked = percentage(round(max(finding.bound - 1, finding.margin or 0.0), 3))  # a floor widens the limit
@@ -131,7 +131,7 @@ def _rounded_up(margin: float) -> str:
     return f"{math.ceil(margin * 1000) / 10:g} %"
 
 
-def _absolute(subject: str, finding: Finding, comparison: Comparison, setting: Setting) -> str:
+def _absolute(subject: str, finding: Finding, comparison: Comparison, setting: FindingContext) -> str:
     unit = "" if comparison.unit == "share" else f" {comparison.unit}"
     higher = finding.direction == "higher"
     seen = f"{subject} is {figure(comparison.value.speculative)}{unit} with speculation"
@@ -153,7 +153,7 @@ def _absolute(subject: str, finding: Finding, comparison: Comparison, setting: S
     return f"{seen} {allowed}, but the true figure may still be {bound} ({sure(setting.alpha)}); {more}."
 
 
-def _counted(subject: str, finding: Finding, comparison: Comparison, setting: Setting) -> str:
+def _counted(subject: str, finding: Finding, comparison: Comparison, setting: FindingContext) -> str:
     before, after = comparison.value.baseline, comparison.value.speculative
     without = "" if before is None else f" and {figure(before)} without"
     but = "by count"

@@ -7,10 +7,10 @@ from collections.abc import Sequence
 
 from specbench.explain.numbers import figure, percentage
 from specbench.explain.phrases import place_of
-from specbench.model.asked import ArmName
-from specbench.model.cited import CitedRun
-from specbench.model.judged import FindingState
-from specbench.model.seen import Cell
+from specbench.model.previous_runs import PreviousRun
+from specbench.model.records import Cell
+from specbench.model.result import FindingState
+from specbench.model.scenario import ArmName
 
 _KINDS = {"aa": "an A/A of the two places", "swap": "the same arms with their places exchanged", None: "an earlier run"}
 INCOMPLETE = "it did not reach its end"
@@ -23,7 +23,7 @@ OTHER_MARGINS = "it asked for other margins"
 NOTHING_TO_READ_WITH = "nothing was measured in this run that could be read together with it"
 
 
-def cited_run(run: CitedRun, doubt: str | None) -> str:
+def cited_run(run: PreviousRun, doubt: str | None) -> str:
     """What the run shows of the places, or why it does not."""
     name = run.cited if run.run_id in (None, run.cited) else f"{run.cited} ({run.run_id})"
     if doubt is None:

@@ -7,9 +7,9 @@ from collections.abc import Mapping, Sequence
 
 from specbench.explain.numbers import figure, percentage
 from specbench.explain.phrases import place_of
-from specbench.model.asked import ArmName
-from specbench.model.judged import PerArm
-from specbench.model.seen import Cell
+from specbench.model.records import Cell
+from specbench.model.result import PerArm
+from specbench.model.scenario import ArmName
 
 FEWER_STREAMS = "run fewer streams per process or more processes"
 _EXCESSES = {"looping": "ran in a loop", "truncated": "broke off", "empty": "were empty"}

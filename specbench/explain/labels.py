@@ -2,9 +2,9 @@
 
 from dataclasses import dataclass
 
-from specbench.model.asked import Role
-from specbench.model.judged import VerdictWord
 from specbench.model.metrics import METRICS, QUANTITIES
+from specbench.model.result import VerdictWord
+from specbench.model.scenario import Role
 
 ROLES: dict[Role, str] = {"success": "benefit", "guardrail": "guardrail", "safety": "safety", "advisory": "advisory"}
 GLYPHS = {"PASS": "✓", "FAIL": "✗", "INCONCLUSIVE": "?", "NODATA": "–", "INVALID": "!", "ADVISORY": "·"}

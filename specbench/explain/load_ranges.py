@@ -9,20 +9,20 @@ from itertools import pairwise
 from specbench.explain import numbers
 from specbench.explain.phrases import server_limit
 from specbench.model import queries
-from specbench.model.asked import Length
-from specbench.model.judged import CellResult, EnableRange, Result, SliceResult
+from specbench.model.result import CellResult, LoadRange, Result, SliceResult
+from specbench.model.scenario import Length
 from specbench.model.shown import TrafficBin
 
 STATES = {"PASS": "passed", "FAIL": "harm shown", "ADVISORY": "not judged"}
 
 
-def tops(found: Sequence[EnableRange]) -> str:
+def tops(found: Sequence[LoadRange]) -> str:
     """The highest loads of ranges in words: '4 streams', or '4 streams and 2 requests/s'."""
     return " and ".join(_top(one) for one in found)
 
 
-def _top(found: EnableRange) -> str:
-    top = found.max_concurrency
+def _top(found: LoadRange) -> str:
+    top = found.high
     return numbers.streams(top) if found.by == "concurrency" else f"{top:g} requests/s" if top is not None else "unknown load"
 
 
@@ -34,16 +34,16 @@ def caps(found: Sequence[SliceResult]) -> str:
     return "the cap of " + "; of ".join(f"{cap} for {numbers.listed(names)}" for cap, names in by_cap.items())
 
 
-def range_words(found: Sequence[EnableRange]) -> str:
+def range_words(found: Sequence[LoadRange]) -> str:
     """Ranges in words: 'from 1 to 4 streams'."""
     said = []
     for one in found:
-        low = one.min_concurrency
-        said.append(f"at {_top(one)}" if low is None or low == one.max_concurrency else f"from {low:g} to {_top(one)}")
+        low = one.low
+        said.append(f"at {_top(one)}" if low is None or low == one.high else f"from {low:g} to {_top(one)}")
     return " and ".join(said) or "no range"
 
 
-def range_sentence(result: Result, found: EnableRange) -> str:
+def range_sentence(result: Result, found: LoadRange) -> str:
     """Which loads passed, what was found above them, which loads nobody tested, and what the cap means to the server."""
     cells = sorted(
         ((at, cell) for cell in result.cells if (at := queries.place(cell, found.by)) is not None), key=lambda pair: pair[0]
@@ -52,7 +52,7 @@ def range_sentence(result: Result, found: EnableRange) -> str:
     said = [f"Tested and passed: {_loads([cell for cell in inside if cell.required])}."]
     optional = [cell for cell in inside if not cell.required]
     said += [f"Tested, not judged (optional): {_loads(optional)}."] if optional else []
-    above = [cell for at, cell in cells if found.max_concurrency is not None and at > found.max_concurrency]
+    above = [cell for at, cell in cells if found.high is not None and at > found.high]
     said += [f"Above the cap: {'; '.join(map(_state, above))}."] if above else []
     said.append(_untested([at for at, _ in cells], found))
     if found.running_at_cap is not None:
@@ -69,14 +69,14 @@ def _state(cell: CellResult) -> str:
     return f"{numbers.load(cell.axes)}, {STATES.get(cell.state, 'not shown to be safe')}"
 
 
-def _untested(loads: Sequence[float], found: EnableRange) -> str:
+def _untested(loads: Sequence[float], found: LoadRange) -> str:
     """The loads between and above tested ones: inside the range they are taken to be like their neighbours, elsewhere off."""
-    highest = max(loads, default=found.max_concurrency or 0)
+    highest = max(loads, default=found.high or 0)
     if found.by == "rate":
         return f"Not tested: {'rates between these and ' if len(loads) > 1 else ''}above {highest:g} requests/s."
     gaps = [(low + 1, high - 1) for low, high in pairwise(loads) if high - low > 1]
     spans = [f"{low:g}" if low == high else f"{low:g} to {high:g}" for low, high in gaps]
-    top = found.max_concurrency
+    top = found.high
     inside = any(top is not None and high < top for _, high in gaps)
     taken = f"; those below {top:g} are taken to be like their neighbours" if inside else ""
     named = f"{', '.join(spans)} and above" if spans else "above"

@@ -5,7 +5,7 @@ from specbench.explain.check_counts import check_words
 from specbench.explain.load_ranges import caps
 from specbench.model import queries
 from specbench.model.guardrails import MIN_LAUNCHES
-from specbench.model.judged import CellResult, Finding, Result
+from specbench.model.result import CellResult, Finding, Result
 
 DECISION_PAIRS = 10  # what profile `standard` runs, meant for a decision
 # By the code of the reason: what concerns the run as a whole, whatever its checks say.
@@ -25,7 +25,7 @@ HELD = {
 }
 
 
-def surer(result: Result) -> tuple[str, str]:
+def next_run(result: Result) -> tuple[str, str]:
     """The answer in a few words, and the sentences behind it."""
     if result.verdict == "INVALID":
         broken = [check.message for check in queries.integrity(result) if check.ok is False]
@@ -90,7 +90,7 @@ def _higher_cap(result: Result) -> str:
     """What might raise the cap: pairs where the next load is open, loads in between where it is harmed."""
     said = []
     for found in queries.ranges(result):
-        top = found.max_concurrency
+        top = found.high
         above = [
             (at, cell) for cell in result.cells if cell.required and (at := queries.place(cell, found.by)) and top and at > top
         ]

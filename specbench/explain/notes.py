@@ -10,10 +10,10 @@ from specbench.explain import labels
 from specbench.explain.numbers import load, percent, percentage, ratio, short, streams
 from specbench.explain.phrases import metric_words, place_of
 from specbench.model import queries
-from specbench.model.asked import Scenario
 from specbench.model.guardrails import AT_P50, LOW_ALPHA
-from specbench.model.judged import Result
-from specbench.model.seen import Cell
+from specbench.model.records import Cell
+from specbench.model.result import Result
+from specbench.model.scenario import Scenario
 
 CORPUS = (
     "The prompts are cut from a demonstration corpus, which models know by heart: acceptance on it is higher than on other text,"

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Sequence
 
 from rich.cells import cell_len
 
-from specbench.model.judged import Axes, SliceResult
+from specbench.model.result import CellCoordinates, SliceResult
 
 ABSENT = "n/a"
 SIGNIFICANT = 3
@@ -143,7 +143,7 @@ def change(value: float | None) -> str:
     return f"{percent(1 - value)} less" if value < 1 else f"{percent(value - 1)} more" if value < 2 else f"{ratio(value)} times"
 
 
-def load(axes: Axes) -> str:
+def load(axes: CellCoordinates) -> str:
     """Where a cell lies: '4 streams' in the closed loop, '2.5 requests/s' in the open one."""
     if axes.rate is not None:
         return f"{axes.rate:g} requests/s"
@@ -157,12 +157,12 @@ def streams(value: float | None) -> str:
     return f"{value:g} stream" if value == 1 else f"{value:g} streams"
 
 
-def slice_name(axes: Axes) -> str:
+def slice_name(axes: CellCoordinates) -> str:
     """Bin and sampling of a cell that has one of its own, '' for the mix."""
     return ", ".join(part for part in (axes.bin, axes.sampling) if part)
 
 
-def slice_words(found: Axes | SliceResult) -> str:
+def slice_words(found: CellCoordinates | SliceResult) -> str:
     """The slice inside a sentence, as the sentences of the analysis name it: 'chat/greedy'."""
     return "/".join(part for part in (found.bin, found.sampling) if part)
 

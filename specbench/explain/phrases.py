@@ -8,7 +8,7 @@ from collections.abc import Sequence
 
 from specbench.explain.numbers import figure
 from specbench.model.metrics import METRICS
-from specbench.model.seen import Cell
+from specbench.model.records import Cell
 
 
 def place_of(cell: Cell) -> str:

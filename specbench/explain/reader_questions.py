@@ -6,10 +6,10 @@ from shlex import quote
 from specbench.explain import costs, labels, numbers
 from specbench.explain.check_counts import tally
 from specbench.explain.load_ranges import caps, mix, range_sentence, range_words, tops
-from specbench.explain.next_run import surer
+from specbench.explain.next_run import next_run
 from specbench.explain.numbers import outward
 from specbench.model import queries
-from specbench.model.judged import Comparison, Finding, Result
+from specbench.model.result import Comparison, Finding, Result
 
 TALLIED = 6  # sentences, one for each group of loads; the cells themselves say the rest
 RARELY = 0.001
@@ -59,7 +59,7 @@ CALIBRATED = {
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class ReaderQuestion:
     """One question, its answer in a few words, the sentences behind it, and where there are any the command that acts on it and
     what it rests on, point by point.
     """
@@ -71,18 +71,18 @@ class Answer:
     points: tuple[str, ...] = ()
 
 
-def answers(result: Result) -> tuple[Answer, ...]:
+def reader_questions(result: Result) -> tuple[ReaderQuestion, ...]:
     """Enable it? For which traffic? Up to what load? How sure? What would make us surer? What does it cost?"""
     enable, why = _enable(result)
     if queries.virtual(result):
         enable = f"{DEMONSTRATION}. {enable}"
     return (
-        Answer("Enable it?", enable, why, command=confirmation(result)),
-        Answer("For which traffic?", *_traffic(result)),
-        Answer("Up to what load?", *_load(result)),
-        Answer("How sure?", *_certainty(result), points=_points(result)),
-        Answer("What would make us surer?", *surer(result)),
-        Answer("What does it cost?", *costs.cost(result)),
+        ReaderQuestion("Enable it?", enable, why, command=confirmation(result)),
+        ReaderQuestion("For which traffic?", *_traffic(result)),
+        ReaderQuestion("Up to what load?", *_load(result)),
+        ReaderQuestion("How sure?", *_certainty(result), points=_points(result)),
+        ReaderQuestion("What would make us surer?", *next_run(result)),
+        ReaderQuestion("What does it cost?", *costs.cost(result)),
     )
 
 
@@ -126,14 +126,14 @@ def _own(result: Result) -> str:
 
 def confirmation(result: Result) -> str:
     """The command that tests a cap: the run as it was asked, up to the cap alone; '' where there is none, or more than one."""
-    found = [one for one in queries.unconfirmed(result) if one.max_concurrency is not None]
+    found = [one for one in queries.unconfirmed(result) if one.high is not None]
     if not found:
         return ""
     profile = "standard" if result.run.profile == "smoke" else result.run.profile
     words = ["specbench", "run", result.run.scenario or f"{result.run.name}.yaml", "--profile", profile, *result.run.flags]
     words += [] if result.config.design == "plain" else [f"--{result.config.design}"]
     for one in found:
-        words += ["--rate-up-to" if one.by == "rate" else "--up-to", f"{one.max_concurrency!r}".removesuffix(".0")]
+        words += ["--rate-up-to" if one.by == "rate" else "--up-to", f"{one.high!r}".removesuffix(".0")]
     return " ".join(map(quote, words))
 
 

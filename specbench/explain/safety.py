@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 from specbench.explain.numbers import figure, percentage
 from specbench.explain.phrases import chance, metric_words, sure
-from specbench.model.asked import ArmName, Guardrail
-from specbench.model.judged import FindingState, PerArm
+from specbench.model.result import FindingState, PerArm
+from specbench.model.scenario import ArmName, Guardrail
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

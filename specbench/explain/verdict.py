@@ -10,9 +10,9 @@ from specbench.explain.load_ranges import caps, tops
 from specbench.explain.numbers import figure, listed, one_of, slice_words
 from specbench.explain.phrases import server_limit
 from specbench.model import queries
-from specbench.model.cell_assessment import Standing, broken, undecided
+from specbench.model.cell_assessment import CellAssessment, failed_findings, open_findings
 from specbench.model.guardrails import MIN_LAUNCHES
-from specbench.model.judged import EnableRange, Finding, IntegrityCheck, Reason, Result, VerdictWord
+from specbench.model.result import Finding, IntegrityCheck, LoadRange, Reason, Result, VerdictWord
 
 NAMED_PLACES = 3
 # The gravest first: a headline says one thing.
@@ -47,7 +47,7 @@ def refused(refusals: Sequence[str]) -> tuple[Reason, ...]:
     return tuple(_reason("refused", text if text.endswith(".") else f"{text}.") for text in refusals)
 
 
-def unsafe(findings: Sequence[Finding], dead: Sequence[Standing]) -> tuple[Reason, ...]:
+def unsafe(findings: Sequence[Finding], dead: Sequence[CellAssessment]) -> tuple[Reason, ...]:
     """Rule 1: speculation breaks the service."""
     metrics = {"error_rate"} if dead else {finding.metric for finding in findings}
     first = next((metric for metric in _BREAKS if metric in metrics), None)
@@ -65,7 +65,7 @@ def unsafe(findings: Sequence[Finding], dead: Sequence[Standing]) -> tuple[Reaso
     return (headline, *(_of(finding, "safety") for finding in findings), *gone)
 
 
-def invalid(checks: Sequence[IntegrityCheck], lost: Sequence[Standing]) -> tuple[Reason, ...]:
+def invalid(checks: Sequence[IntegrityCheck], lost: Sequence[CellAssessment]) -> tuple[Reason, ...]:
     """Rule 2: the measurement cannot be trusted."""
     headline = _reason(
         "invalid", "No judgement: the measurement itself cannot be trusted, so mend what is named here and run again."
@@ -88,7 +88,7 @@ def invalid(checks: Sequence[IntegrityCheck], lost: Sequence[Standing]) -> tuple
     return (headline, *failed, *gone, *nothing)
 
 
-def promoted(required: Sequence[Standing], ranges: Iterable[EnableRange]) -> Reason:
+def promoted(required: Sequence[CellAssessment], ranges: Iterable[LoadRange]) -> Reason:
     """Rule 3: everything passed."""
     checks = sum(1 for standing in required for f in standing.findings if f.decides)
     loads = " and ".join(_load(span) for span in ranges)
@@ -97,7 +97,7 @@ def promoted(required: Sequence[Standing], ranges: Iterable[EnableRange]) -> Rea
     )
 
 
-def capped(ranges: Iterable[EnableRange]) -> Reason:
+def capped(ranges: Iterable[LoadRange]) -> Reason:
     """Rule 4: a part of the load passed."""
     loads = " and ".join(_load(span) for span in ranges)
     return _reason(
@@ -107,11 +107,11 @@ def capped(ranges: Iterable[EnableRange]) -> Reason:
     )
 
 
-def beyond(above: Sequence[Standing], span: EnableRange) -> tuple[Reason, ...]:
+def beyond(above: Sequence[CellAssessment], span: LoadRange) -> tuple[Reason, ...]:
     """What ended the range: the harm above it, or else what was not shown there."""
     if span.beyond == "harm_beyond":
         worst = next(standing for standing in above if standing.state == "FAIL")
-        return tuple(_of(finding, "harm_beyond") for finding in broken(worst))
+        return tuple(_of(finding, "harm_beyond") for finding in failed_findings(worst))
     if span.beyond == "not_shown_beyond":
         return _open(above[0], "not_shown_beyond")
     return ()
@@ -122,17 +122,17 @@ def benefit_shown(benefit: Finding) -> Reason:
     return _of(benefit, "benefit")
 
 
-def harm(required: Sequence[Standing], benefit: Finding | None) -> tuple[Reason, ...]:
+def harm(required: Sequence[CellAssessment], benefit: Finding | None) -> tuple[Reason, ...]:
     """Rule 5: a guardrail broke, and no range of the load is left to cap at."""
     failed = [standing for standing in required if standing.state == "FAIL"]
-    count = sum(len(broken(standing)) for standing in failed)
+    count = sum(len(failed_findings(standing)) for standing in failed)
     checks = "1 check" if count == 1 else f"{count} checks"
     headline = _reason("harm", f"Turn speculation off: {checks} broke {_places(failed)}.")
     gain = () if benefit is None or benefit.state == "PASS" else (_of(benefit, "no_gain"),)
-    return (headline, *(_of(finding, "harm") for standing in failed for finding in broken(standing)), *gain)
+    return (headline, *(_of(finding, "harm") for standing in failed for finding in failed_findings(standing)), *gain)
 
 
-def hold(required: Sequence[Standing], benefit: Finding | None, safety: Sequence[Finding]) -> tuple[Reason, ...]:
+def hold(required: Sequence[CellAssessment], benefit: Finding | None, safety: Sequence[Finding]) -> tuple[Reason, ...]:
     """Rule 6: neither a benefit nor a harm is proven."""
     if benefit is not None and benefit.state == "FAIL":
         headline = _reason("no_benefit", "Hold: speculation does no proven harm, but the gain asked for is not there.")
@@ -152,7 +152,7 @@ def partial(would_be: VerdictWord) -> Reason:
     )
 
 
-def unmeasured(required: Sequence[Standing]) -> tuple[Reason, ...]:
+def unmeasured(required: Sequence[CellAssessment]) -> tuple[Reason, ...]:
     """The cells that a partial run never reached."""
     return tuple(reason for standing in required if standing.state == "NODATA" for reason in _open(standing, "partial"))
 
@@ -193,9 +193,9 @@ def over_slices(
     return (_reason("slices", text), *details)
 
 
-def _open(standing: Standing, code: str) -> tuple[Reason, ...]:
+def _open(standing: CellAssessment, code: str) -> tuple[Reason, ...]:
     """Why a cell did not pass; an unmeasured cell without findings still gets its sentence."""
-    reasons = tuple(_of(finding, code) for finding in (*broken(standing), *undecided(standing)))
+    reasons = tuple(_of(finding, code) for finding in (*failed_findings(standing), *open_findings(standing)))
     if reasons or standing.state == "PASS":
         return reasons
     return (Reason(code=code, cell=standing.id, metric=None, message=f"{standing.place} nothing was measured."),)
@@ -209,7 +209,7 @@ def _reason(code: str, message: str) -> Reason:
     return Reason(code=code, cell=None, metric=None, message=message)
 
 
-def _places(standings: Sequence[Standing]) -> str:
+def _places(standings: Sequence[CellAssessment]) -> str:
     """The first cells by name, in the middle of a sentence, and how many more there are."""
     named = [f"{standing.place[0].lower()}{standing.place[1:]}" for standing in standings[:NAMED_PLACES]]
     more = len(standings) - len(named)
@@ -221,12 +221,12 @@ def _of_slice(name: tuple[str | None, str | None], reason: Reason) -> str:
     return reason.message if reason.cell is not None else f"{_name(name)}: {reason.message}"
 
 
-def _load(span: EnableRange) -> str:
-    assert span.max_concurrency is not None
-    top = figure(span.max_concurrency)
+def _load(span: LoadRange) -> str:
+    assert span.high is not None
+    top = figure(span.high)
     if span.by == "rate":
-        return f"{top} {'request' if span.max_concurrency == 1 else 'requests'} per second"
-    streams = f"{top} {'stream' if span.max_concurrency == 1 else 'streams'}"
+        return f"{top} {'request' if span.high == 1 else 'requests'} per second"
+    streams = f"{top} {'stream' if span.high == 1 else 'streams'}"
     running = span.running_at_cap
     if running is None:
         return streams

@@ -1,6 +1,6 @@
 """The load generator's process: blocks come in on standard input, stamped raw frames go out on standard output.
 
-Nothing is decoded here: between two reads this process has nothing else to do. Started by `client.py`, ends with it.
+Nothing is decoded here: between two reads this process has nothing else to do. Started by `parent.py`, ends with it.
 """
 
 from gevent import monkey
@@ -24,15 +24,25 @@ from gevent.queue import SimpleQueue
 from locust.env import Environment
 
 from specbench.errors import ExitCode
-from specbench.load.limits import go_first, raise_open_files
-from specbench.load.orders import Abort, Answered, BlockOrder, Closed, NoMoreWork, Splitter, Work, decode_to_child, framed
-from specbench.load.streams import Block, StreamUser
+from specbench.load.limits import raise_open_files, raise_priority
+from specbench.load.messages import (
+    Abort,
+    BlockClosed,
+    BlockSpec,
+    MessageDecoder,
+    NoMoreWork,
+    RequestJob,
+    Response,
+    decode_to_child,
+    framed,
+)
+from specbench.load.streams import BlockDriver, StreamUser
 from specbench.stream.connection import keep_stamping
 
 READ_SIZE = 1 << 18
 
 
-class Outlet:
+class PipeWriter:
     """A pipe to the parent that never keeps a stream waiting."""
 
     def __init__(self, descriptor: int) -> None:
@@ -41,7 +51,7 @@ class Outlet:
         self._messages: SimpleQueue[bytes] = SimpleQueue()
         gevent.spawn(self._write)
 
-    def tell(self, message: Answered | Closed) -> None:
+    def tell(self, message: Response | BlockClosed) -> None:
         """The message will be written as soon as the pipe takes it."""
         self._messages.put(framed(message))
 
@@ -52,20 +62,20 @@ class Outlet:
                 left = left[nb_write(self._descriptor, left) :]
 
 
-def listen(descriptor: int, blocks: "SimpleQueue[Block]", outlet: Outlet) -> None:
+def read_parent(descriptor: int, blocks: "SimpleQueue[BlockDriver]", outlet: PipeWriter) -> None:
     """Take in what the parent says, until it is gone: then this process ends too."""
     make_nonblocking(descriptor)
-    splitter = Splitter()
-    block: Block | None = None
+    splitter = MessageDecoder()
+    block: BlockDriver | None = None
     while data := nb_read(descriptor, READ_SIZE):
         for packed in splitter.split(data):
             message = decode_to_child(packed)
-            if isinstance(message, BlockOrder):
-                block = Block(message, outlet.tell)
+            if isinstance(message, BlockSpec):
+                block = BlockDriver(message, outlet.tell)
                 blocks.put(block)
             elif block is not None:
                 match message:
-                    case Work():
+                    case RequestJob():
                         block.give(message)
                     case NoMoreWork():
                         block.give(None)
@@ -79,15 +89,15 @@ def main() -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C reaches the whole group; the parent decides what it means
     logging.getLogger("locust").setLevel(logging.ERROR)
     raise_open_files()
-    go_first()
+    raise_priority()
     pipe = os.dup(1)
     os.dup2(2, 1)  # whatever prints must not print into the pipe
-    outlet = Outlet(pipe)
-    blocks: SimpleQueue[Block] = SimpleQueue()
+    outlet = PipeWriter(pipe)
+    blocks: SimpleQueue[BlockDriver] = SimpleQueue()
     environment = Environment(user_classes=[StreamUser])
     environment.events.user_error.add_listener(_die)  # type: ignore[no-untyped-call]
     runner = environment.create_local_runner()
-    gevent.spawn(listen, 0, blocks, outlet)
+    gevent.spawn(read_parent, 0, blocks, outlet)
     keep_stamping()
     gc.collect()
     gc.freeze()  # the modules of Locust would be walked again and again while streams wait to be read

@@ -5,19 +5,19 @@ from collections.abc import Iterator
 import numpy as np
 import numpy.typing as npt
 
-from specbench.load.orders import Answered, BlockOrder, Closed
+from specbench.load.messages import BlockClosed, BlockSpec, Response
 from specbench.load.window import LONGEST_PAUSE_S
-from specbench.model.seen import GeneratorHealth
+from specbench.model.records import GeneratorHealth
 from specbench.units import NS_PER_MS, ns_of_s
 
 LONGEST_PAUSE_NS = ns_of_s(LONGEST_PAUSE_S)
 FIELD, LINE_ENDS = b"data:", (b"\n", b"\r")
 
 
-class Tally:
+class HealthCounter:
     """What of each answer matters for the generator's health; a few numbers per request and one per read."""
 
-    def __init__(self, order: BlockOrder) -> None:
+    def __init__(self, order: BlockSpec) -> None:
         self._order = order
         self._lags: list[npt.NDArray[np.int64]] = []
         self._spans: list[tuple[int, int]] = []
@@ -28,7 +28,7 @@ class Tally:
         self._events = 0
         self._clock_steps = 0
 
-    def add(self, answer: Answered) -> None:
+    def add(self, answer: Response) -> None:
         """Count one answer in; those of one stream come in the order in which they were sent."""
         self._chunks += len(answer.sizes) // 8
         self._events += events_in(answer.body)
@@ -45,7 +45,7 @@ class Tally:
         since = self._paused_since if answer.failed else self._free_since
         since[answer.stream] = answer.end_ns
 
-    def health(self, closed: Closed) -> GeneratorHealth:
+    def health(self, closed: BlockClosed) -> GeneratorHealth:
         """The block's health.
 
         Returns: read lag, 99th percentile of read time minus kernel stamp (None without kernel stamps); send delay, 95th
@@ -66,7 +66,7 @@ class Tally:
             events_per_stamp=self._events / self._chunks if self._events else None,
         )
 
-    def _achieved(self, closed: Closed) -> float | None:
+    def _achieved(self, closed: BlockClosed) -> float | None:
         opened_ns, closed_ns = closed.window_open_ns, closed.window_close_ns
         if opened_ns is None or closed_ns is None or closed_ns <= opened_ns or self._order.concurrency is None:
             return None

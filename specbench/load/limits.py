@@ -13,7 +13,7 @@ SPARE = 64
 PRIORITY = -10
 
 
-def go_first() -> None:
+def raise_priority() -> None:
     """This process runs before others where the user may ask for that: an event must be read before the next one comes."""
     with contextlib.suppress(OSError):
         os.setpriority(os.PRIO_PROCESS, 0, PRIORITY)

@@ -3,15 +3,15 @@
 from collections.abc import Callable, Iterable, Iterator
 
 from specbench.errors import InternalError
-from specbench.load.client import LoadChild
-from specbench.load.orders import BlockEnd, BlockOrder, Work
-from specbench.model.seen import Capture
-from specbench.telemetry.endpoint import Served
+from specbench.load.messages import BlockSpec, BlockSummary, RequestJob
+from specbench.load.parent import LoadGenerator
+from specbench.model.records import Capture
+from specbench.telemetry.endpoint import ServedEndpoint
 
 
-def requests_block(block: str, served: Served, path: str, count: int, max_s: float, streams: int = 1) -> BlockOrder:
+def requests_block(block: str, served: ServedEndpoint, path: str, count: int, max_s: float, streams: int = 1) -> BlockSpec:
     """A block that lasts until so many requests have ended, at most `max_s` seconds: all of it is the steady window."""
-    return BlockOrder(
+    return BlockSpec(
         block=block,
         url=served.url,
         path=path,
@@ -25,12 +25,12 @@ def requests_block(block: str, served: Served, path: str, count: int, max_s: flo
     )
 
 
-def works_of(bodies: Iterable[bytes]) -> Iterator[Work]:
+def works_of(bodies: Iterable[bytes]) -> Iterator[RequestJob]:
     """Each of these bodies as a request, sent as soon as a stream is free."""
-    return (Work(index=index, body=body) for index, body in enumerate(bodies))
+    return (RequestJob(index=index, body=body) for index, body in enumerate(bodies))
 
 
-def drive(child: LoadChild, order: BlockOrder, works: Iterator[Work], take: Callable[[Capture], None]) -> BlockEnd:
+def drive(child: LoadGenerator, order: BlockSpec, works: Iterator[RequestJob], take: Callable[[Capture], None]) -> BlockSummary:
     """The end of the block, once `take` has been given every answer as it ended.
 
     Raises:
@@ -38,7 +38,7 @@ def drive(child: LoadChild, order: BlockOrder, works: Iterator[Work], take: Call
         InternalError: the load generator was lost.
     """
     for message in child.run_block(order, works):
-        if isinstance(message, BlockEnd):
+        if isinstance(message, BlockSummary):
             return message
         take(message)
     raise InternalError(f"block {order.block} ended without its end")

@@ -14,9 +14,9 @@ from locust import User, constant, task
 from locust.runners import Runner
 
 from specbench import __version__
-from specbench.load.orders import Answered, BlockOrder, Closed, Work
-from specbench.load.reading import MANY, Looks, Reading, gathering
-from specbench.load.watch import Watch, Watched
+from specbench.load.event_loop import MANY, PollTimes, StreamReader, coalesced_reads
+from specbench.load.machine import ResourceMonitor, ResourceUsage
+from specbench.load.messages import BlockClosed, BlockSpec, RequestJob, Response
 from specbench.load.window import Window, pause_s
 from specbench.stream.clock import now_ns
 from specbench.stream.exchange import Exchange
@@ -40,14 +40,14 @@ HEADERS = {
 }
 
 
-class Block:
+class BlockDriver:
     """One block while it is driven. `tell` takes each answer on its way out; work comes in by `give`."""
 
-    def __init__(self, order: BlockOrder, tell: Callable[[Answered], None]) -> None:
+    def __init__(self, order: BlockSpec, tell: Callable[[Response], None]) -> None:
         self.order = order
         self._tell = tell
         self._url = httpx.URL(order.url.rstrip("/") + order.path)
-        self._work: SimpleQueue[Work | None] = SimpleQueue()
+        self._work: SimpleQueue[RequestJob | None] = SimpleQueue()
         self._numbers = itertools.count()
         self._transports: list[StampingTransport] = []
         self._streams = order.concurrency or order.in_flight_limit
@@ -59,12 +59,12 @@ class Block:
         self._aborted = False
         self._held = 0
         self._reading = 0
-        self._looks = Looks()
+        self._looks = PollTimes()
         self._stamped = False
         self._exhausted = False
         self._limit_hit = False
 
-    def give(self, work: Work | None) -> None:
+    def give(self, work: RequestJob | None) -> None:
         """One more request to send; None: that was all."""
         self._work.put(work)
 
@@ -72,12 +72,12 @@ class Block:
         """End now; what is in flight is cut."""
         self._aborted = True
 
-    def drive(self, runner: Runner) -> Closed:
+    def drive(self, runner: Runner) -> BlockClosed:
         """The block has run to its end, and everything it had in flight is told."""
         StreamUser.block = self
         self._alive = self._streams
         runner.start(self._streams, spawn_rate=self._streams)
-        with self._looks.noted(), gathering(self._may_gather):
+        with self._looks.noted(), coalesced_reads(self._may_gather):
             watched = self._watch()
         self._over.set()
         self._started.set()
@@ -90,14 +90,14 @@ class Block:
         window = self._window
         if window.closed_ns is None:  # aborted before the last connection was open, which began a window anew
             window.stop(now_ns(), "aborted")
-        return Closed(
+        return BlockClosed(
             block=self.order.block,
             window_open_ns=window.opened_ns,
             window_close_ns=window.closed_ns if window.opened_ns is not None else None,
             short=window.short,
             end_reason=window.reason,
             aborted=self._aborted,
-            limit_hit=self._limit_hit,
+            in_flight_limit_reached=self._limit_hit,
             **watched._asdict(),
         )
 
@@ -139,7 +139,7 @@ class Block:
         if self.order.concurrency is not None:
             wait_for(self._over, self.order.stagger_s * number / self._streams)
 
-    def _next(self) -> Work | None:
+    def _next(self) -> RequestJob | None:
         """The next request of whoever is free; None where there is none."""
         work = self._work.get()
         if work is None:
@@ -155,7 +155,7 @@ class Block:
         if self._exhausted and not self._held:
             self._window.no_more_work(now_ns())
 
-    def _await_moment(self, work: Work, transport: StampingTransport, busy_until_ns: int) -> None:
+    def _await_moment(self, work: RequestJob, transport: StampingTransport, busy_until_ns: int) -> None:
         """An open-loop request waits for its moment, over a connection that is open by then."""
         if work.arrival_ns is None:
             return
@@ -168,7 +168,7 @@ class Block:
         while now_ns() < due_ns and not self._over.is_set():
             gevent.sleep(0)
 
-    def _request(self, client: httpx.Client, transport: StampingTransport, number: int, work: Work) -> bool:
+    def _request(self, client: httpx.Client, transport: StampingTransport, number: int, work: RequestJob) -> bool:
         """Send one request, read its answer, tell it. Returns whether it failed as far as the socket can see."""
         exchange = Exchange(self.order.timeouts)
         request = client.build_request("POST", self._url, content=work.body, extensions={EXCHANGE: exchange})
@@ -177,7 +177,7 @@ class Block:
             response = client.send(request, stream=True)
             self._reading += 1
             try:
-                Reading(transport, exchange, self._looks).to_end()
+                StreamReader(transport, exchange, self._looks).to_end()
             finally:
                 self._reading -= 1
             response.close()
@@ -187,7 +187,7 @@ class Block:
             exchange.fail("protocol_error", f"{type(error).__name__}: {error}")
             transport.finish(exchange)
         self._stamped = exchange.stamp_source == "kernel" and bool(exchange.stamps)
-        failed = exchange.problem != "cut" and not exchange.looks_well
+        failed = exchange.problem != "cut" and not exchange.looks_successful
         self._tell(self._answered(exchange, number, work, failed))
         self._window.ended(number, now_ns(), failed)
         return failed
@@ -196,8 +196,8 @@ class Block:
         """Whether reading a moment later changes no figure: stamps are the kernel's, and no request waits for its moment."""
         return self._reading >= MANY and self._stamped and self.order.concurrency is not None
 
-    def _answered(self, exchange: Exchange, number: int, work: Work, failed: bool) -> Answered:
-        return Answered(
+    def _answered(self, exchange: Exchange, number: int, work: RequestJob, failed: bool) -> Response:
+        return Response(
             block=self.order.block,
             index=work.index,
             stream=number,
@@ -221,9 +221,9 @@ class Block:
             failed=failed,
         )
 
-    def _watch(self) -> Watched:
+    def _watch(self) -> ResourceUsage:
         """Wait until the block is over. Returns what this process and its machine did while the window was open."""
-        watch = Watch()
+        watch = ResourceMonitor()
         while not self._aborted and not wait_for(self._started, TICK_S):
             pass  # the window's time begins when all connections are open, however long that takes
         while not self._aborted and not self._window.over(now_ns()):
@@ -248,7 +248,7 @@ def wait_for(event: Event, timeout_s: float | None = None) -> bool:
 class StreamUser(User):
     """One stream of the block at hand, as Locust knows it."""
 
-    block: ClassVar[Block]
+    block: ClassVar[BlockDriver]
     wait_time = constant(0)
 
     @task

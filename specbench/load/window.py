@@ -3,7 +3,7 @@
 Pure: it is told the time.
 """
 
-from specbench.load.orders import BlockOrder
+from specbench.load.messages import BlockSpec
 from specbench.units import ns_of_s
 
 FIRST_PAUSE_S, LONGEST_PAUSE_S = 0.1, 0.25
@@ -20,7 +20,7 @@ class Window:
     over once every request that was sent inside the window has ended, at most `drain_s` later.
     """
 
-    def __init__(self, order: BlockOrder, start_ns: int) -> None:
+    def __init__(self, order: BlockSpec, start_ns: int) -> None:
         self._order = order
         self._start_ns = start_ns
         self._dead_run = max(DEAD_RUN, 2 * (order.concurrency or 0))

@@ -7,14 +7,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from specbench.model.asked import ArmName
-from specbench.model.judged import CellState, Finding, IntegrityCheck
+from specbench.model.result import CellState, Finding, IntegrityCheck
+from specbench.model.scenario import ArmName
 
 Axis = Literal["concurrency", "rate"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Standing:
+class CellAssessment:
     """A cell's place and state. `slice`: bin and sampling where the cell has traffic of its own, else (None, None).
 
     `dead`: arms in which not one request succeeded here, or whose engine went down. `benefit`: the success finding, in the cell
@@ -37,7 +37,7 @@ class Standing:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Conditions:
+class RunConditions:
     """What holds for the whole run, whatever its cells say.
 
     `refusals`: why nothing was measured at all. `partial`: the run did not reach its end. `place_controlled`: the two places are
@@ -69,12 +69,12 @@ def state_of(findings: Sequence[Finding], integrity: Sequence[IntegrityCheck], r
     return "INCONCLUSIVE" if "INCONCLUSIVE" in states else "PASS"
 
 
-def broken(standing: Standing) -> tuple[Finding, ...]:
+def failed_findings(standing: CellAssessment) -> tuple[Finding, ...]:
     """The required findings of the cell that failed, safety first."""
     failed = [f for f in standing.findings if f.decides and f.state == "FAIL"]
     return tuple(sorted(failed, key=lambda f: f.role != "safety"))
 
 
-def undecided(standing: Standing) -> tuple[Finding, ...]:
+def open_findings(standing: CellAssessment) -> tuple[Finding, ...]:
     """The required findings of the cell that neither passed nor failed."""
     return tuple(f for f in standing.findings if f.decides and f.is_open)

@@ -7,8 +7,8 @@ Every number that a rule and a sentence share stands here too. Nothing is judged
 from collections.abc import Sequence
 from dataclasses import replace
 
-from specbench.model.asked import DECIDING, Guardrail, Length, Matrix, Role
-from specbench.model.seen import Cell
+from specbench.model.records import Cell
+from specbench.model.scenario import DECIDING, Guardrail, Length, Matrix, Role
 
 OUTPUT_LENGTH_MARGIN = 0.03
 DEFAULT_EXCESS = 0.005  # of all requests may fail with speculation that do not fail without it

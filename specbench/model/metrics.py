@@ -1,13 +1,13 @@
 """Every metric in one table: what it is and is called, in which unit, which way is better, how two arms are compared on it.
 
-A new metric is one row here and one function in `analysis/metrics.py`; a test holds the two together. Nothing may be computed,
+A new metric is one row here and one function in `analysis/metrics/registry.py`; a test holds the two together. Nothing may be computed,
 estimated or judged in this module.
 """
 
 from dataclasses import dataclass
 from typing import Literal
 
-from specbench.model.judged import Direction
+from specbench.model.result import Direction
 
 Kind = Literal["request", "token", "block", "rate"]
 # pairs: one statistic per block, log ratios pair by pair with t. pooled: one percentile over the blocks of an arm, the error

@@ -3,16 +3,7 @@
 from collections.abc import Sequence
 
 from specbench.model.guardrails import AT_P50
-from specbench.model.judged import (
-    CellResult,
-    Comparison,
-    EnableRange,
-    Finding,
-    IntegrityCheck,
-    Result,
-    SliceResult,
-    VerdictWord,
-)
+from specbench.model.result import CellResult, Comparison, Finding, IntegrityCheck, LoadRange, Result, SliceResult, VerdictWord
 
 
 def comparison(cell: CellResult, metric: str) -> Comparison | None:
@@ -81,24 +72,22 @@ def place(cell: CellResult, by: str) -> float | None:
     return cell.axes.rate if by == "rate" else None if cell.axes.rate is not None else cell.axes.concurrency
 
 
-def within(cell: CellResult, found: EnableRange) -> bool:
+def within(cell: CellResult, found: LoadRange) -> bool:
     """Whether the cell lies in the range."""
-    at, low, high = place(cell, found.by), found.min_concurrency, found.max_concurrency
+    at, low, high = place(cell, found.by), found.low, found.high
     return at is not None and low is not None and high is not None and low <= at <= high
 
 
-def ranges(found: Result | SliceResult) -> tuple[EnableRange, ...]:
+def ranges(found: Result | SliceResult) -> tuple[LoadRange, ...]:
     """The ranges of a result or slice: by concurrency, by rate, or both."""
     return tuple(one for one in (found.enable_range, found.rate_range) if one is not None)
 
 
-def unconfirmed(result: Result) -> tuple[EnableRange, ...]:
+def unconfirmed(result: Result) -> tuple[LoadRange, ...]:
     """The ranges that one run up to their caps would confirm: the result's, or those of its capped slices where all are alike."""
     if result.verdict != "CAPPED":
         return ()
-    by_cap = {
-        tuple((one.by, one.max_concurrency) for one in found): found for found in map(ranges, slices_that(result, "CAPPED"))
-    }
+    by_cap = {tuple((one.by, one.high) for one in found): found for found in map(ranges, slices_that(result, "CAPPED"))}
     return ranges(result) or (next(iter(by_cap.values())) if len(by_cap) == 1 else ())
 
 

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from specbench.model.asked import ArmName
+from specbench.model.scenario import ArmName
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -34,7 +34,7 @@ class Timeline:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class BlockPoint:
+class BlockSample:
     """One block as a point in the course of the run, for drawing: what was accepted there, and how late the generator was.
 
     `acceptance_length` is of the block's pair, None in the baseline and where it is not known.

@@ -9,8 +9,8 @@ from importlib import import_module
 from pathlib import Path
 
 from specbench.errors import DataError
-from specbench.model.judged import Result
-from specbench.report.result_file import read_result, result_json, schema
+from specbench.model.result import Result
+from specbench.report.formats.result_json import read_result, result_json, schema
 from specbench.store import REPORT, stream_run, write_atomically
 
 __all__ = ["FORMATS", "TABLES", "Format", "read_result", "render", "result_json", "schema", "write_report"]
@@ -86,7 +86,7 @@ def write_report(run: Path, format: str, output: Path | None, say: Callable[[str
 
 
 def _write_tables(run: Path, kind: str, output: Path | None, say: Callable[[str], None]) -> Path:
-    from specbench.report.tables import write_tables
+    from specbench.report.formats.tables import write_tables
 
     if output is not None and str(output) == "-":
         raise DataError(f"{kind} is two tables, requests and events: name a folder for them with -o")

@@ -18,10 +18,10 @@ from starlette.routing import Route
 
 from specbench.errors import DataError, UnreachableError
 from specbench.explain.verdict import headline
-from specbench.model.judged import Result
+from specbench.model.result import Result
 from specbench.report import render
-from specbench.report.policy import policy
-from specbench.report.result_file import read_result
+from specbench.report.formats.policy import policy
+from specbench.report.formats.result_json import read_result
 from specbench.store import REPORT
 
 NOT_YET = 409  # Flagger: anything but 200 to 202 is a no

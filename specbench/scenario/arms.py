@@ -3,10 +3,10 @@
 from typing import NoReturn
 
 from specbench.errors import ScenarioError
-from specbench.model.asked import ARMS, Arm, ArmName, Launch, Schedule
-from specbench.scenario.commands import READY, READY_ELSEWHERE, command_of
-from specbench.scenario.grammar import ArmForm, LaunchForm
-from specbench.scenario.text import Path, Text, dotted
+from specbench.model.scenario import ARMS, Arm, ArmName, Launch, Schedule
+from specbench.scenario.launch_commands import READY, READY_ELSEWHERE, launch_command
+from specbench.scenario.schema import ArmSchema, LaunchSchema
+from specbench.scenario.yaml_source import Path, YamlSource, key_path
 from specbench.urls import share_server
 
 # What an arm that is not the embedded engine may say under `options`: where its metrics are, beyond `metrics_url`.
@@ -15,7 +15,7 @@ METRICS_OPTIONS = {"metrics_api_key_env", "gpu_metrics_url", "gpus"}
 _SLEEP_ENV = {"VLLM_SERVER_DEV_MODE": "1"}  # vLLM has /sleep and /wake_up only then
 
 
-def arm_of(form: ArmForm, name: ArmName, text: Text) -> Arm:
+def arm_of(form: ArmSchema, name: ArmName, text: YamlSource) -> Arm:
     """The frozen arm.
 
     Raises:
@@ -36,7 +36,7 @@ def arm_of(form: ArmForm, name: ArmName, text: Text) -> Arm:
     return Arm(**form.model_dump(exclude={"engine", "model", "launch"}), engine=engine, model=model, launch=launch)
 
 
-def refuse_unfit_schedule(schedule: Schedule, arms: tuple[Arm, Arm], text: Text) -> None:
+def check_schedule(schedule: Schedule, arms: tuple[Arm, Arm], text: YamlSource) -> None:
     """Nothing, where both arms can be run as the schedule asks.
 
     Raises:
@@ -53,7 +53,7 @@ def refuse_unfit_schedule(schedule: Schedule, arms: tuple[Arm, Arm], text: Text)
         _refuse(where, "simultaneous needs two engines, and both arms have one url, however it is spelled; leave it out", text)
 
 
-def _launch(form: LaunchForm, arm: ArmForm, engine: str, path: Path, text: Text) -> Launch:
+def _launch(form: LaunchSchema, arm: ArmSchema, engine: str, path: Path, text: YamlSource) -> Launch:
     if engine == "embedded":
         _refuse(path, "specbench knows how to start the embedded engine: leave out launch", text)
     if form.command is not None and (form.program or form.model or form.arguments):
@@ -69,16 +69,16 @@ def _launch(form: LaunchForm, arm: ArmForm, engine: str, path: Path, text: Text)
     )
 
 
-def _ready_made(form: LaunchForm, arm: ArmForm, engine: str, path: Path, text: Text) -> tuple[str, ...]:
+def _ready_made(form: LaunchSchema, arm: ArmSchema, engine: str, path: Path, text: YamlSource) -> tuple[str, ...]:
     if form.model is None:
         _refuse(path, "needs a command, or a model for the engine's ready-made one", text)
     program = tuple(form.program) if form.program is not None else None
     try:
-        command = command_of(engine, program, form.model, arm.model or form.model, arm.speculative)
+        command = launch_command(engine, program, form.model, arm.model or form.model, arm.speculative)
     except ValueError as error:
         _refuse(path, str(error), text)
     return (*command, *(("--enable-sleep-mode",) if form.sleep else ()), *form.arguments)
 
 
-def _refuse(path: Path, why: str, text: Text) -> NoReturn:
-    raise ScenarioError(f"{text.where(path)}: {dotted(path)}: {why}")
+def _refuse(path: Path, why: str, text: YamlSource) -> NoReturn:
+    raise ScenarioError(f"{text.where(path)}: {key_path(path)}: {why}")

@@ -10,9 +10,9 @@ from dataclasses import dataclass, replace
 from typing import Any, TypeVar
 
 from specbench.errors import ScenarioError
-from specbench.model.asked import Design, Guardrail, Scenario
 from specbench.model.guardrails import RUN_WIDE
-from specbench.scenario.text import Path, Text, dotted, half_character, read_text
+from specbench.model.scenario import Design, Guardrail, Scenario
+from specbench.scenario.yaml_source import Path, YamlSource, key_path, lone_surrogate, read_text
 
 Level = TypeVar("Level", int, float)
 LEFT_OUT = "(left out)"
@@ -40,14 +40,14 @@ class Overrides:
     rate_up_to: float | None = None
 
 
-def overridden(text: Text, overrides: Overrides) -> dict[str, Any]:
+def apply_overrides(text: YamlSource, overrides: Overrides) -> dict[str, Any]:
     """The scenario's mapping as it reads once the command line has had its say.
 
     Raises:
         ScenarioError: A key of `--set` names no place, an arm is no mapping, or a word cannot be stored.
     """
     for word in flags_of(overrides):
-        if (half := half_character(word)) is not None:
+        if (half := lone_surrogate(word)) is not None:
             raise ScenarioError(f"the command line's {word!a} {half}; write the whole character itself")
     tree: dict[str, Any] = dict(text.value)
     urls = (("baseline", overrides.baseline_url), ("speculative", overrides.speculative_url))
@@ -92,12 +92,12 @@ def _without_engine(tree: dict[str, Any], arm: str) -> dict[str, Any]:
     return kept
 
 
-def _set_in_arms(text: Text, flag: str, tree: Any, path: Path, value: Any) -> Any:
+def _set_in_arms(text: YamlSource, flag: str, tree: Any, path: Path, value: Any) -> Any:
     try:
         return _set(tree, path, value)
     except TypeError:
         above = path[:-1]
-        raise ScenarioError(f"{text.where(above)}: {dotted(above)}: must be a mapping for {flag} to change it") from None
+        raise ScenarioError(f"{text.where(above)}: {key_path(above)}: must be a mapping for {flag} to change it") from None
 
 
 def _path_of(key: str) -> Path:
@@ -125,7 +125,7 @@ def _set(tree: Any, path: Path, value: Any) -> Any:
     return {**tree, head: _set(tree.get(head), rest, value)}
 
 
-def narrowed(scenario: Scenario, up_to: float | None, rate_up_to: float | None) -> Scenario:
+def limit_loads(scenario: Scenario, up_to: float | None, rate_up_to: float | None) -> Scenario:
     """The scenario with the levels of concurrency, and the rates, that lie no higher; None leaves them as they are.
 
     Guardrails stay as they were asked, so that runs cited for the places still match. But a run-wide one that is asked of no

@@ -11,14 +11,14 @@ from dataclasses import dataclass, replace
 from pydantic import ValidationError
 
 from specbench.errors import ScenarioError
-from specbench.model.asked import Band, BlockSize, Guardrail, Matrix, Sampling, Scenario, Success, Workload
 from specbench.model.guardrails import effective_guardrails
 from specbench.model.metrics import METRICS
-from specbench.scenario.arms import arm_of, refuse_unfit_schedule
-from specbench.scenario.designs import designed
-from specbench.scenario.grammar import GuardrailForm, MatrixForm, ScenarioForm, WorkloadForm
-from specbench.scenario.overrides import Overrides, flags_of, narrowed, overridden
-from specbench.scenario.text import Path, Text, dotted, half_character, read_text, scalar
+from specbench.model.scenario import Bin, BlockSize, Guardrail, Matrix, Sampling, Scenario, Success, Workload
+from specbench.scenario.arms import arm_of, check_schedule
+from specbench.scenario.experiment_design import apply_design
+from specbench.scenario.overrides import Overrides, apply_overrides, flags_of, limit_loads
+from specbench.scenario.schema import GuardrailSchema, MatrixSchema, ScenarioSchema, WorkloadSchema
+from specbench.scenario.yaml_source import Path, YamlSource, key_path, lone_surrogate, read_text, scalar
 from specbench.urls import without_secrets
 
 __all__ = ["PROFILES", "Overrides", "Profile", "parse_scenario"]
@@ -53,21 +53,21 @@ def parse_scenario(content: str, name: str, overrides: Overrides) -> Scenario:
     """
     if overrides.design == "aa" and overrides.place:
         raise ScenarioError("--place: an A/A (--aa) is what other runs cite, and cites none itself; leave --place out")
-    if (half := half_character(name)) is not None:
+    if (half := lone_surrogate(name)) is not None:
         raise ScenarioError(f"{name!a}: the file's name {half}; rename the file")
     text = read_text(content, name)
     if not isinstance(text.value, dict):
         raise ScenarioError(f"{name}:1: a scenario is a mapping that starts with `name:`")
-    tree = overridden(text, overrides)
+    tree = apply_overrides(text, overrides)
     try:
-        form = ScenarioForm.model_validate(tree)
+        form = ScenarioSchema.model_validate(tree)
     except ValidationError as error:
         raise ScenarioError(_first_problem(error, text)) from None
     whole = replace(_frozen(form, text, content, overrides.profile or DEFAULT_PROFILE), flags=flags_of(overrides))
-    return designed(narrowed(whole, overrides.up_to, overrides.rate_up_to), overrides.design)
+    return apply_design(limit_loads(whole, overrides.up_to, overrides.rate_up_to), overrides.design)
 
 
-def _first_problem(error: ValidationError, text: Text) -> str:
+def _first_problem(error: ValidationError, text: YamlSource) -> str:
     problem = error.errors(include_url=False)[0]
     path: Path = tuple(part for part in problem["loc"] if not (isinstance(part, str) and part.startswith("function-")))
     given = problem.get("input")
@@ -89,10 +89,10 @@ def _first_problem(error: ValidationError, text: Text) -> str:
     if problem["type"] not in known and not isinstance(given, dict | list) and "never a key" not in message:
         shown = without_secrets(given) if isinstance(given, str) and path[-1:] in (("url",), ("metrics_url",)) else given
         message += f" (it is {shown!r})"
-    return f"{text.where(path)}: {dotted(path)}: {message}"
+    return f"{text.where(path)}: {key_path(path)}: {message}"
 
 
-def _frozen(form: ScenarioForm, text: Text, content: str, profile: str) -> Scenario:
+def _frozen(form: ScenarioSchema, text: YamlSource, content: str, profile: str) -> Scenario:
     if profile not in PROFILES:
         raise ScenarioError(f"--profile {profile}: there are {', '.join(PROFILES)}")
     matrix = _matrix(form.matrix, PROFILES[profile], text)
@@ -106,7 +106,7 @@ def _frozen(form: ScenarioForm, text: Text, content: str, profile: str) -> Scena
         )
     places = [form.place] if isinstance(form.place, str) else form.place or []
     arms = (arm_of(form.arms.baseline, "baseline", text), arm_of(form.arms.speculative, "speculative", text))
-    refuse_unfit_schedule(matrix.schedule, arms, text)
+    check_schedule(matrix.schedule, arms, text)
     return Scenario(
         name=form.name,
         path=text.name,
@@ -129,30 +129,30 @@ def _frozen(form: ScenarioForm, text: Text, content: str, profile: str) -> Scena
     )
 
 
-def _workload(form: WorkloadForm, text: Text) -> Workload:
+def _workload(form: WorkloadSchema, text: YamlSource) -> Workload:
     source: Path = ("workload", "source")
     if (form.source.corpus is None) == (form.source.dataset is None):
-        raise ScenarioError(f"{text.where(source)}: {dotted(source)}: name either a corpus or a dataset")
+        raise ScenarioError(f"{text.where(source)}: {key_path(source)}: name either a corpus or a dataset")
     if not form.streaming:
         where: Path = ("workload", "streaming")
-        raise ScenarioError(f"{text.where(where)}: {dotted(where)}: must be true, as latency per token needs a stream")
+        raise ScenarioError(f"{text.where(where)}: {key_path(where)}: must be true, as latency per token needs a stream")
     for key, names in (("bins", [b.name for b in form.bins]), ("sampling", [s.name for s in form.sampling])):
         for place, found in enumerate(names):
             if found in names[:place]:
                 path: Path = ("workload", key, place, "name")
-                raise ScenarioError(f"{text.where(path)}: {dotted(path)}: the name {found} is used twice")
+                raise ScenarioError(f"{text.where(path)}: {key_path(path)}: the name {found} is used twice")
     return Workload(
         **form.source.model_dump(),
         **form.model_dump(exclude={"source", "bins", "sampling"}),
-        bins=tuple(Band(**band.model_dump()) for band in form.bins),
+        bins=tuple(Bin(**band.model_dump()) for band in form.bins),
         sampling=tuple(Sampling(**sampling.model_dump()) for sampling in form.sampling),
     )
 
 
-def _matrix(form: MatrixForm, profile: Profile, text: Text) -> Matrix:
+def _matrix(form: MatrixSchema, profile: Profile, text: YamlSource) -> Matrix:
     where: Path = ("matrix", "concurrency")
     if len(set(form.concurrency)) != len(form.concurrency) or len(set(form.rate)) != len(form.rate):
-        raise ScenarioError(f"{text.where(where)}: {dotted(where)}: each level may stand once")
+        raise ScenarioError(f"{text.where(where)}: {key_path(where)}: each level may stand once")
     levels: Sequence[float] = (*form.concurrency, *form.rate)
     primary = form.primary if form.primary is not None else min(form.concurrency)
     for key, found in (("primary", (primary,)), ("optional", form.optional), ("traffic_share", map(_level, form.traffic_share))):
@@ -161,16 +161,16 @@ def _matrix(form: MatrixForm, profile: Profile, text: Text) -> Matrix:
                 path: Path = ("matrix", key)
                 given = f"{level:g}" if isinstance(level, float | int) else level
                 raise ScenarioError(
-                    f"{text.where(path)}: {dotted(path)}: {given} is none of the levels {', '.join(map(str, levels))}"
+                    f"{text.where(path)}: {key_path(path)}: {given} is none of the levels {', '.join(map(str, levels))}"
                 )
     if primary in form.optional:
         path = ("matrix", "optional")
-        raise ScenarioError(f"{text.where(path)}: {dotted(path)}: the primary level {primary:g} cannot be optional")
+        raise ScenarioError(f"{text.where(path)}: {key_path(path)}: the primary level {primary:g} cannot be optional")
     min_s = form.block.min_s or profile.min_s
     max_s = form.block.max_s or 3 * min_s + 30
     if max_s < min_s:
         path = ("matrix", "block", "max_s")
-        raise ScenarioError(f"{text.where(path)}: {dotted(path)}: must not be below min_s ({min_s:g})")
+        raise ScenarioError(f"{text.where(path)}: {key_path(path)}: must not be below min_s ({min_s:g})")
     return Matrix(
         **form.model_dump(include={"traffic", "arrivals", "schedule"}),
         concurrency=tuple(sorted(form.concurrency)),
@@ -194,17 +194,17 @@ def _level(key: str) -> float | str:
     return number if isinstance(number, float | int) and not isinstance(number, bool) else key
 
 
-def _guardrail(form: GuardrailForm, place: int, scenario: ScenarioForm, text: Text) -> Guardrail:
+def _guardrail(form: GuardrailSchema, place: int, scenario: ScenarioSchema, text: YamlSource) -> Guardrail:
     path: Path = ("guardrails", place)
     if form.metric not in METRICS:
         metric: Path = (*path, "metric")
-        raise ScenarioError(f"{text.where(metric)}: {dotted(metric)}: {_unknown_metric(form.metric)}")
+        raise ScenarioError(f"{text.where(metric)}: {key_path(metric)}: {_unknown_metric(form.metric)}")
     if (form.worse_by_at_most is None) == (form.slo is None) and form.role != "advisory":
-        raise ScenarioError(f"{text.where(path)}: {dotted(path)}: give either worse_by_at_most (relative) or slo (absolute)")
+        raise ScenarioError(f"{text.where(path)}: {key_path(path)}: give either worse_by_at_most (relative) or slo (absolute)")
     if METRICS[form.metric].direction == "higher" and (form.worse_by_at_most or 0.0) >= 1:
         margin: Path = (*path, "worse_by_at_most")
         raise ScenarioError(
-            f"{text.where(margin)}: {dotted(margin)}: {form.metric} cannot fall by more than 100%, so nothing would be guarded"
+            f"{text.where(margin)}: {key_path(margin)}: {form.metric} cannot fall by more than 100%, so nothing would be guarded"
         )
     levels: tuple[float, ...] = (*scenario.matrix.concurrency, *scenario.matrix.rate)
     for key, found, known in (
@@ -214,11 +214,11 @@ def _guardrail(form: GuardrailForm, place: int, scenario: ScenarioForm, text: Te
         for value in found:
             if value not in known:
                 where: Path = (*path, key)
-                raise ScenarioError(f"{text.where(where)}: {dotted(where)}: {value} is none of {', '.join(map(str, known))}")
+                raise ScenarioError(f"{text.where(where)}: {key_path(where)}: {value} is none of {', '.join(map(str, known))}")
     if form.bins is not None and scenario.matrix.traffic == "mixed":
         where = (*path, "bins")
         remedy = "set matrix.traffic to separate, or leave bins out"
-        raise ScenarioError(f"{text.where(where)}: {dotted(where)}: cells of mixed traffic are judged whole; {remedy}")
+        raise ScenarioError(f"{text.where(where)}: {key_path(where)}: cells of mixed traffic are judged whole; {remedy}")
     return Guardrail(
         **form.model_dump(include={"metric", "role", "slo", "required"}),
         margin=form.worse_by_at_most,

@@ -114,7 +114,7 @@ class Chunk(msgspec.Struct):
     stop_type: str | None = None
 
 
-class Doubtful(Chunk):
+class LenientChunk(Chunk):
     """An event with a count that no answer can have; it stands as not told."""
 
 
@@ -153,7 +153,7 @@ def _put_right(told: Any) -> Chunk:
                     plausible = 0 <= value <= MOST_TOKENS and value == int(value)
                     fields[name] = int(value) if plausible else None
                     doubtful = doubtful or not plausible
-    return msgspec.convert(told, Doubtful if doubtful else Chunk)
+    return msgspec.convert(told, LenientChunk if doubtful else Chunk)
 
 
 def _objects(told: Any, *path: str) -> list[dict[str, Any]]:

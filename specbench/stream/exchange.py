@@ -7,9 +7,9 @@ from dataclasses import dataclass
 
 import httptools
 
-from specbench.model.seen import Frame, Outcome, StampSource
-from specbench.stream.body import encoding_of
-from specbench.stream.framing import Framing
+from specbench.model.records import Outcome, StampSource, TimedRead
+from specbench.stream.decoded_body import encoding_of
+from specbench.stream.http_response import ResponseParser
 from specbench.units import ns_of_s
 
 STEP_NS = 200_000
@@ -26,7 +26,7 @@ _ERROR = re.compile(
     rb'|"(?:object|finish_reason)"\s*:\s*"error"'
     rb"|(?:^|[\r\n])event: ?error[\r\n]"
 )
-"""An error that says anything: some servers send an empty one in every event, which is none in `answer.py` either. The word as
+"""An error that says anything: some servers send an empty one in every event, which is none in `parse_stream.py` either. The word as
 a token of the answer is none."""
 
 LARGEST_HEAD = 256 * 1024
@@ -83,7 +83,7 @@ class Exchange:
         self.problem_text: str | None = None
         self.finished = False  # whether nothing more is to be read, for good or ill
         self.touched = False  # whether any byte of an answer has come: then the request must not be sent again
-        self.framing = Framing()
+        self.framing = ResponseParser()
         self.stamps = array("q")
         self.reads = array("q")
         self.firsts = array("q")
@@ -159,7 +159,7 @@ class Exchange:
         return whole
 
     @property
-    def looks_well(self) -> bool:
+    def looks_successful(self) -> bool:
         """Whether the answer looks like tokens from outside; what it says is for the decoder to judge.
 
         Where the body is encoded nothing of it can be seen, and status and problem decide.
@@ -204,7 +204,9 @@ class Exchange:
         return "user" if self._unstamped else "kernel"
 
 
-def frames_of(stamps: Iterable[int], reads: Iterable[int], pieces: Iterable[bytes], firsts: Iterable[int]) -> tuple[Frame, ...]:
+def frames_of(
+    stamps: Iterable[int], reads: Iterable[int], pieces: Iterable[bytes], firsts: Iterable[int]
+) -> tuple[TimedRead, ...]:
     """Frames out of columns of equal length; a first moment of UNKNOWN becomes None."""
     known = (None if first_ns == UNKNOWN else first_ns for first_ns in firsts)
-    return tuple(map(Frame, stamps, reads, pieces, known))
+    return tuple(map(TimedRead, stamps, reads, pieces, known))

@@ -6,8 +6,8 @@ from typing import Any
 
 import msgspec
 
-from specbench.model.seen import Capture, Outcome
-from specbench.stream.answer import Answer
+from specbench.model.records import Capture, Outcome
+from specbench.stream.parse_stream import ParsedStream
 
 EXCERPT = 200
 LONGEST_MESSAGE = 1000  # an engine's own words; what follows is what it was sent
@@ -19,7 +19,7 @@ FAILED_FINISHES = ("abort", "error", "repetition")
 """Finish reasons of engines that gave up on a request."""
 
 
-def outcome_of(capture: Capture, answer: Answer) -> tuple[Outcome, str | None]:
+def outcome_of(capture: Capture, answer: ParsedStream) -> tuple[Outcome, str | None]:
     """The outcome of an event stream and why, None where it ended well."""
     if answer.error is not None:
         return _told_error(answer.error)

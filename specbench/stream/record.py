@@ -7,12 +7,12 @@ from itertools import pairwise
 
 import msgspec
 
-from specbench.model.seen import Acceptance, Capture, Outcome, RequestRecord, StreamRule, TokenSource
-from specbench.stream.answer import Answer, read_answer
-from specbench.stream.body import arrivals, encoding_of, plain_frames
+from specbench.model.records import Capture, Outcome, RequestRecord, SpeculationCounts, StreamFormat, TokenSource
 from specbench.stream.chunks import MOST_TOKENS
+from specbench.stream.decoded_body import encoding_of, event_stamps, plain_frames
 from specbench.stream.outcome import outcome_of, outcome_of_document, outcome_of_status
-from specbench.stream.steps import censored, step_sizes, steps_of_moments, told_moments
+from specbench.stream.parse_stream import ParsedStream, parse_stream
+from specbench.stream.steps import censored, engine_timestamps, step_sizes, steps_of_moments
 from specbench.stream.tokens import attribute
 from specbench.units import NS_PER_MS
 
@@ -22,7 +22,7 @@ BURST_EVENTS = 10
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class RequestSpec:
     """What was asked for in this request: its bin, its sampling's name and its limit of output tokens."""
 
     bin: str
@@ -31,7 +31,7 @@ class Asked:
 
 
 @dataclass(frozen=True, slots=True)
-class Timeline:
+class EventTimes:
     """The content events of one answer in time: stamps since the request was sent, tokens, steps, censored indices."""
 
     event_ns: tuple[int, ...] = ()
@@ -44,17 +44,17 @@ class Timeline:
     burst_ns: int | None = None
 
 
-def record_of(capture: Capture, asked: Asked, rule: StreamRule) -> RequestRecord:
+def record_of(capture: Capture, asked: RequestSpec, rule: StreamFormat) -> RequestRecord:
     """The facts of one request, whatever became of it."""
     return record_and_text(capture, asked, rule)[0]
 
 
-def record_and_text(capture: Capture, asked: Asked, rule: StreamRule) -> tuple[RequestRecord, str]:
+def record_and_text(capture: Capture, asked: RequestSpec, rule: StreamFormat) -> tuple[RequestRecord, str]:
     """The facts of one request, and the text that it generated."""
     frames, undecodable = plain_frames(capture)
     body = b"".join([frame.data for frame in frames])
     answer, outcome, reason = _judged(capture, body, undecodable)
-    line = _timeline(capture, answer, rule, arrivals(frames, answer.ends))
+    line = _timeline(capture, answer, rule, event_stamps(frames, answer.ends))
     text = answer.text
     flags = {*answer.flags, *line.flags, *_flags(capture, answer)}
     return RequestRecord(
@@ -85,24 +85,24 @@ def record_and_text(capture: Capture, asked: Asked, rule: StreamRule) -> tuple[R
         end_ns=capture.end_ns - capture.sent_ns,
         text_chars=len(text),
         text_sha256=hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest(),
-        looping=looping(text),
+        looping=is_looping(text),
         acceptance=_acceptance(answer, rule),
         flags=tuple(sorted(flags)),
         burst_ns=line.burst_ns,
     ), text
 
 
-def _judged(capture: Capture, body: bytes, undecodable: str | None) -> tuple[Answer, Outcome, str | None]:
+def _judged(capture: Capture, body: bytes, undecodable: str | None) -> tuple[ParsedStream, Outcome, str | None]:
     """What the body said and how the request ended, by the kind of body that it is."""
     start = body.lstrip()[:1]
     if undecodable is not None:
-        return Answer(), "protocol_error", undecodable
+        return ParsedStream(), "protocol_error", undecodable
     if capture.status is not None and capture.status != 200 and capture.problem is None:
-        return Answer(), *outcome_of_status(capture.status, body, capture.headers.get("location"))
+        return ParsedStream(), *outcome_of_status(capture.status, body, capture.headers.get("location"))
     is_stream = "event-stream" in capture.headers.get("content-type", "") or b"data:" in body
     if capture.problem is None and (start in (b"{", b"[") or not is_stream):
-        return Answer(), *outcome_of_document(_document(body))
-    answer = read_answer(body)
+        return ParsedStream(), *outcome_of_document(_document(body))
+    answer = parse_stream(body)
     return answer, *outcome_of(capture, answer)
 
 
@@ -113,16 +113,16 @@ def _document(body: bytes) -> object:
         return None
 
 
-def _timeline(capture: Capture, answer: Answer, rule: StreamRule, stamps: Sequence[int]) -> Timeline:
+def _timeline(capture: Capture, answer: ParsedStream, rule: StreamFormat, stamps: Sequence[int]) -> EventTimes:
     if not stamps:
-        return Timeline()
+        return EventTimes()
     event_ns = tuple(stamp - capture.sent_ns for stamp in stamps)
     counted = attribute(answer, rule, event_ns.count(event_ns[0]))
     exact = counted.tokens if counted.source in ("running_usage", "token_ids") else (1,) * len(event_ns)
-    moments = None if rule.event_is_step else told_moments(answer.sampled_ms)
+    moments = None if rule.event_is_step else engine_timestamps(answer.sampled_ms)
     steps = step_sizes(event_ns, exact, rule) if moments is None else steps_of_moments(moments)
     first_answer = answer.answering.index(True) if True in answer.answering else None
-    return Timeline(
+    return EventTimes(
         event_ns=event_ns,
         event_tokens=counted.tokens,
         step_events=steps,
@@ -142,7 +142,7 @@ def _released_at_once(event_ns: Sequence[int], steps: Sequence[int] | None) -> b
     return close >= BURST_SHARE * (len(event_ns) - 1)
 
 
-def _acceptance(answer: Answer, rule: StreamRule) -> Acceptance | None:
+def _acceptance(answer: ParsedStream, rule: StreamFormat) -> SpeculationCounts | None:
     """What the engine told of its drafts for this request, read as its `StreamRule` says; None where no answer can
     have had as many."""
     told = _document(answer.account) if rule.answer_counts is not None and answer.account is not None else None
@@ -153,7 +153,7 @@ def _acceptance(answer: Answer, rule: StreamRule) -> Acceptance | None:
     return counts if largest <= MOST_TOKENS else None
 
 
-def _flags(capture: Capture, answer: Answer) -> set[str]:
+def _flags(capture: Capture, answer: ParsedStream) -> set[str]:
     flags = set()
     if encoding_of(capture.headers):
         flags.add("compressed_stream")
@@ -172,7 +172,7 @@ LOOP_TAILS = (160, 640)
 LOOP_REPEATS = 4
 
 
-def looping(text: str) -> bool:
+def is_looping(text: str) -> bool:
     """Whether a text ends in a loop: its last 160 or 640 characters are one piece at least four times over.
 
     A tail repeats a piece of p characters where it equals itself shifted by p. Degenerate answers make speculation look

@@ -10,10 +10,10 @@ from the one before are, as a batch is written in one go; a busy machine may cut
 from collections.abc import Sequence
 from itertools import groupby, pairwise
 
-from specbench.model.seen import StreamRule
+from specbench.model.records import StreamFormat
 
 
-def told_moments(sampled_ms: Sequence[float | None]) -> tuple[float, ...] | None:
+def engine_timestamps(sampled_ms: Sequence[float | None]) -> tuple[float, ...] | None:
     """When the engine had sampled each event's token, by its own clock; None where an event does not tell, or time went back."""
     told = tuple(moment for moment in sampled_ms if moment is not None)
     return told if len(told) == len(sampled_ms) and all(later >= earlier for earlier, later in pairwise(told)) else None
@@ -25,7 +25,7 @@ def steps_of_moments(moments: Sequence[float]) -> tuple[int, ...] | None:
     return None if len(sizes) == len(moments) else sizes
 
 
-def step_sizes(times_ns: Sequence[int], tokens: Sequence[int], rule: StreamRule) -> tuple[int, ...] | None:
+def step_sizes(times_ns: Sequence[int], tokens: Sequence[int], rule: StreamFormat) -> tuple[int, ...] | None:
     """How many consecutive content events each step holds; None where every event is a step.
 
     Args:
@@ -57,7 +57,7 @@ def censored(times_ns: Sequence[int], sizes: Sequence[int] | None) -> tuple[int,
     return tuple(found)
 
 
-def _joins(gap_ns: int, tokens: int, rule: StreamRule) -> bool:
+def _joins(gap_ns: int, tokens: int, rule: StreamFormat) -> bool:
     if rule.event_is_step:
         return tokens == 0
     return rule.burst_ns is not None and gap_ns <= rule.burst_ns

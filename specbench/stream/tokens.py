@@ -14,8 +14,8 @@ events              one token per event: a guess, unless the engine's rule says 
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from specbench.model.seen import StreamRule, TokenSource
-from specbench.stream.answer import Answer
+from specbench.model.records import StreamFormat, TokenSource
+from specbench.stream.parse_stream import ParsedStream
 
 NATURAL_END = "stop"
 
@@ -29,7 +29,7 @@ class Attribution:
     flags: tuple[str, ...]
 
 
-def attribute(answer: Answer, rule: StreamRule, at_first_stamp: int) -> Attribution:
+def attribute(answer: ParsedStream, rule: StreamFormat, at_first_stamp: int) -> Attribution:
     """Tokens per content event by the first of the rule's sources that the stream carries.
 
     Args:
@@ -51,7 +51,7 @@ def spread(total: int, places: int) -> tuple[int, ...]:
     return tuple((place + 1) * total // places - place * total // places for place in range(places))
 
 
-def _by(source: TokenSource, answer: Answer, rule: StreamRule, at_first_stamp: int) -> tuple[int, ...] | None:
+def _by(source: TokenSource, answer: ParsedStream, rule: StreamFormat, at_first_stamp: int) -> tuple[int, ...] | None:
     match source:
         case "token_ids":
             return _by_ids(answer, rule)
@@ -66,7 +66,7 @@ def _by(source: TokenSource, answer: Answer, rule: StreamRule, at_first_stamp: i
             return None  # a tokenizer is not at hand here; events are what is left
 
 
-def _by_ids(answer: Answer, rule: StreamRule) -> tuple[int, ...] | None:
+def _by_ids(answer: ParsedStream, rule: StreamFormat) -> tuple[int, ...] | None:
     """The number of ids of each event; None where events without ids leave tokens uncounted, or running usage knows better."""
     told = sum(ids for ids in answer.ids if ids is not None)
     unreconciled = bool(_reconciled(answer, told))
@@ -96,20 +96,20 @@ def _rises(counts: Sequence[int | None]) -> tuple[int, ...] | None:
     return tuple(rises) if before else None
 
 
-def _confirmed(answer: Answer, rule: StreamRule) -> tuple[int, ...] | None:
+def _confirmed(answer: ParsedStream, rule: StreamFormat) -> tuple[int, ...] | None:
     events = len(answer.ends)
     if rule.event_is_step or answer.output_tokens is None:
         return None
     return (1,) * events if answer.output_tokens == events or _uncounted_end(answer, events) else None
 
 
-def _reconciled(answer: Answer, tokens: int) -> tuple[str, ...]:
+def _reconciled(answer: ParsedStream, tokens: int) -> tuple[str, ...]:
     """A flag where the events' tokens do not add up to what the server counted."""
     agrees = answer.output_tokens is None or answer.output_tokens == tokens or _uncounted_end(answer, tokens)
     return () if agrees else ("tokens_unreconciled",)
 
 
-def _uncounted_end(answer: Answer, tokens: int) -> bool:
+def _uncounted_end(answer: ParsedStream, tokens: int) -> bool:
     """Whether the one token missing is the end token: engines count it, and most show no event for it."""
     return answer.finish_reason == NATURAL_END and answer.output_tokens == tokens + 1
 

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 
 import httpx
 
-from specbench.model.seen import Outcome
+from specbench.model.records import Outcome
 from specbench.stream.clock import now_ns, offset_ns
 from specbench.stream.connection import PlainConnection, connect
 from specbench.stream.exchange import Exchange, Timeouts

@@ -9,9 +9,9 @@ from itertools import chain
 from typing import Any, Generic, TypeVar
 from urllib.parse import urlsplit
 
-from specbench.telemetry.continuity import Continuity, continuity_of
-from specbench.telemetry.exposition import Exposition, Labels
-from specbench.telemetry.pages import Page, Scrape
+from specbench.telemetry.metrics_pages import Page, Scrape
+from specbench.telemetry.process_continuity import Continuity, continuity_of
+from specbench.telemetry.prometheus_text import Exposition, Labels
 
 T = TypeVar("T")
 # Which label sets of a page's family count, chosen among all of them.
@@ -20,7 +20,7 @@ NOT_ASKED = "not_asked: this engine has no metrics page, or none was named"
 
 
 @dataclass(frozen=True, slots=True)
-class Told(Generic[T]):
+class Quantity(Generic[T]):
     """A quantity, or None with the reason why it cannot be had."""
 
     value: T | None
@@ -28,7 +28,7 @@ class Told(Generic[T]):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Span:
+class ScrapeWindow:
     """The scrapes around and within one block. Counters are read from its ends, gauges from all of it.
 
     `paths` are those of the engine's own pages, the main one first; none where all pages are of one kind.
@@ -41,10 +41,10 @@ class Span:
     paths: tuple[str, ...] = ()
 
 
-def span_of(before: Scrape, during: Sequence[Scrape], after: Scrape, paths: tuple[str, ...] = ()) -> Span:
+def span_of(before: Scrape, during: Sequence[Scrape], after: Scrape, paths: tuple[str, ...] = ()) -> ScrapeWindow:
     """The span of these scrapes, with whether the same processes answered them all."""
     continuity = continuity_of([before, *during, after])
-    return Span(before=before, during=tuple(during), after=after, continuity=continuity, paths=paths)
+    return ScrapeWindow(before=before, during=tuple(during), after=after, continuity=continuity, paths=paths)
 
 
 def every_series(family: Collection[Labels]) -> Collection[Labels]:
@@ -52,69 +52,69 @@ def every_series(family: Collection[Labels]) -> Collection[Labels]:
     return family
 
 
-def rise(span: Span, stem: str, keep: Keep = every_series) -> Told[float]:
+def increase(span: ScrapeWindow, stem: str, keep: Keep = every_series) -> Quantity[float]:
     """How much a counter grew in the block: differences per series, summed over label sets and replicas.
 
     A series that is there only at the end was created in the block, by the same process, and started at 0. A family that
     is there at neither end is unknown, never 0, and so is a sum of which one replica did not tell its part.
     """
     if span.continuity.broken is not None:
-        return Told(None, span.continuity.broken)
+        return Quantity(None, span.continuity.broken)
     if any(_not_finite(page, stem, keep) for end in (span.before, span.after) for page in end.pages):
-        return Told(None, f"not_a_number: {stem} was NaN or infinite")
+        return Quantity(None, f"not_a_number: {stem} was NaN or infinite")
     start, end = (_reading(scrape, span.paths, stem, keep) for scrape in (span.before, span.after))
     if end.value is None:
-        return Told(None, end.reason)
+        return Quantity(None, end.reason)
     unread = [page.absent for page in span.before.pages if page.absent and any(url == page.url for url, _ in end.value)]
     if unread or (start.value is None and start.reason != not_exposed(stem)):
-        return Told(None, start.reason if not unread else unread[0])
+        return Quantity(None, start.reason if not unread else unread[0])
     begun = start.value or {}
-    return Told(sum(value - begun.get(series, 0.0) for series, value in end.value.items()))
+    return Quantity(sum(value - begun.get(series, 0.0) for series, value in end.value.items()))
 
 
-def rise_by_label(span: Span, stem: str, label: str) -> Told[dict[str, float]]:
+def increase_by_label(span: ScrapeWindow, stem: str, label: str) -> Quantity[dict[str, float]]:
     """How much a counter grew in the block for each value of one of its labels, summed over the others."""
-    total = rise(span, stem)
+    total = increase(span, stem)
     if total.value is None:
-        return Told(None, total.reason)
+        return Quantity(None, total.reason)
     names = {dict(labels).get(label) for page in span.after.pages for labels, _ in _series(page, stem)}
-    rises = {name: rise(span, stem, _label_is(label, name)) for name in names}
-    return Told({name: told.value for name, told in rises.items() if name is not None and told.value is not None})
+    rises = {name: increase(span, stem, _label_is(label, name)) for name in names}
+    return Quantity({name: told.value for name, told in rises.items() if name is not None and told.value is not None})
 
 
-def observed_mean(span: Span, stem: str, keep: Keep = every_series) -> Told[float]:
+def observed_mean(span: ScrapeWindow, stem: str, keep: Keep = every_series) -> Quantity[float]:
     """Mean of what a histogram or summary observed in the block: rise of `_sum` ÷ rise of `_count`."""
-    total, count = rise(span, f"{stem}_sum", keep), rise(span, f"{stem}_count", keep)
+    total, count = increase(span, f"{stem}_sum", keep), increase(span, f"{stem}_count", keep)
     if total.value is None or count.value is None:
-        return Told(None, total.reason or count.reason)
+        return Quantity(None, total.reason or count.reason)
     if count.value == 0:
-        return Told(None, f"no_observation: {stem} saw nothing in this block")
-    return Told(total.value / count.value)
+        return Quantity(None, f"no_observation: {stem} saw nothing in this block")
+    return Quantity(total.value / count.value)
 
 
-def gauge_peak(span: Span, stem: str, keep: Keep = every_series) -> Told[float]:
+def gauge_peak(span: ScrapeWindow, stem: str, keep: Keep = every_series) -> Quantity[float]:
     """The highest value of any series of a gauge at any scrape, those at the ends included."""
     return _of_moments(span, [span.before, *span.during, span.after], stem, keep, lambda rows: max(map(max, rows)))
 
 
-def gauge_mean(span: Span, stem: str, keep: Keep = every_series) -> Told[float]:
+def gauge_mean(span: ScrapeWindow, stem: str, keep: Keep = every_series) -> Quantity[float]:
     """Mean over the scrapes within the block of a gauge summed over its series and replicas.
 
     The ends stay out of it: the engine is idle there, by design.
     """
     if not span.during:
-        return Told(None, f"not_sampled: {stem} was not scraped within the block")
+        return Quantity(None, f"not_sampled: {stem} was not scraped within the block")
     return _of_moments(span, span.during, stem, keep, lambda rows: sum(map(sum, rows)) / len(rows))
 
 
-def exposes(span: Span, stem: str) -> bool:
+def exposes(span: ScrapeWindow, stem: str) -> bool:
     """Whether any page at the end of the block has a series of that name, or had at its start."""
     return any(_series(page, stem) for end in (span.before, span.after) for page in end.pages)
 
 
-def whole(told: Told[float]) -> Told[int]:
+def whole(told: Quantity[float]) -> Quantity[int]:
     """The same count as an integer."""
-    return Told(None if told.value is None else round(told.value), told.reason)
+    return Quantity(None if told.value is None else round(told.value), told.reason)
 
 
 def not_exposed(stem: str) -> str:
@@ -122,7 +122,7 @@ def not_exposed(stem: str) -> str:
     return f"not_exposed: no series {stem}"
 
 
-def records(span: Span) -> list[Mapping[str, Any]]:
+def records(span: ScrapeWindow) -> list[Mapping[str, Any]]:
     """Every record that the JSON pages handed out in the block, in order; such pages give each record once.
 
     What the first scrape drained belongs to the time before the block.
@@ -131,14 +131,14 @@ def records(span: Span) -> list[Mapping[str, Any]]:
 
 
 def _of_moments(
-    span: Span, scrapes: Sequence[Scrape], stem: str, keep: Keep, combine: Callable[[list[list[float]]], float]
-) -> Told[float]:
+    span: ScrapeWindow, scrapes: Sequence[Scrape], stem: str, keep: Keep, combine: Callable[[list[list[float]]], float]
+) -> Quantity[float]:
     readings = [_reading(scrape, span.paths, stem, keep) for scrape in scrapes]
     rows = [list(reading.value.values()) for reading in readings if reading.value is not None]
-    return Told(combine(rows)) if rows else Told(None, readings[0].reason)
+    return Quantity(combine(rows)) if rows else Quantity(None, readings[0].reason)
 
 
-def _reading(scrape: Scrape, paths: tuple[str, ...], stem: str, keep: Keep) -> Told[dict[tuple[str, Labels], float]]:
+def _reading(scrape: Scrape, paths: tuple[str, ...], stem: str, keep: Keep) -> Quantity[dict[tuple[str, Labels], float]]:
     """The values of a family at one moment by URL and labels; None where a part of them is missing.
 
     A page that did not answer matters where another of its kind has the family: then it is a replica, and the rest
@@ -148,10 +148,10 @@ def _reading(scrape: Scrape, paths: tuple[str, ...], stem: str, keep: Keep) -> T
     silent = {_kind(page.url, paths): page.absent for page in scrape.pages if page.absent}
     gap = next((silent[kind] for url, _ in found if (kind := _kind(url, paths)) in silent), None)
     if found and gap is None:
-        return Told(found)
+        return Quantity(found)
     if gap is None and any(page.samples is not None for page in scrape.pages):
-        return Told(None, not_exposed(stem))
-    return Told(None, gap or next(iter(silent.values()), NOT_ASKED))
+        return Quantity(None, not_exposed(stem))
+    return Quantity(None, gap or next(iter(silent.values()), NOT_ASKED))
 
 
 def _kind(url: str, paths: tuple[str, ...]) -> str:

@@ -1,19 +1,19 @@
 """Asks an endpoint, before any load, who it is and what it says of itself.
 
-What the answers mean is known by each engine's file; whether two endpoints may be compared is for `fair.py`.
+What the answers mean is known by each engine's file; whether two endpoints may be compared is for `arms/comparability.py`.
 """
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from specbench.errors import RefusedError, UnreachableError
-from specbench.model.asked import Arm, ArmName
-from specbench.model.seen import Endpoint
+from specbench.model.records import Endpoint
+from specbench.model.scenario import Arm, ArmName
 from specbench.telemetry import ENGINES
-from specbench.telemetry.engine import Engine
-from specbench.telemetry.facts import about, fingerprint, model_names, token_ids, with_sources
-from specbench.telemetry.fetch import Getter, proxy_name
-from specbench.telemetry.pages import REMEDIES, Answer, Answers
+from specbench.telemetry.endpoint_facts import about, fingerprint, model_names, token_ids, with_sources
+from specbench.telemetry.engine import EngineSupport
+from specbench.telemetry.http import HttpGetter, proxy_name
+from specbench.telemetry.metrics_pages import REMEDIES, HttpAnswer, HttpAnswers
 
 MODELS = "/v1/models"
 TIMEOUT_S = 5.0
@@ -22,7 +22,7 @@ PROBE_TEXT = "Tokens: naïve café, 今日は世界, 12345 == x[i] += 1;\n\t  de
 
 
 @dataclass(frozen=True, slots=True)
-class Served:
+class ServedEndpoint:
     """Where a model is served: the base URL without `/v1`, the headers that requests carry, and the model to ask for."""
 
     url: str
@@ -30,10 +30,10 @@ class Served:
     model: str
 
 
-def ask(url: str, headers: Mapping[str, str], paths: Sequence[str]) -> Answers:
+def get_all(url: str, headers: Mapping[str, str], paths: Sequence[str]) -> HttpAnswers:
     """What each of these paths answers, by path; the ones after a refused connection are not asked and left out."""
-    answers: dict[str, Answer] = {}
-    with Getter() as getter:
+    answers: dict[str, HttpAnswer] = {}
+    with HttpGetter() as getter:
         for path in paths:
             answers[path] = getter.get(url + path, headers, TIMEOUT_S)
             if not answers[path].connected:
@@ -51,7 +51,7 @@ def served_model(url: str, headers: Mapping[str, str], named: str | None, arm: A
         UnreachableError: nothing answers there.
         RefusedError: it lists another model, or no model or several and none was named.
     """
-    answers = ask(url, headers, [MODELS])
+    answers = get_all(url, headers, [MODELS])
     answer = answers[MODELS]
     where = url if arm is None else f"arms.{arm}: {url}"
     if answer.failure is not None and (arm is not None or named is None or not answer.connected):
@@ -67,17 +67,17 @@ def served_model(url: str, headers: Mapping[str, str], named: str | None, arm: A
     return named
 
 
-def recognise(url: str, headers: Mapping[str, str]) -> Engine | None:
+def recognise(url: str, headers: Mapping[str, str]) -> EngineSupport | None:
     """The engine that serves `url` (without `/v1`), told by its answers; None where nothing answers as an engine does.
 
     Order: the table's, so that a plain OpenAI endpoint is what is left when no engine knows itself.
     """
     paths = dict.fromkeys(path for engine in ENGINES.values() for path in engine.fact_paths)
-    answers = ask(url, headers, list(paths))
+    answers = get_all(url, headers, list(paths))
     return next((engine for engine in ENGINES.values() if engine.recognises(answers)), None)
 
 
-def endpoint_of(name: ArmName, arm: Arm, served: Served, engine: Engine) -> Endpoint:
+def endpoint_of(name: ArmName, arm: Arm, served: ServedEndpoint, engine: EngineSupport) -> Endpoint:
     """What the endpoint of one arm says of itself, and for the rest what the scenario declares.
 
     Args:
@@ -86,7 +86,7 @@ def endpoint_of(name: ArmName, arm: Arm, served: Served, engine: Engine) -> Endp
         served: Where it is and which model is asked for.
         engine: Whose file knows what the answers mean.
     """
-    answers = about(ask(served.url, served.headers, engine.fact_paths), served.model)
+    answers = about(get_all(served.url, served.headers, engine.fact_paths), served.model)
     read = {"model": served.model, "proxy": proxy_name(served.url) or "none", **engine.facts(answers)}
     if engine.recognises(answers):
         read["engine"] = engine.name
@@ -105,7 +105,7 @@ def endpoint_of(name: ArmName, arm: Arm, served: Served, engine: Engine) -> Endp
     )
 
 
-def _unlisted(answer: Answer, models: list[str]) -> str:
+def _unlisted(answer: HttpAnswer, models: list[str]) -> str:
     """Why no model can be chosen, and what to do."""
     if models:
         few = ", ".join(models[:5]) + (", ..." if len(models) > 5 else "")
@@ -118,11 +118,11 @@ def _unlisted(answer: Answer, models: list[str]) -> str:
     )
 
 
-def _tokenizer(served: Served, engine: Engine) -> str | None:
+def _tokenizer(served: ServedEndpoint, engine: EngineSupport) -> str | None:
     """The tokenizer by what it does: the number of ids of a fixed text and their fingerprint."""
     if engine.tokenize is None:
         return None
     path, body = engine.tokenize(served.model, PROBE_TEXT)
-    with Getter() as getter:
+    with HttpGetter() as getter:
         ids = token_ids(getter.post(served.url + path, served.headers, TIMEOUT_S, body).json())
     return None if ids is None else f"{len(ids)} ids {fingerprint(' '.join(map(str, ids)))}"

@@ -7,19 +7,19 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, fields
 from typing import Any
 
-from specbench.model.asked import Route
-from specbench.model.seen import StreamRule, Telemetry
-from specbench.telemetry.counters import NOT_ASKED, Span, Told, span_of
+from specbench.model.records import StreamFormat, Telemetry
+from specbench.model.scenario import Route
+from specbench.telemetry.counters import NOT_ASKED, Quantity, ScrapeWindow, span_of
 from specbench.telemetry.gpu import gpu_quantities
-from specbench.telemetry.pages import Answers, Scrape
+from specbench.telemetry.metrics_pages import HttpAnswers, Scrape
 
-Quantities = dict[str, Told[Any]]
+Quantities = dict[str, Quantity[Any]]
 
 _QUANTITIES = frozenset(field.name for field in fields(Telemetry)) - {"reset", "restarts", "absent"}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Engine:
+class EngineSupport:
     """One kind of serving engine.
 
     `request_extras(route, streaming)` is what a request body gains so that the answer tells how many tokens an event holds.
@@ -32,17 +32,17 @@ class Engine:
 
     name: str
     label: str
-    stream: StreamRule
+    stream: StreamFormat
     request_extras: Callable[[Route, bool], dict[str, Any]]
     metrics_paths: tuple[str, ...]
-    read: Callable[[Span], Quantities]
+    read: Callable[[ScrapeWindow], Quantities]
     fact_paths: tuple[str, ...]
-    recognises: Callable[[Answers], bool]
-    facts: Callable[[Answers], dict[str, str]]
+    recognises: Callable[[HttpAnswers], bool]
+    facts: Callable[[HttpAnswers], dict[str, str]]
     tokenize: Callable[[str, str], tuple[str, dict[str, Any]]] | None = None
 
 
-def telemetry_of(before: Scrape, during: Sequence[Scrape], after: Scrape, engine: Engine) -> Telemetry:
+def telemetry_of(before: Scrape, during: Sequence[Scrape], after: Scrape, engine: EngineSupport) -> Telemetry:
     """What the engine said of itself over one block: counters as differences, gauges as peak and mean.
 
     Args:
@@ -61,7 +61,7 @@ def telemetry_of(before: Scrape, during: Sequence[Scrape], after: Scrape, engine
         # An exporter that is silent must not take away what the engine itself tells.
         told |= {name: one for name, one in exporter.items() if one.value is not None or told.get(name, one).value is None}
     silent = next((page.absent for page in after.pages if page.absent), NOT_ASKED)
-    told["restarts"] = Told(span.continuity.restarts, span.continuity.broken or silent)
+    told["restarts"] = Quantity(span.continuity.restarts, span.continuity.broken or silent)
     absent = dict.fromkeys(_QUANTITIES - told.keys(), f"not_told: {engine.label} does not tell it")
     absent |= {name: one.reason or "unknown: nothing says why" for name, one in told.items() if one.value is None}
     values = {name: one.value for name, one in told.items() if "." not in name}

@@ -4,9 +4,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from specbench.telemetry.counters import Told
-from specbench.telemetry.exposition import Key, Labels
-from specbench.telemetry.pages import Answer, Page, Scrape, page_of
+from specbench.telemetry.counters import Quantity
+from specbench.telemetry.metrics_pages import HttpAnswer, Page, Scrape, page_of
+from specbench.telemetry.prometheus_text import Key, Labels
 
 BYTES_PER_MIB = 1024 * 1024
 MILLI = 1e-3
@@ -27,7 +27,7 @@ class GpuReading:
     power_w: float | None
 
 
-def gpu_page_of(answer: Answer, gpus: frozenset[str]) -> Page:
+def gpu_page_of(answer: HttpAnswer, gpus: frozenset[str]) -> Page:
     """The exporter's page without the GPUs that are not this arm's; `gpus` holds indices or UUIDs, none for all."""
     page = page_of(answer)
     if page.samples is None or not gpus:
@@ -43,27 +43,27 @@ def reading_of(pages: Sequence[Page]) -> GpuReading:
     return GpuReading(memory_bytes=_scaled(_sum(pages, _MEMORY), BYTES_PER_MIB), power_w=_sum(pages, _POWER))
 
 
-def gpu_quantities(before: Scrape, during: Sequence[Scrape], after: Scrape) -> dict[str, Told[Any]]:
+def gpu_quantities(before: Scrape, during: Sequence[Scrape], after: Scrape) -> dict[str, Quantity[Any]]:
     """Memory peak, mean power under load and energy of one block, as the exporter pages tell them."""
     all_memory = [used for one in (before, *during, after) if (used := reading_of(one.gpu_pages).memory_bytes) is not None]
     power = [watts for one in during if (watts := reading_of(one.gpu_pages).power_w) is not None]
     return {
-        "memory_bytes_peak": Told(round(max(all_memory))) if all_memory else _none((before, *during, after), _MEMORY[0]),
-        "power_w_mean": Told(sum(power) / len(power)) if power else _none(during or (before, after), _POWER[0]),
+        "memory_bytes_peak": Quantity(round(max(all_memory))) if all_memory else _none((before, *during, after), _MEMORY[0]),
+        "power_w_mean": Quantity(sum(power) / len(power)) if power else _none(during or (before, after), _POWER[0]),
         "energy_j": _energy_used(before, after),
     }
 
 
-def _energy_used(before: Scrape, after: Scrape) -> Told[float]:
+def _energy_used(before: Scrape, after: Scrape) -> Quantity[float]:
     """The energy of each GPU since the opening scrape, summed; counters run from the driver's start, so both ends are needed."""
     start, end = _energy_mj(before.gpu_pages), _energy_mj(after.gpu_pages)
     if not (start or end) or any(page.absent for page in (*before.gpu_pages, *after.gpu_pages)):
         return _none((before, after), _ENERGY[0])
     if start.keys() != end.keys():
-        return Told(None, "not_exposed: a GPU told its energy at one end of the block only")
+        return Quantity(None, "not_exposed: a GPU told its energy at one end of the block only")
     if any(end[gpu] < start[gpu] for gpu in end):
-        return Told(None, "counter_reset: the GPU driver restarted within the block")
-    return Told(sum(end[gpu] - start[gpu] for gpu in end) * MILLI)
+        return Quantity(None, "counter_reset: the GPU driver restarted within the block")
+    return Quantity(sum(end[gpu] - start[gpu] for gpu in end) * MILLI)
 
 
 def _sum(pages: Sequence[Page], names: tuple[str, ...]) -> float | None:
@@ -98,6 +98,6 @@ def _scaled(value: float | None, factor: float) -> float | None:
     return None if value is None else value * factor
 
 
-def _none(scrapes: Sequence[Scrape], name: str) -> Told[Any]:
+def _none(scrapes: Sequence[Scrape], name: str) -> Quantity[Any]:
     absent = next((page.absent for scrape in scrapes for page in scrape.gpu_pages if page.absent), None)
-    return Told(None, absent or f"not_exposed: no series {name}, or not sampled")
+    return Quantity(None, absent or f"not_exposed: no series {name}, or not sampled")

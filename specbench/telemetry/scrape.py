@@ -10,13 +10,13 @@ from dataclasses import dataclass, replace
 from types import TracebackType
 from urllib.parse import urlsplit
 
-from specbench.keys import key_header
-from specbench.model.asked import Arm
+from specbench.credentials import key_header
+from specbench.model.scenario import Arm
 from specbench.telemetry.counters import span_of
-from specbench.telemetry.engine import Engine
-from specbench.telemetry.fetch import Getter, origin
+from specbench.telemetry.engine import EngineSupport
 from specbench.telemetry.gpu import gpu_page_of
-from specbench.telemetry.pages import Answer, Scrape, page_of
+from specbench.telemetry.http import HttpGetter, origin
+from specbench.telemetry.metrics_pages import HttpAnswer, Scrape, page_of
 
 TIMEOUT_S = 2.0
 PERIOD_S = 1.0
@@ -39,11 +39,11 @@ class MetricsSource:
 class _Raw:
     at_ns: int
     wall_s: float
-    answers: tuple[Answer, ...]
-    gpu_answers: tuple[Answer, ...]
+    answers: tuple[HttpAnswer, ...]
+    gpu_answers: tuple[HttpAnswer, ...]
 
 
-def metrics_source(arm: Arm, url: str, headers: Mapping[str, str], engine: Engine) -> MetricsSource:
+def metrics_source(arm: Arm, url: str, headers: Mapping[str, str], engine: EngineSupport) -> MetricsSource:
     """Where to scrape: beside the API at `url` (without `/v1`), or at the arm's `metrics_url`, replicas separated by commas.
 
     The arm's headers, its key among them, go to the API's own origin only. A key of the metrics' own, in the variable that
@@ -67,11 +67,11 @@ def metrics_source(arm: Arm, url: str, headers: Mapping[str, str], engine: Engin
 
 def scrape(source: MetricsSource) -> Scrape:
     """All metrics pages of one arm, now."""
-    with Getter() as getter:
+    with HttpGetter() as getter:
         return _parsed(_fetched(getter, source), source.gpus)
 
 
-def scrape_idle(source: MetricsSource, engine: Engine, limit_s: float = IDLE_LIMIT_S) -> Scrape:
+def scrape_idle(source: MetricsSource, engine: EngineSupport, limit_s: float = IDLE_LIMIT_S) -> Scrape:
     """All metrics pages once the engine runs and queues nothing, or after `limit_s`; at once where it does not tell.
 
     Several counters move only when a request ends, so a scrape of a busy engine counts too little. What a page hands out
@@ -79,7 +79,7 @@ def scrape_idle(source: MetricsSource, engine: Engine, limit_s: float = IDLE_LIM
     """
     deadline = time.monotonic() + limit_s
     tries: list[Scrape] = []
-    with Getter() as getter:
+    with HttpGetter() as getter:
         while True:
             tries.append(_parsed(_fetched(getter, source), source.gpus))
             if not _busy(tries[-1], engine) or time.monotonic() >= deadline:
@@ -111,12 +111,12 @@ class Sampler:
         self.scrapes = tuple(_parsed(raw, self._source.gpus) for raw in self._raw)
 
     def _sample(self) -> None:
-        with Getter() as getter:
+        with HttpGetter() as getter:
             while not self._stop.wait(self._period_s):
                 self._raw.append(_fetched(getter, self._source))
 
 
-def _fetched(getter: Getter, source: MetricsSource) -> _Raw:
+def _fetched(getter: HttpGetter, source: MetricsSource) -> _Raw:
     at_ns, wall_s = time.monotonic_ns(), time.time()
     answers = tuple(getter.get(url, headers, TIMEOUT_S) for url, headers in source.urls)
     gpu_answers = tuple(getter.get(url, headers, TIMEOUT_S) for url, headers in source.gpu_urls)
@@ -132,7 +132,7 @@ def _parsed(raw: _Raw, gpus: frozenset[str]) -> Scrape:
     )
 
 
-def _busy(scrape: Scrape, engine: Engine) -> bool:
+def _busy(scrape: Scrape, engine: EngineSupport) -> bool:
     told = engine.read(span_of(scrape, [scrape], scrape, engine.metrics_paths))
     return any(told[name].value for name in ("running_mean", "waiting_mean") if name in told)
 

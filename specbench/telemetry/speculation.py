@@ -5,12 +5,12 @@ Counts only: what they mean for a verdict (lengths, rates, alpha) is computed in
 
 from collections.abc import Mapping, Sequence
 
-from specbench.model.seen import Acceptance
-from specbench.telemetry.counters import Span, Told, rise, rise_by_label, whole
+from specbench.model.records import SpeculationCounts
+from specbench.telemetry.counters import Quantity, ScrapeWindow, increase, increase_by_label, whole
 from specbench.telemetry.engine import Quantities
 
 
-def counted(span: Span, prefix: str) -> Quantities:
+def counted(span: ScrapeWindow, prefix: str) -> Quantities:
     """`acceptance` from the four counters that vLLM named first and llama.cpp, LMDeploy and others took over.
 
     A family that exists at 0 gives counts of 0 (nothing drafted); one that does not exist gives None.
@@ -19,26 +19,28 @@ def counted(span: Span, prefix: str) -> Quantities:
         span: The block.
         prefix: What comes before `num_drafts`, as in "vllm:spec_decode_".
     """
-    rounds = whole(rise(span, f"{prefix}num_drafts"))
-    drafted = whole(rise(span, f"{prefix}num_draft_tokens"))
-    accepted = whole(rise(span, f"{prefix}num_accepted_tokens"))
-    positions = rise_by_label(span, f"{prefix}num_accepted_tokens_per_pos", "position")
+    rounds = whole(increase(span, f"{prefix}num_drafts"))
+    drafted = whole(increase(span, f"{prefix}num_draft_tokens"))
+    accepted = whole(increase(span, f"{prefix}num_accepted_tokens"))
+    positions = increase_by_label(span, f"{prefix}num_accepted_tokens_per_pos", "position")
     if drafted.value is None and accepted.value is None:
-        return {"acceptance": Told(None, drafted.reason)}
+        return {"acceptance": Quantity(None, drafted.reason)}
     per_position = None if positions.value is None else per_position_of(positions.value)
-    counts = Acceptance(rounds=rounds.value, drafted=drafted.value, accepted=accepted.value, per_position=per_position)
+    counts = SpeculationCounts(rounds=rounds.value, drafted=drafted.value, accepted=accepted.value, per_position=per_position)
     parts: Quantities = {"rounds": rounds, "drafted": drafted, "accepted": accepted, "per_position": positions}
-    return checked(counts) | {f"acceptance.{name}": Told(None, part.reason) for name, part in parts.items() if part.value is None}
+    return checked(counts) | {
+        f"acceptance.{name}": Quantity(None, part.reason) for name, part in parts.items() if part.value is None
+    }
 
 
-def checked(counts: Acceptance) -> Quantities:
+def checked(counts: SpeculationCounts) -> Quantities:
     """`acceptance`, refused where it cannot be true: more tokens accepted than drafted, or more rounds than drafted tokens."""
     drafted, accepted, rounds = counts.drafted, counts.accepted, counts.rounds
     if drafted is not None and accepted is not None and accepted > drafted:
-        return {"acceptance": Told(None, f"inconsistent: {accepted} tokens accepted of {drafted} drafted")}
+        return {"acceptance": Quantity(None, f"inconsistent: {accepted} tokens accepted of {drafted} drafted")}
     if drafted is not None and rounds is not None and rounds > drafted:
-        return {"acceptance": Told(None, f"inconsistent: {rounds} rounds drafted {drafted} tokens")}
-    return {"acceptance": Told(counts)}
+        return {"acceptance": Quantity(None, f"inconsistent: {rounds} rounds drafted {drafted} tokens")}
+    return {"acceptance": Quantity(counts)}
 
 
 def per_position_of(by_position: Mapping[str, float]) -> tuple[int, ...] | None:

@@ -8,8 +8,8 @@ from typing import Literal
 
 import pytest
 
-from specbench.model.judged import Result
-from specbench.report.html import html
+from specbench.model.result import Result
+from specbench.report.formats.html import html
 from tests.support.browser import Browser, browsing, chromium
 from tests.support.results import every_verdict, hostile, large, sliced
 

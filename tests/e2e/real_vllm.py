@@ -14,7 +14,7 @@ from typing import Any
 import httpx
 import pytest
 
-from specbench.launch import launched
+from specbench.arms.launch import launched
 from specbench.scenario.parse import Overrides, parse_scenario
 from tests.support.leftovers import left_after, marked
 from tests.support.real import Run, first_answer_of, run
@@ -114,7 +114,7 @@ def test_an_engine_core_killed_in_the_middle_of_a_block_is_judged_by_whose_it_wa
     assert "its last lines:" in done.said
     died = done.lines("blocks.jsonl")[-1]
     assert died["arm"] == arm
-    assert died["died"] is not None
+    assert died["engine_exit"] is not None
     assert done.result["cells"][0]["counts"][arm]["failed"] > 0
     assert left_after(done.mark, 5, seen) == {}
 

@@ -5,12 +5,12 @@ from typing import get_args
 
 import pytest
 
-from specbench.calibrate.hardware import describe_noise, measure_noise
-from specbench.calibrate.sockets import Silent, over_sockets
-from specbench.model.judged import VerdictWord
-from specbench.power import describe_power
+from specbench.calibrate.hardware_noise import describe_noise, measure_noise
+from specbench.calibrate.live_runs import Silent, over_sockets
+from specbench.model.result import VerdictWord
+from specbench.plan.power import describe_power
+from specbench.plan.variance import spreads_in
 from specbench.scenario.parse import Overrides, parse_scenario
-from specbench.spreads import spreads_in
 
 SCENARIO = """
 name: noise

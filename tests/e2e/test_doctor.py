@@ -10,7 +10,7 @@ from functools import partial
 import pytest
 
 from specbench.doctor import as_text, doctor
-from specbench.doctor.ladder import climbed
+from specbench.doctor.accuracy_sweep import sweep
 from specbench.errors import RefusedError, ScenarioError, UnreachableError
 from tests.support.answering import Table, answering
 from tests.support.captures import DONE, final_usage, finish, role, said
@@ -220,7 +220,7 @@ def test_a_way_through_a_proxy_is_named(monkeypatch: pytest.MonkeyPatch) -> None
 def test_a_rung_is_true_or_says_why_not() -> None:
     """Whatever else this machine does: figures are within the budget, or the generator or the machine's record explains it."""
     told: list[str] = []
-    (rung,) = climbed(told.append, ladder=((4, 50),))
+    (rung,) = sweep(told.append, ladder=((4, 50),))
 
     assert rung.ok or rung.complaints or (rung.foreign_cpu or 0.0) > 0.1
     assert rung.failed == 0

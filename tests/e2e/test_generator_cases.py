@@ -13,7 +13,7 @@ from pathlib import Path
 import httpx
 import pytest
 
-from specbench.probe import ProbeOrder, probe
+from specbench.probe.probe import ProbeRequest, probe
 from specbench.stream.connection import CLIENT_CERTIFICATE
 from specbench.stream.exchange import Exchange
 from specbench.stream.transport import EXCHANGE, StampingTransport, Timeouts
@@ -42,7 +42,7 @@ def test_a_probe_tells_which_status_refused() -> None:
     limited = head("Retry-After: 2", "Content-Length: 0", status="429 Too Many Requests")
     endpoint = Endpoint(limited, BAD_GATEWAY, limited, BAD_GATEWAY, limited)
     with streaming(endpoint) as url:
-        told = probe(ProbeOrder(url=url, model="scripted", engine="openai", concurrency=1, requests=6, max_tokens=1))
+        told = probe(ProbeRequest(url=url, model="scripted", engine="openai", concurrency=1, requests=6, max_tokens=1))
 
     assert told["requests"] == {
         "ok": 1,

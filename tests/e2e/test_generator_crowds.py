@@ -16,7 +16,7 @@ import pytest
 
 from specbench.errors import InternalError, ScenarioError
 from specbench.load.limits import SPARE, check_open_files
-from specbench.probe import ProbeOrder, probe
+from specbench.probe.probe import ProbeRequest, probe
 from specbench.stream.clock import now_ns
 from specbench.units import ns_of_s, seconds
 from tests.support.driving import Endpoint, driven, records_of
@@ -133,7 +133,7 @@ def test_a_lost_generator_process_ends_the_measurement_at_once(place: int) -> No
         thread = threading.Thread(target=kill_one)
         thread.start()
         with pytest.raises(InternalError, match=r"the load generator ended \(exit code -9\)"):
-            probe(ProbeOrder(url=url, model="truth", engine="openai", concurrency=4, requests=40, max_tokens=64, processes=2))
+            probe(ProbeRequest(url=url, model="truth", engine="openai", concurrency=4, requests=40, max_tokens=64, processes=2))
         asked = httpx.get(f"{url}/truth", trust_env=False).json()["requests"]
         thread.join()
 

@@ -11,14 +11,14 @@ import httpx
 import msgspec
 import pytest
 
-from specbench.analysis.cadence import chunk_gap
-from specbench.analysis.columns import columns_of
-from specbench.analysis.latency import e2e, tpot, ttft
-from specbench.load.client import LoadChild
-from specbench.load.orders import BlockOrder, Work
-from specbench.model.seen import Capture, Outcome, RequestRecord
+from specbench.analysis.arrays.cell_arrays import arrays_of
+from specbench.analysis.metrics.inter_token import chunk_gap
+from specbench.analysis.metrics.latency import e2e, tpot, ttft
+from specbench.load.messages import BlockSpec, RequestJob
+from specbench.load.parent import LoadGenerator
+from specbench.model.records import Capture, Outcome, RequestRecord
 from specbench.stream.exchange import Timeouts
-from specbench.stream.record import Asked, record_and_text
+from specbench.stream.record import RequestSpec, record_and_text
 from specbench.telemetry import ENGINES
 from specbench.units import ms
 from tests.support.records import a_block
@@ -43,7 +43,7 @@ class Played:
     def reported(self) -> dict[str, list[float]]:
         """What the analysis makes of the record, in ms."""
         record = replace(self.record, block="baseline-0", index=0)
-        columns = columns_of([a_block(window_ms=(0.0, ms(record.sent_ns) + 600_000.0))], [record])
+        columns = arrays_of([a_block(window_ms=(0.0, ms(record.sent_ns) + 600_000.0))], [record])
         sources = {"ttft": ttft, "gaps": chunk_gap, "tpot": tpot, "e2e": e2e}
         return {name: [v for v in source(columns).values.tolist() if isfinite(v)] for name, source in sources.items()}
 
@@ -61,12 +61,12 @@ class Played:
 
 
 def _driven(url: str, names: Sequence[str]) -> list[Capture]:
-    order = BlockOrder(
+    order = BlockSpec(
         block="b", url=url, path="/v1/chat/completions", headers={}, concurrency=1, min_requests=len(names),
         min_s=0.0, max_s=60.0, ramp_s=0.0, stagger_s=0.0, timeouts=Timeouts(between_tokens_s=IDLE_S),
     )  # fmt: skip
-    works = [Work(index=i, body=msgspec.json.encode({"model": name, "max_tokens": 64})) for i, name in enumerate(names)]
-    with LoadChild() as child:
+    works = [RequestJob(index=i, body=msgspec.json.encode({"model": name, "max_tokens": 64})) for i, name in enumerate(names)]
+    with LoadGenerator() as child:
         captures = [one for one in child.run_block(order, iter(works)) if isinstance(one, Capture)]
     return sorted(captures, key=lambda capture: capture.index)
 
@@ -81,7 +81,7 @@ def played() -> dict[str, Played]:
         told = delivered(url)
     # The request that an idle limit met was sent twice: the endpoint saw both, the later one was answered.
     true = {each["name"]: each for each in told}
-    answers = [record_and_text(capture, Asked("", "", 64), RULE) for capture in captures]
+    answers = [record_and_text(capture, RequestSpec("", "", 64), RULE) for capture in captures]
     return {name: Played(record, text, true[name]) for name, (record, text) in zip(names, answers, strict=True)}
 
 
@@ -196,12 +196,12 @@ def test_reasoning_and_answer_begin_at_different_times(played: dict[str, Played]
 def test_all_streams_are_counted_in_flight_by_the_endpoint() -> None:
     """L-03: 128 asked for, 128 under way at once."""
     with truth_endpoint("--ttft-ms", "1500") as url:
-        order = BlockOrder(
+        order = BlockSpec(
             block="b", url=url, path="/v1/completions", headers={}, concurrency=128, min_requests=128,
             min_s=0.0, max_s=60.0, ramp_s=0.0, stagger_s=0.0,
         )  # fmt: skip
-        with LoadChild() as child:
-            list(child.run_block(order, iter([Work(index=i, body=b'{"max_tokens":1}') for i in range(128)])))
+        with LoadGenerator() as child:
+            list(child.run_block(order, iter([RequestJob(index=i, body=b'{"max_tokens":1}') for i in range(128)])))
         told = httpx.get(f"{url}/truth", trust_env=False).json()
 
     assert (told["requests"], told["most_in_flight"]) == (128, 128)
@@ -210,14 +210,14 @@ def test_all_streams_are_counted_in_flight_by_the_endpoint() -> None:
 def test_what_the_end_of_a_block_cuts_is_neither_answer_nor_failure() -> None:
     """L-06: answers of four seconds, a block of one: all four are under way at its end, and none counts for or against."""
     with truth_endpoint("--ttft-ms", "50", "--interval-us", "40000") as url:
-        order = BlockOrder(
+        order = BlockSpec(
             block="b", url=url, path="/v1/completions", headers={}, concurrency=4, min_requests=0,
             min_s=1.0, max_s=1.0, ramp_s=0.0, drain_s=0.0, stagger_s=0.0,
         )  # fmt: skip
-        with LoadChild() as child:
-            works = iter([Work(index=i, body=b'{"max_tokens":100}') for i in range(8)])
+        with LoadGenerator() as child:
+            works = iter([RequestJob(index=i, body=b'{"max_tokens":100}') for i in range(8)])
             captures = [one for one in child.run_block(order, works) if isinstance(one, Capture)]
-    records = [record_and_text(capture, Asked("", "", 100), RULE)[0] for capture in captures]
+    records = [record_and_text(capture, RequestSpec("", "", 100), RULE)[0] for capture in captures]
 
     assert [record.outcome for record in records] == ["cut"] * 4
     assert all(0 < len(record.event_ns) < 100 for record in records)
@@ -227,7 +227,7 @@ def test_failures_are_counted_in_requests_however_many_events_the_others_bring()
     """L-07: one of ten is refused, nine bring fifty-two events each: one failure in ten."""
     names = ["bad_gateway", *["burst"] * 9]
     with scripted_endpoint() as url:
-        outcomes = Counter(record_and_text(one, Asked("", "", 64), RULE)[0].outcome for one in _driven(url, names))
+        outcomes = Counter(record_and_text(one, RequestSpec("", "", 64), RULE)[0].outcome for one in _driven(url, names))
         told = delivered(url)
 
     assert outcomes == {"ok": 9, "http_error": 1}

@@ -84,7 +84,7 @@ def test_restart_starts_each_engine_for_its_pair_and_does_not_promote_on_two_sta
     def count(process: subprocess.Popen[str], so_far: Run) -> None:
         nonlocal most
         while process.poll() is None:
-            servers = [command for command in marked(so_far.mark).values() if "specbench.keeper" not in command]
+            servers = [command for command in marked(so_far.mark).values() if "specbench.arms.supervisor" not in command]
             most = max(most, len(servers))
             time.sleep(0.1)
 
@@ -112,7 +112,7 @@ def test_an_engine_killed_in_the_middle_of_a_block_is_judged_by_which_it_was(
 
     def kill(process: subprocess.Popen[str], so_far: Run) -> None:
         first_answer_of(so_far.folder, arm, process)
-        servers = {pid: command for pid, command in marked(so_far.mark).items() if "specbench.keeper" not in command}
+        servers = {pid: command for pid, command in marked(so_far.mark).items() if "specbench.arms.supervisor" not in command}
         victims = [pid for pid, command in servers.items() if ("--spec-type" in command) == (arm == "speculative")]
         assert len(servers) == 2
         os.kill(victims[0], signal.SIGKILL)
@@ -124,7 +124,7 @@ def test_an_engine_killed_in_the_middle_of_a_block_is_judged_by_which_it_was(
     assert f"arms.{arm}: the engine was ended by SIGKILL" in done.said
     assert "serving .real/models/draft.gguf" in done.said
     died = done.lines("blocks.jsonl")[-1]
-    assert (died["arm"], died["died"]) == (arm, "was ended by SIGKILL")
+    assert (died["arm"], died["engine_exit"]) == (arm, "was ended by SIGKILL")
     outcomes = [r["outcome"] for r in done.lines("requests.jsonl") if r["block"] == died["id"]]
     assert "ok" in outcomes
     assert {"connect_failed", "disconnected"} & set(outcomes)

@@ -13,11 +13,11 @@ import httpx
 import numpy as np
 import pytest
 
-from specbench.load.client import LoadChild
-from specbench.load.orders import BlockOrder, Work
-from specbench.model.seen import Capture, RequestRecord
+from specbench.load.messages import BlockSpec, RequestJob
+from specbench.load.parent import LoadGenerator
+from specbench.model.records import Capture, RequestRecord
 from specbench.prompts.corpora import documents
-from specbench.stream.record import Asked, record_of
+from specbench.stream.record import RequestSpec, record_of
 from specbench.telemetry import ENGINES
 
 pytestmark = pytest.mark.slow
@@ -37,7 +37,7 @@ def engine() -> Iterator[str]:
             process.terminate()
 
 
-def works() -> Iterator[Work]:
+def works() -> Iterator[RequestJob]:
     """Requests for the next 48 tokens of some Python source."""
     extras = ENGINES["embedded"].request_extras("completions", True)
     for index, text in enumerate(itertools.islice(documents("python"), REQUESTS)):
@@ -49,14 +49,14 @@ def works() -> Iterator[Work]:
             "stream": True,
             "ignore_eos": True,
         }
-        yield Work(index=index, body=json.dumps({**body, **extras}).encode())
+        yield RequestJob(index=index, body=json.dumps({**body, **extras}).encode())
 
 
 @pytest.fixture(scope="module")
 def both() -> tuple[list[RequestRecord], dict[int, dict[str, Any]], dict[str, Any]]:
     """The client's records, the engine's truth of the same requests by index, and its sums."""
-    with engine() as url, LoadChild() as child:
-        order = BlockOrder(
+    with engine() as url, LoadGenerator() as child:
+        order = BlockSpec(
             block="b",
             url=url,
             path="/v1/completions",
@@ -68,7 +68,7 @@ def both() -> tuple[list[RequestRecord], dict[int, dict[str, Any]], dict[str, An
             ramp_s=0,
         )
         captures = [message for message in child.run_block(order, works()) if isinstance(message, Capture)]
-        records = [record_of(capture, Asked("", "", TOKENS), ENGINES["embedded"].stream) for capture in captures]
+        records = [record_of(capture, RequestSpec("", "", TOKENS), ENGINES["embedded"].stream) for capture in captures]
         told = httpx.get(f"{url}/truth/requests", params={"last": REQUESTS}, trust_env=False).json()
         sums = httpx.get(f"{url}/truth", trust_env=False).json()
     requests = told if isinstance(told, list) else told["requests"]

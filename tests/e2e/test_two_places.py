@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from specbench.arms import ready_arm
+from specbench.arms.arms import running_arm
 from tests.support.evidence import an_arm
 
 pytestmark = [pytest.mark.slow, pytest.mark.beside]
@@ -43,7 +43,8 @@ def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
     with ExitStack() as stack:
         arms = [replace(an_arm(speculative=speculative), model=None) for speculative in (None, None, DRAFTING)]
         urls = [
-            stack.enter_context(ready_arm(arm, "baseline", tmp_path_factory.mktemp("engines") / "engine.log")).url for arm in arms
+            stack.enter_context(running_arm(arm, "baseline", tmp_path_factory.mktemp("engines") / "engine.log")).url
+            for arm in arms
         ]
         yield Served(*urls)
 
@@ -73,7 +74,7 @@ def test_an_a_a_is_run_recorded_and_cited(tmp_path: Path, served: Served) -> Non
     assert "A/A of the two places" in " ".join(said.split())
     _, later, after, _ = run(tmp_path / "later", scenario, "--place", "aa-1")
 
-    (aa,) = later["place_evidence"]
+    (aa,) = later["previous_runs"]
     assert (aa["cited"], aa["run_id"], aa["kind"], aa["verdict"]) == ("aa-1", "aa-1", "aa", result["verdict"])
     assert set(aa["checked"]) >= {"complete", "places", "design", "engine", "model", "workload", "cells"} or aa["problem"]
     assert aa["findings"]

@@ -11,8 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from specbench.model.seen import Acceptance, Capture, Frame, RequestRecord
-from specbench.stream.framing import Framing
+from specbench.model.records import Capture, RequestRecord, SpeculationCounts, TimedRead
+from specbench.stream.http_response import ResponseParser
 from specbench.stream.record import record_and_text, record_of
 from specbench.telemetry import ENGINES
 from tests.support.captures import ASKED, SENT_NS, a_capture
@@ -31,7 +31,9 @@ def recorded(name: str) -> Capture:
     content = (FOLDER / name).read_bytes()
     if name.endswith(".timed.jsonl"):
         lines = [json.loads(line) for line in content.splitlines()]
-        reads = tuple(Frame(SENT_NS + round(1e9 * at), SENT_NS + round(1e9 * at), f"{text}\n\n".encode()) for at, text in lines)
+        reads = tuple(
+            TimedRead(SENT_NS + round(1e9 * at), SENT_NS + round(1e9 * at), f"{text}\n\n".encode()) for at, text in lines
+        )
         return a_capture((0, b""), frames=reads)
     if name.endswith(".sse"):
         return a_capture((100, content))
@@ -41,7 +43,7 @@ def recorded(name: str) -> Capture:
 def _of_head_and_body(content: bytes) -> Capture:
     """The recordings have the head as it came, and the body with its chunks already joined."""
     head, _, body = content.partition(b"\r\n\r\n") if b"\r\n\r\n" in content else content.partition(b"\n\n")
-    framing = Framing()
+    framing = ResponseParser()
     framing.feed(b"\r\n".join(head.splitlines()) + b"\r\n\r\n")
     return a_capture((100, body), status=framing.status, headers=framing.headers)
 
@@ -171,7 +173,7 @@ def test_sglang_tells_its_drafts_in_an_event_without_choices() -> None:
     """Three rounds that accepted 1, 2 and 3 of 3."""
     told = replayed("sglang-written-chat.timed.jsonl")[0].acceptance
 
-    assert told == Acceptance(rounds=3, drafted=9, accepted=6, per_position=(3, 2, 1))
+    assert told == SpeculationCounts(rounds=3, drafted=9, accepted=6, per_position=(3, 2, 1))
 
 
 def test_ids_and_running_usage_agree() -> None:
@@ -187,7 +189,7 @@ def test_drafts_are_counted_where_the_engine_tells() -> None:
     """llama.cpp tells drafted and accepted tokens of a request, and no rounds."""
     told, silent = replayed("llamacpp-ngram-chat-code.sse")[0], replayed("llamacpp-base-chat-code.sse")[0]
 
-    assert told.acceptance == Acceptance(rounds=None, drafted=236, accepted=160, per_position=None)
+    assert told.acceptance == SpeculationCounts(rounds=None, drafted=236, accepted=160, per_position=None)
     assert silent.acceptance is None
 
 
@@ -218,5 +220,5 @@ def test_no_recording_makes_the_decoder_fail() -> None:
         capture = recorded(name)
         body = b"".join(frame.data for frame in capture.frames)
         for end in {0, 1, 6, 100, len(body) // 2, len(body) // 2 + 7, len(body) - 1, len(body)} & set(range(len(body) + 1)):
-            cut = replace(capture, frames=(Frame(SENT_NS, SENT_NS, body[:end]),))
+            cut = replace(capture, frames=(TimedRead(SENT_NS, SENT_NS, body[:end]),))
             assert record_of(cut, ASKED, ENGINES["vllm"].stream).outcome

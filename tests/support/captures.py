@@ -5,9 +5,9 @@ from dataclasses import replace
 from itertools import pairwise
 from typing import Any
 
-from specbench.model.seen import Capture, Frame, RequestRecord, StreamRule
+from specbench.model.records import Capture, RequestRecord, StreamFormat, TimedRead
 from specbench.stream.exchange import Exchange, frames_of
-from specbench.stream.record import Asked, record_and_text
+from specbench.stream.record import RequestSpec, record_and_text
 from specbench.telemetry import ENGINES
 from specbench.units import ms, ns_of_ms
 
@@ -16,7 +16,7 @@ SSE = {"content-type": "text/event-stream"}
 DONE = b"data: [DONE]\n\n"
 BY_EVENT = replace(ENGINES["openai"].stream, engine="vllm", answer_counts=ENGINES["vllm"].stream.answer_counts)
 BY_BURST = replace(ENGINES["llamacpp"].stream, burst_ns=ns_of_ms(1.5), token_sources=("token_ids", "engine_counts", "events"))
-ASKED = Asked("code", "greedy", 128)
+ASKED = RequestSpec("code", "greedy", 128)
 
 
 def event(body: dict[str, Any]) -> bytes:
@@ -60,7 +60,7 @@ def final_usage(tokens: int) -> bytes:
 
 def a_capture(*reads: tuple[float, bytes], **fields: Any) -> Capture:
     """What arrived: (milliseconds since the request was sent, body bytes) per read."""
-    frames = tuple(Frame(SENT_NS + ns_of_ms(at), SENT_NS + ns_of_ms(at) + 50_000, data) for at, data in reads)
+    frames = tuple(TimedRead(SENT_NS + ns_of_ms(at), SENT_NS + ns_of_ms(at) + 50_000, data) for at, data in reads)
     values: dict[str, Any] = {
         "block": "baseline-0",
         "index": 0,
@@ -82,7 +82,7 @@ def a_capture(*reads: tuple[float, bytes], **fields: Any) -> Capture:
     return Capture(**(values | fields))
 
 
-def a_record(*reads: tuple[float, bytes], rule: StreamRule = BY_EVENT, **fields: Any) -> RequestRecord:
+def a_record(*reads: tuple[float, bytes], rule: StreamFormat = BY_EVENT, **fields: Any) -> RequestRecord:
     """The record of what arrived."""
     return record_and_text(a_capture(*reads, **fields), ASKED, rule)[0]
 

@@ -4,10 +4,10 @@ import socket
 import threading
 import time
 
-from specbench.load.client import LoadChild
-from specbench.load.orders import BlockEnd, BlockOrder, Work
-from specbench.model.seen import Capture, RequestRecord
-from specbench.stream.record import Asked, record_of
+from specbench.load.messages import BlockSpec, BlockSummary, RequestJob
+from specbench.load.parent import LoadGenerator
+from specbench.model.records import Capture, RequestRecord
+from specbench.stream.record import RequestSpec, record_of
 from specbench.telemetry import ENGINES
 from tests.support.captures import DONE, final_usage, finish, said
 from tests.support.raw_server import END, STREAM_HEAD, chunk
@@ -16,7 +16,7 @@ RULE = ENGINES["openai"].stream
 GOOD = STREAM_HEAD + chunk(said("a")) + chunk(finish() + final_usage(1) + DONE) + END
 
 
-def driven(url: str, requests: int, concurrency: int, **changes: object) -> tuple[list[Capture], BlockEnd]:
+def driven(url: str, requests: int, concurrency: int, **changes: object) -> tuple[list[Capture], BlockSummary]:
     """What came of so many requests in so many streams, and how the block ended; `changes` are fields of its order."""
     values: dict[str, object] = {
         "block": "b",
@@ -30,16 +30,16 @@ def driven(url: str, requests: int, concurrency: int, **changes: object) -> tupl
         "ramp_s": 0.0,
         "stagger_s": 0.0,
     }
-    works = (Work(index=index, body=b'{"max_tokens":1}') for index in range(requests))
-    with LoadChild() as child:
-        *captures, end = child.run_block(BlockOrder(**(values | changes)), works)  # type: ignore[arg-type]
-    assert isinstance(end, BlockEnd)
+    works = (RequestJob(index=index, body=b'{"max_tokens":1}') for index in range(requests))
+    with LoadGenerator() as child:
+        *captures, end = child.run_block(BlockSpec(**(values | changes)), works)  # type: ignore[arg-type]
+    assert isinstance(end, BlockSummary)
     return [capture for capture in captures if isinstance(capture, Capture)], end
 
 
 def records_of(captures: list[Capture]) -> list[RequestRecord]:
     """The record of each capture, by the rule of a plain endpoint."""
-    return [record_of(capture, Asked("", "", 1), RULE) for capture in captures]
+    return [record_of(capture, RequestSpec("", "", 1), RULE) for capture in captures]
 
 
 class Endpoint:

@@ -5,15 +5,15 @@ from collections.abc import Mapping
 from functools import cache
 from typing import Any
 
-from specbench.engine.answers import Limits
-from specbench.engine.core import Engine, Output
-from specbench.engine.distribution import Distribution, Shaping, distribution_of, draw
+from specbench.engine.core.core import Engine, Output
+from specbench.engine.core.output_text import OutputLimits
+from specbench.engine.core.requests import Generation
+from specbench.engine.core.scheduler import Sequence
+from specbench.engine.core.setup import machine_of
+from specbench.engine.models.distribution import Shaping, TokenDistribution, distribution_of, draw
+from specbench.engine.models.training import Models, Recipe, models_of, python_documents, train
+from specbench.engine.models.vocabulary import encode
 from specbench.engine.options import options_of
-from specbench.engine.requests import Generation
-from specbench.engine.scheduler import Sequence
-from specbench.engine.setup import machine_of
-from specbench.engine.tokens import encode
-from specbench.engine.training import Models, Recipe, models_of, python_documents, train
 
 GREEDY = Shaping(temperature=0.0)
 PROMPTS = ("    def write(self, data):\n        ", "import os\nimport ", "class Reader:\n    def __init__(self", "    return ")
@@ -37,7 +37,7 @@ def generation(prompt: str | tuple[int, ...] = PROMPTS[0], **fields: Any) -> Gen
     tokens = tuple(encode(small_models().vocabulary, prompt)) if isinstance(prompt, str) else prompt
     chosen: Mapping[str, Any] = {
         "route": "completions",
-        "limits": Limits(24),
+        "limits": OutputLimits(24),
         "shaping": GREEDY,
         "seed": None,
         "speculative": True,
@@ -69,11 +69,11 @@ def answer_of(engine: Engine, request: Generation, name: str = "a") -> tuple[tup
     return tuple(token for output in made for token in output.growth.tokens), sequence
 
 
-def drawn(distribution: Distribution, rng: random.Random) -> int:
+def drawn(distribution: TokenDistribution, rng: random.Random) -> int:
     """One token of that distribution."""
     return draw(distribution, rng.random())
 
 
-def table_distribution(weights: Mapping[int, float]) -> Distribution:
+def table_distribution(weights: Mapping[int, float]) -> TokenDistribution:
     """The distribution with those weights."""
     return distribution_of(weights.items())

@@ -10,20 +10,20 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from specbench.model.asked import Arm, ArmName, Band, BlockSize, Guardrail, Matrix, Sampling, Scenario, Success, Workload
 from specbench.model.guardrails import effective_guardrails
-from specbench.model.seen import (
-    Acceptance,
+from specbench.model.records import (
     Block,
     Cell,
     Endpoint,
-    Evidence,
     GeneratorHealth,
     Manifest,
     Outcome,
     RequestRecord,
+    RunData,
+    SpeculationCounts,
     Telemetry,
 )
+from specbench.model.scenario import Arm, ArmName, Bin, BlockSize, Guardrail, Matrix, Sampling, Scenario, Success, Workload
 from specbench.units import ns_of_ms, ns_of_s
 
 WINDOW_S = 20.0
@@ -88,7 +88,7 @@ def a_scenario(
             length="natural",
             streaming=True,
             shared_prefix_tokens=0,
-            bins=(Band(name="short", input_tokens=(32, 64), output_tokens=(32, 64), weight=1.0),),
+            bins=(Bin(name="short", input_tokens=(32, 64), output_tokens=(32, 64), weight=1.0),),
             sampling=(Sampling(name="greedy", temperature=0.0, top_p=None, top_k=None, seed=None),),
         ),
         matrix=Matrix(
@@ -150,7 +150,7 @@ def evidence(
     seed: int = 7,
     requests: int = 40,
     telling: Telling | None = None,
-) -> Evidence:
+) -> RunData:
     """A finished run in which speculation has the given effect in each cell, by the cell's id.
 
     Args:
@@ -173,7 +173,7 @@ def evidence(
                 made = _records(block, what, state, draw, requests)
                 blocks.append(replace(block, telemetry=None if telling is None else telling(block, made)))
                 records.extend(made)
-    return Evidence(
+    return RunData(
         manifest=a_manifest(asked), blocks=tuple(blocks), records=tuple(records), finished="2026-01-01T01:00:00Z", problems=()
     )
 
@@ -220,7 +220,7 @@ class Answer:
 
 def literal_run(
     scenario: Scenario, baseline: Sequence[Sequence[Answer]], speculative: Sequence[Sequence[Answer]], **health: Any
-) -> Evidence:
+) -> RunData:
     """A run of one cell with exactly these answers, pair by pair; `health` replaces figures of the generator in all blocks."""
     cell = cells_for(scenario)[0]
     blocks: list[Block] = []
@@ -230,7 +230,7 @@ def literal_run(
             block = _block(cell, pair, arm, len(blocks))
             blocks.append(replace(block, health=replace(HEALTH, **health)))
             records += [_literal(block, index, answer, len(answers)) for index, answer in enumerate(answers)]
-    return Evidence(
+    return RunData(
         manifest=a_manifest(scenario),
         blocks=tuple(blocks),
         records=tuple(records),
@@ -359,10 +359,10 @@ def _record(
     return RequestRecord(**{**known, **effect.fields})
 
 
-def _acceptance(rounds: int, effect: Effect) -> Acceptance | None:
+def _acceptance(rounds: int, effect: Effect) -> SpeculationCounts | None:
     """What the answer says of its drafts: four drafted a round, as many accepted as its steps show."""
     if not effect.drafts:
-        return Acceptance(rounds=0, drafted=0, accepted=0, per_position=None)
+        return SpeculationCounts(rounds=0, drafted=0, accepted=0, per_position=None)
     kept = effect.tokens_per_step - 1
     positions = tuple(rounds if place < kept else 0 for place in range(4))
-    return Acceptance(rounds=rounds, drafted=4 * rounds, accepted=kept * rounds, per_position=positions)
+    return SpeculationCounts(rounds=rounds, drafted=4 * rounds, accepted=kept * rounds, per_position=positions)

@@ -3,12 +3,12 @@
 from dataclasses import replace
 from typing import Any
 
-from specbench.explain.findings import Setting
-from specbench.model.asked import Guardrail, Role
-from specbench.model.cell_assessment import Standing
-from specbench.model.judged import Alone, CellState, Comparison, Direction, Finding, FindingState, IntegrityCheck, PerArm
+from specbench.explain.findings import FindingContext
+from specbench.model.cell_assessment import CellAssessment
+from specbench.model.result import ArmEstimate, CellState, Comparison, Direction, Finding, FindingState, IntegrityCheck, PerArm
+from specbench.model.scenario import Guardrail, Role
 
-AT_4 = Setting(cell="c4", place="At 4 streams", pairs=10, alpha=0.05)
+AT_4 = FindingContext(cell="c4", place="At 4 streams", pairs=10, alpha=0.05)
 _UNITS = {
     "output_tps": "tokens/s",
     "completed_rps": "requests/s",
@@ -53,7 +53,7 @@ def a_comparison(metric: str = "tpot_p95", ratio: float | None = 1.0, se_log: fl
         "reason": None,
     }
     given = Comparison(**{**known, "p_unbounded": 0.001, **fields})
-    alone = Alone(
+    alone = ArmEstimate(
         value=given.value.speculative,
         bound=given.bound.speculative,
         blocks=given.n_blocks,
@@ -97,7 +97,7 @@ def a_check(ok: bool | None = True, name: str = "merged_events", cell: str | Non
     return IntegrityCheck(id=name, cell=cell, ok=ok, value=0.0, limit=0.01, message=f"{name} is {ok}.")
 
 
-def a_standing(state: CellState = "PASS", level: float = 4.0, **fields: Any) -> Standing:
+def a_standing(state: CellState = "PASS", level: float = 4.0, **fields: Any) -> CellAssessment:
     """A required cell at this many streams; its findings and checks are what its state implies."""
     findings: tuple[Finding, ...] = ()
     if state in ("PASS", "FAIL", "INCONCLUSIVE", "NODATA"):
@@ -117,4 +117,4 @@ def a_standing(state: CellState = "PASS", level: float = 4.0, **fields: Any) -> 
         "integrity": (a_check(state != "INVALID", cell=f"c{level:g}"),),
         "running_mean": level,
     }
-    return Standing(state=state, **{**known, **fields})
+    return CellAssessment(state=state, **{**known, **fields})

@@ -4,9 +4,9 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
-from specbench.analysis.columns import Columns, columns_of
-from specbench.model.asked import ArmName
-from specbench.model.seen import Acceptance, Block, GeneratorHealth, RequestRecord, Telemetry
+from specbench.analysis.arrays.cell_arrays import CellArrays, arrays_of
+from specbench.model.records import Block, GeneratorHealth, RequestRecord, SpeculationCounts, Telemetry
+from specbench.model.scenario import ArmName
 from specbench.units import ns_of_ms
 
 HEALTH = GeneratorHealth(
@@ -51,7 +51,7 @@ def a_record(
     block: str = "baseline-0",
     index: int = 0,
     sent_ms: float = 0.0,
-    acceptance: Acceptance | None = None,
+    acceptance: SpeculationCounts | None = None,
     **fields: Any,
 ) -> RequestRecord:
     """A request whose content events arrive at these moments after it was sent, one token each unless said otherwise."""
@@ -94,10 +94,10 @@ def a_record(
     )
 
 
-def one_block(*records: RequestRecord, window_ms: tuple[float, float] | None = (0.0, 60_000.0), **fields: Any) -> Columns:
+def one_block(*records: RequestRecord, window_ms: tuple[float, float] | None = (0.0, 60_000.0), **fields: Any) -> CellArrays:
     """The columns of one baseline block that holds these records, numbered in their order."""
     numbered = [_numbered(record, index) for index, record in enumerate(records)]
-    return columns_of([a_block(window_ms=window_ms, **fields)], numbered)
+    return arrays_of([a_block(window_ms=window_ms, **fields)], numbered)
 
 
 def blocks_of(
@@ -105,13 +105,13 @@ def blocks_of(
     requests: Sequence[Sequence[RequestRecord]],
     telemetry: Telemetry | None = None,
     window_ms: tuple[float, float] = (0.0, 60_000.0),
-) -> Columns:
+) -> CellArrays:
     """The columns of one block per pair, each with its requests."""
     blocks = [a_block(pair, arm=arm, telemetry=telemetry, window_ms=window_ms) for pair in range(len(requests))]
     records = [
         _numbered(record, index, f"{arm}-{pair}") for pair, held in enumerate(requests) for index, record in enumerate(held)
     ]
-    return columns_of(blocks, records)
+    return arrays_of(blocks, records)
 
 
 def _numbered(record: RequestRecord, index: int, block: str | None = None) -> RequestRecord:

@@ -3,12 +3,11 @@
 from dataclasses import replace
 from math import exp, log
 
-from specbench.model.asked import ARMS, ArmName, Role
-from specbench.model.judged import (
+from specbench.model.result import (
     AcceptanceSummary,
     ArmCounts,
-    Axes,
     BinResult,
+    CellCoordinates,
     CellResult,
     CellState,
     Comparison,
@@ -19,7 +18,8 @@ from specbench.model.judged import (
     IntegrityCheck,
     PerArm,
 )
-from specbench.model.shown import BlockPoint, Distribution, Timeline
+from specbench.model.scenario import ARMS, ArmName, Role
+from specbench.model.shown import BlockSample, Distribution, Timeline
 
 PROBABILITIES = (0.0, 0.01, 0.05, *(step / 40 for step in range(4, 38)), 0.95, 0.99, 0.999, 1.0)
 
@@ -226,7 +226,7 @@ def a_cell(
     cell = f"c{concurrency}"
     return CellResult(
         id=cell,
-        axes=Axes(
+        axes=CellCoordinates(
             concurrency=concurrency,
             rate=None,
             bin=None,
@@ -272,8 +272,8 @@ def a_cell(
             )
             for arm, height in zip(ARMS, (80.0, 80.0 / tpot), strict=True)
         ),
-        course=tuple(
-            BlockPoint(
+        block_series=tuple(
+            BlockSample(
                 arm=arm,
                 block=f"c{concurrency}-{arm}-{pair}",
                 pair=pair,
@@ -288,7 +288,7 @@ def a_cell(
     )
 
 
-def moved(cell: CellResult, id: str, axes: Axes) -> CellResult:
+def moved(cell: CellResult, id: str, axes: CellCoordinates) -> CellResult:
     """The same cell at another place of the matrix."""
     return replace(
         cell,

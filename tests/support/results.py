@@ -2,14 +2,14 @@
 
 from dataclasses import replace
 
-from specbench.model.judged import (
+from specbench.model.result import (
     CellResult,
     Config,
-    EnableRange,
     EndpointInfo,
     Finding,
     FindingState,
     IntegrityCheck,
+    LoadRange,
     PerArm,
     Reason,
     Result,
@@ -34,7 +34,7 @@ def an_endpoint(speculation: str | None) -> EndpointInfo:
 
 
 def a_result(
-    verdict: VerdictWord, cells: tuple[CellResult, ...], reasons: tuple[Reason, ...], cap: EnableRange | None = None
+    verdict: VerdictWord, cells: tuple[CellResult, ...], reasons: tuple[Reason, ...], cap: LoadRange | None = None
 ) -> Result:
     """A whole result around those cells."""
     codes: dict[VerdictWord, int] = {"PROMOTE": 0, "CAPPED": 11, "HOLD": 10, "ROLLBACK": 20, "INVALID": 30}
@@ -109,9 +109,9 @@ def reason(code: str, message: str, cell: str | None = None, metric: str | None 
 def promote() -> Result:
     """Speculation wins in every cell."""
     cells = (a_cell(1, 0.45, primary=True), a_cell(4, 0.58), a_cell(16, 0.74))
-    cap = EnableRange(
-        min_concurrency=1.0,
-        max_concurrency=16.0,
+    cap = LoadRange(
+        low=1.0,
+        high=16.0,
         running_at_cap=14.4,
         by="concurrency",
         beyond=None,
@@ -131,9 +131,9 @@ def promote() -> Result:
 def capped() -> Result:
     """Speculation wins up to 4 streams and does harm at 16."""
     cells = (a_cell(1, 0.45, primary=True), a_cell(4, 0.72), a_cell(16, 1.31, state="FAIL", ttft=1.22))
-    cap = EnableRange(
-        min_concurrency=1.0,
-        max_concurrency=4.0,
+    cap = LoadRange(
+        low=1.0,
+        high=4.0,
         running_at_cap=3.6,
         by="concurrency",
         beyond="harm_beyond",
@@ -189,9 +189,9 @@ def sliced() -> Result:
         replace(moved(cell, f"c1-{band}", replace(cell.axes, bin=band, sampling="greedy")), bins=())
         for cell, band in ((low, "complete"), (high, "creative"))
     )
-    one = EnableRange(
-        min_concurrency=1.0,
-        max_concurrency=1.0,
+    one = LoadRange(
+        low=1.0,
+        high=1.0,
         running_at_cap=0.9,
         by="concurrency",
         beyond=None,
@@ -208,10 +208,8 @@ def sliced() -> Result:
 def slices_with_a_cap(*verdicts: VerdictWord, cap: float = 4.0) -> Result:
     """The bin `complete` as greedy, sampled and so on, a slice of 1 and 16 streams for each verdict; a CAPPED one up to `cap`."""
     samplings = ("greedy", "sampled", "warm", "hot")[: len(verdicts)]
-    whole = EnableRange(
-        min_concurrency=1.0, max_concurrency=16.0, running_at_cap=14.4, by="concurrency", beyond=None, method="every cell passed"
-    )
-    ranges = {"PROMOTE": whole, "CAPPED": replace(whole, max_concurrency=cap, running_at_cap=None, beyond="harm_beyond")}
+    whole = LoadRange(low=1.0, high=16.0, running_at_cap=14.4, by="concurrency", beyond=None, method="every cell passed")
+    ranges = {"PROMOTE": whole, "CAPPED": replace(whole, high=cap, running_at_cap=None, beyond="harm_beyond")}
     cells = tuple(
         replace(moved(cell, f"{cell.id}-complete-{sampling}", replace(cell.axes, bin="complete", sampling=sampling)), bins=())
         for verdict, sampling in zip(verdicts, samplings, strict=True)

@@ -9,7 +9,7 @@ import json
 from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, field
 
-from specbench.engine.yardstick import Performance, Request, chunk_of, main
+from specbench.engine.reference_endpoint.reference_endpoint import Performance, Request, chunk_of, main
 from tests.support.scripts import NO_KEY, Script, head
 from tests.support.scripts_chunks import CHUNKS
 from tests.support.scripts_framing import FRAMING

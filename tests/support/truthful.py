@@ -12,7 +12,7 @@ from tests.support.script_player import DELIVERED
 
 
 @contextmanager
-def truth_endpoint(*options: str, module: str = "specbench.engine.yardstick") -> Iterator[str]:
+def truth_endpoint(*options: str, module: str = "specbench.engine.reference_endpoint.reference_endpoint") -> Iterator[str]:
     """Its URL, while the context is open."""
     command = [sys.executable, "-m", module, *options]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:

@@ -5,26 +5,26 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from specbench.analysis.judge import judge
-from specbench.model.asked import Band, Scenario
-from specbench.model.judged import Result
-from specbench.model.seen import Evidence
+from specbench.model.records import RunData
+from specbench.model.result import Result
+from specbench.model.scenario import Bin, Scenario
 from tests.support.evidence import NONE, Effect, a_manifest, a_scenario, an_arm, cells_for, evidence
 
 WINS, TIES, LOSES = Effect(tpot=0.6), Effect(tpot=1.0, tokens_per_step=1), Effect(tpot=1.5)
 
 
-def _run(effects: Effect | dict[str, Effect], scenario: Scenario | None = None, **fields: Effect) -> Evidence:
+def _run(effects: Effect | dict[str, Effect], scenario: Scenario | None = None, **fields: Effect) -> RunData:
     return evidence(effects, scenario or a_scenario(), requests=24, **fields)  # type: ignore[arg-type]
 
 
-def _late_client(run: Evidence) -> Evidence:
+def _late_client(run: RunData) -> RunData:
     slow = [replace(b, health=replace(b.health, cpu_share=0.97)) if b.cell == "c16" else b for b in run.blocks]
     return replace(run, blocks=tuple(slow))
 
 
-def _sliced() -> Evidence:
+def _sliced() -> RunData:
     scenario = a_scenario([1, 16])
-    bins = tuple(Band(name=name, input_tokens=(32, 64), output_tokens=(32, 64), weight=1.0) for name in ("edit", "prose"))
+    bins = tuple(Bin(name=name, input_tokens=(32, 64), output_tokens=(32, 64), weight=1.0) for name in ("edit", "prose"))
     scenario = replace(
         scenario,
         workload=replace(scenario.workload, bins=bins),
@@ -33,19 +33,17 @@ def _sliced() -> Evidence:
     return _run({cell.id: WINS if cell.bin == "edit" else LOSES for cell in cells_for(scenario)}, scenario)
 
 
-def _two_places() -> Evidence:
+def _two_places() -> RunData:
     return _run(WINS, a_scenario([1, 4], baseline=an_arm("http://gpu1:8000"), speculative=an_arm("http://gpu2:8000")))
 
 
-def _refused() -> Evidence:
+def _refused() -> RunData:
     refusal = "arms.speculative: http://gpu2:8000 serves llama-3-70b, not llama-3-8b"
-    return Evidence(
-        manifest=a_manifest(a_scenario()), blocks=(), records=(), finished="2026-01-01T00:00:09Z", problems=(refusal,)
-    )
+    return RunData(manifest=a_manifest(a_scenario()), blocks=(), records=(), finished="2026-01-01T00:00:09Z", problems=(refusal,))
 
 
 NOISY = Effect(tpot=0.97, noise=0.3, tokens_per_step=1)
-RUNS: dict[str, Callable[[], Evidence]] = {
+RUNS: dict[str, Callable[[], RunData]] = {
     "PROMOTE: it wins everywhere": lambda: _run(WINS),
     "CAPPED: it loses under load": lambda: _run({"c1": WINS, "c4": WINS, "c16": LOSES}),
     "CAPPED: only some slices win": _sliced,

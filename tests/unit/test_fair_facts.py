@@ -4,10 +4,10 @@ from collections.abc import Mapping
 
 import pytest
 
-from specbench.fair import comparison_notes, contradictions
+from specbench.arms.comparability import comparison_notes, contradictions
 from specbench.model.facts import FactPair, compare
-from specbench.model.seen import Endpoint
-from specbench.telemetry.facts import with_sources
+from specbench.model.records import Endpoint
+from specbench.telemetry.endpoint_facts import with_sources
 
 READ = {
     "model": "m",

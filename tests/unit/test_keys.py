@@ -2,8 +2,8 @@
 
 import pytest
 
+from specbench.credentials import key_header
 from specbench.errors import ScenarioError
-from specbench.keys import key_header
 
 
 def test_a_key_becomes_a_bearer_header(monkeypatch: pytest.MonkeyPatch) -> None:

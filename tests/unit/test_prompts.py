@@ -7,17 +7,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from specbench.model.asked import Band, Sampling, Workload
-from specbench.prompts.body import body_of
+from specbench.model.scenario import Bin, Sampling, Workload
 from specbench.prompts.corpora import documents
 from specbench.prompts.dataset import Row
-from specbench.prompts.draw import Drawing, Turns, prompt, rows_by_bin, salted
-from specbench.prompts.pieces import Tokens, cut, measured
-from tests.unit.test_plan import code
+from specbench.prompts.request_body import body_of
+from specbench.prompts.sampler import PromptSource, Turns, prompt, rows_by_bin, salted
+from specbench.prompts.token_estimate import TokenEstimator, cut, measured
+from tests.unit.plan.test_trials import code
 
 GREEDY = Sampling(name="greedy", temperature=0.0, top_p=None, top_k=None, seed=None)
 HOT = Sampling(name="hot", temperature=1.0, top_p=0.9, top_k=None, seed=None)
-ONE = Tokens(1.0, measured=True)
+ONE = TokenEstimator(1.0, measured=True)
 
 
 def workload(shared_prefix_tokens: int = 0) -> Workload:
@@ -30,16 +30,16 @@ def workload(shared_prefix_tokens: int = 0) -> Workload:
         streaming=True,
         shared_prefix_tokens=shared_prefix_tokens,
         bins=(
-            Band(name="short", input_tokens=(20, 40), output_tokens=(8, 16), weight=3),
-            Band(name="long", input_tokens=(200, 300), output_tokens=(32, 64), weight=1),
+            Bin(name="short", input_tokens=(20, 40), output_tokens=(8, 16), weight=3),
+            Bin(name="long", input_tokens=(200, 300), output_tokens=(32, 64), weight=1),
         ),
         sampling=(GREEDY, HOT),
     )
 
 
-def drawing(shared_prefix_tokens: int = 0, seed: int = 0) -> Drawing:
+def drawing(shared_prefix_tokens: int = 0, seed: int = 0) -> PromptSource:
     """Prompts from Python's source, one token a piece."""
-    return Drawing(documents=documents("python"), unit=ONE, workload=workload(shared_prefix_tokens), seed=seed)
+    return PromptSource(documents=documents("python"), unit=ONE, workload=workload(shared_prefix_tokens), seed=seed)
 
 
 def test_a_prompt_depends_on_its_pair_and_index_alone() -> None:
@@ -138,7 +138,7 @@ def test_a_cut_is_a_prefix_and_no_longer_than_asked(text: str, tokens: int) -> N
 
 def test_tokens_per_piece_are_what_the_endpoint_counted() -> None:
     """Two texts of 3 and 1 pieces counted as 6 and 2 tokens: 2 tokens a piece."""
-    assert measured(["a b c", "a"], [6, 2]) == Tokens(2.0, measured=True)
+    assert measured(["a b c", "a"], [6, 2]) == TokenEstimator(2.0, measured=True)
     assert measured([], []).measured is False
 
 
@@ -172,7 +172,7 @@ def test_rows_of_a_dataset_go_to_the_bin_of_their_length_and_take_turns() -> Non
     """Each row belongs to the first band it fits; none comes twice before all have come."""
     rows = [Row(" ".join(["w"] * length), "be brief" if length == 25 else None) for length in (21, 25, 30, 250, 9000)]
     by_bin = rows_by_bin(rows, workload().bins, ONE)
-    drawing_of_rows = Drawing(documents=(), unit=ONE, workload=workload(), seed=0, rows=by_bin)
+    drawing_of_rows = PromptSource(documents=(), unit=ONE, workload=workload(), seed=0, rows=by_bin)
     drawn = [prompt(drawing_of_rows, "c1/p00", "short", None, index) for index in range(6)]
 
     assert {name: len(found) for name, found in by_bin.items()} == {"short": 3, "long": 1}
@@ -181,11 +181,11 @@ def test_rows_of_a_dataset_go_to_the_bin_of_their_length_and_take_turns() -> Non
     assert {p.system for p in drawn} == {None, "be brief"}
 
 
-def equal_bins(rows: int) -> Drawing:
+def equal_bins(rows: int) -> PromptSource:
     """Two bins, one to one, with `rows` prompts each."""
     bins = tuple(replace(band, weight=1) for band in workload().bins)
     by_bin = {name: tuple(Row(f"{name} {number}") for number in range(rows)) for name in ("short", "long")}
-    return Drawing(documents=(), unit=ONE, workload=replace(workload(), bins=bins), seed=0, rows=by_bin)
+    return PromptSource(documents=(), unit=ONE, workload=replace(workload(), bins=bins), seed=0, rows=by_bin)
 
 
 @pytest.mark.parametrize("name", ["short", "long"])

@@ -9,11 +9,11 @@ from pathlib import Path
 import pytest
 
 from specbench.errors import DataError
-from specbench.model.seen import Manifest
-from specbench.plan import cells_of
-from specbench.store import FORMAT_VERSION, Ending, RunWriter, read_run, refuse_taken, stream_run, write_atomically
+from specbench.model.records import Manifest
+from specbench.plan.trials import cells_of
+from specbench.store import FORMAT_VERSION, Ending, RunWriter, check_unused, read_run, stream_run, write_atomically
 from tests.support.records import a_block, a_record
-from tests.unit.test_plan import code
+from tests.unit.plan.test_trials import code
 
 RECORD = a_record([0.1, 0.2, 0.3], block="c1/p00/baseline", sent_ms=0.001)
 BLOCK = dataclasses.replace(a_block(name="c1/p00/baseline", window_ms=(0.0, 1.0)), cell="c1", concurrency=1)
@@ -196,10 +196,10 @@ def test_a_disk_that_fills_up_is_one_line_and_keeps_what_was_whole(tmp_path: Pat
 def test_a_name_that_no_folder_can_have_is_one_line(tmp_path: Path) -> None:
     """Too long for the file system, or taken."""
     with pytest.raises(DataError, match="cannot be made: File name too long; give another folder"):
-        refuse_taken(tmp_path / ("x" * 300))
+        check_unused(tmp_path / ("x" * 300))
     with pytest.raises(DataError, match="exists already"):
-        refuse_taken(tmp_path)
-    refuse_taken(tmp_path / "new")
+        check_unused(tmp_path)
+    check_unused(tmp_path / "new")
 
 
 def test_records_that_cannot_be_opened_are_one_line(tmp_path: Path) -> None:

@@ -4,7 +4,7 @@ import pytest
 
 from specbench.doctor import doctor
 from specbench.errors import ScenarioError
-from specbench.probe import ProbeOrder, probe
+from specbench.probe.probe import ProbeRequest, probe
 from specbench.urls import address_fault, check_address, without_secrets
 
 
@@ -76,7 +76,7 @@ def test_one_page_may_have_a_query_and_an_endpoint_may_not() -> None:
 )
 def test_probe_and_doctor_refuse_a_login_or_a_query_without_repeating_it(address: str) -> None:
     """Before anything is asked."""
-    order = ProbeOrder(url=address, model="m", concurrency=1, requests=1, max_tokens=1)
+    order = ProbeRequest(url=address, model="m", concurrency=1, requests=1, max_tokens=1)
     for ask in (lambda: check_address(address), lambda: doctor(address), lambda: probe(order)):
         with pytest.raises(ScenarioError, match="give an endpoint's address, such as") as refused:
             ask()

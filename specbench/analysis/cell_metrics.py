@@ -1,0 +1,154 @@
+"""The numbers of one cell: counts, comparisons, acceptance, factors, distributions, all that the rules and the report need.
+
+Nothing is judged here. The columns of a cell, its largest part, do not outlive this module's one function.
+"""
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from specbench.analysis.arrays.cell_arrays import FAILED, WITHOUT_LATENCY, CellArrays, arrays_of
+from specbench.analysis.arrays.samples import Totals
+from specbench.analysis.cells import CellEvidence
+from specbench.analysis.comparison.censoring import bins_with_certain_percentiles, with_certain_percentiles
+from specbench.analysis.comparison.compare import bin_results, cell_comparisons
+from specbench.analysis.comparison.exclusions import unlike_tokens
+from specbench.analysis.integrity.workload import Drift, drift_of
+from specbench.analysis.metrics.acceptance import acceptance_length, acceptance_of
+from specbench.analysis.metrics.acceptance import alpha as alpha_of
+from specbench.analysis.metrics.distributions import distributions_of
+from specbench.analysis.metrics.throughput import error_rate
+from specbench.analysis.stats.paired import Estimate, trend
+from specbench.analysis.theory import factors_of
+from specbench.model.records import Block, RequestRecord
+from specbench.model.result import AcceptanceSummary, ArmCounts, BinResult, Comparison, Factors, PerArm
+from specbench.model.scenario import ARMS, ArmName
+from specbench.model.shown import Distribution
+
+FAILURES = FAILED | WITHOUT_LATENCY
+DEAD_AFTER = 3  # failures without one success; fewer could be an accident
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CellMetrics:
+    """One cell's numbers. `comparisons` are by metric; `errors` holds failed and judged requests, block by block.
+
+    `alpha_trend` is how the log of alpha moved from the first pair of the run to the last, None where it is not known of enough
+    pairs. `acceptance_by_pair`: the acceptance length of each pair that has one. `unlike_tokens`: why figures per token do not
+    compare between the arms, None where they do.
+    """
+
+    evidence: CellEvidence
+    pairs_used: int
+    counts: PerArm[ArmCounts]
+    comparisons: dict[str, Comparison]
+    bins: tuple[BinResult, ...]
+    acceptance: AcceptanceSummary
+    factors: Factors
+    distributions: tuple[Distribution, ...]
+    drifts: tuple[Drift, ...]
+    errors: PerArm[Totals]
+    alpha_trend: Estimate | None
+    acceptance_by_pair: dict[int, float]
+    unlike_tokens: str | None
+    engine_truth: PerArm[dict[str, float]] | None
+
+    @property
+    def dead(self) -> tuple[ArmName, ...]:
+        """The arms in which requests failed and not one succeeded, or whose engine died under load here."""
+        return tuple(arm for arm in ARMS if self._silent(arm) or any(map(_died, self.evidence.blocks.of(arm))))
+
+    def _silent(self, arm: ArmName) -> bool:
+        return self.counts.of(arm).ok == 0 and self.counts.of(arm).failed >= DEAD_AFTER
+
+    @property
+    def running_mean(self) -> PerArm[float | None]:
+        """The mean number of requests that each arm's engine had running, as far as it tells."""
+        return PerArm(_running(self.evidence.blocks.baseline), _running(self.evidence.blocks.speculative))
+
+
+def measure(cell: CellEvidence, alpha: float, *, speculates: bool) -> CellMetrics:
+    """Everything that the records of this cell say, for one-sided tests at alpha.
+
+    Args:
+        speculates: False only where the speculative endpoint is known not to speculate.
+    """
+    columns = PerArm(
+        arrays_of(cell.blocks.baseline, cell.records.baseline), arrays_of(cell.blocks.speculative, cell.records.speculative)
+    )
+    comparisons = with_certain_percentiles(
+        cell_comparisons(columns.baseline, columns.speculative, alpha), columns.baseline, columns.speculative
+    )
+    opened = [{block.pair for block in cell.blocks.of(arm) if block.window_open_ns is not None} for arm in ARMS]
+    return CellMetrics(
+        evidence=cell,
+        pairs_used=len(opened[0] & opened[1]),
+        counts=PerArm(_counts(cell.records.baseline), _counts(cell.records.speculative)),
+        comparisons={comparison.metric: comparison for comparison in comparisons},
+        bins=bins_with_certain_percentiles(bin_results(columns.baseline, columns.speculative, alpha), columns),
+        acceptance=acceptance_of(columns.speculative, 1 - alpha),
+        factors=factors_of(comparisons),
+        distributions=distributions_of(columns.baseline, columns.speculative),
+        drifts=tuple(drift_of(cell, columns.of(arm), arm) for arm in ARMS),
+        errors=PerArm(error_rate(columns.baseline), error_rate(columns.speculative)),
+        alpha_trend=_alpha_trend(columns.speculative),
+        acceptance_by_pair=_acceptance_by_pair(columns.speculative),
+        unlike_tokens=unlike_tokens(cell.records, speculates=speculates),
+        engine_truth=_truth(cell),
+    )
+
+
+def _died(block: Block) -> bool:
+    """Whether the arm's engine ended by itself, or the block was given up as one request after another failed."""
+    return block.engine_exit is not None or block.end_reason == "endpoint_dead"
+
+
+def _alpha_trend(columns: CellArrays) -> Estimate | None:
+    by_unit = alpha_of(columns).by_unit()
+    return trend(np.log(by_unit[by_unit > 0]))
+
+
+def _acceptance_by_pair(columns: CellArrays) -> dict[int, float]:
+    lengths = acceptance_length(columns).by_unit()
+    return {pair: float(length) for pair, length in zip(columns.pairs, lengths, strict=True) if length == length}
+
+
+def _counts(records: Sequence[RequestRecord]) -> ArmCounts:
+    outcomes = Counter(record.outcome for record in records)
+    return ArmCounts(
+        requests=len(records),
+        ok=outcomes["ok"],
+        failed=sum(count for outcome, count in outcomes.items() if outcome in FAILURES),
+        cut=outcomes["cut"],
+        tokens=sum(r.output_tokens if r.output_tokens is not None else sum(r.event_tokens) for r in records),
+        chunks=sum(len(record.event_ns) for record in records),
+        censored_chunks=sum(len(record.censored) for record in records),
+        by_outcome=_sorted(record.outcome for record in records),
+        finish_reasons=_sorted(record.finish_reason or "none" for record in records if record.outcome == "ok"),
+        stamp_sources=_sorted(record.stamp_source for record in records),
+        token_sources=_sorted(record.token_source or "none" for record in records),
+    )
+
+
+def _sorted(names: Iterable[str]) -> dict[str, int]:
+    """How often each name occurs, by name."""
+    return dict(sorted(Counter(names).items()))
+
+
+def _running(blocks: Sequence[Block]) -> float | None:
+    told = [b.telemetry.running_mean for b in blocks if b.telemetry is not None and b.telemetry.running_mean is not None]
+    return sum(told) / len(told) if told else None
+
+
+def _truth(cell: CellEvidence) -> PerArm[dict[str, float]] | None:
+    """What embedded engines say that they did, summed over the blocks of each arm; None where no arm is embedded."""
+    sums: list[dict[str, float]] = []
+    for arm in ARMS:
+        total: dict[str, float] = {}
+        for block in cell.blocks.of(arm):
+            for name, value in (block.engine_truth or {}).items():
+                total[name] = total.get(name, 0.0) + value
+        sums.append(total)
+    return PerArm(sums[0], sums[1]) if any(sums) else None

@@ -1,0 +1,1 @@
+"""Two arms side by side: ratios, intervals, and what cannot be compared."""

@@ -1,0 +1,1 @@
+"""Whether the two hosts may be compared."""

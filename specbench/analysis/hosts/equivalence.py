@@ -1,0 +1,95 @@
+"""Where the arms stand: whether a difference between them can only come from speculation, and whether starts were enough.
+
+Facts of the run only; what follows for the verdict is `slices.py`'s.
+"""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from urllib.parse import urlsplit
+
+from specbench.explain import hosts
+from specbench.explain.phrases import subject_of
+from specbench.model.guardrails import MIN_LAUNCHES
+from specbench.model.previous_runs import PreviousRun
+from specbench.model.records import Block, Cell, Manifest
+from specbench.model.result import Finding
+from specbench.model.scenario import ARMS
+
+
+@dataclass(frozen=True, slots=True)
+class HostEquivalence:
+    """Whether the two places are known to be alike, and one sentence for each run cited for it: what it shows, or why nothing."""
+
+    controlled: bool
+    said: tuple[str, ...] = ()
+
+
+def place_by_address(manifest: Manifest) -> bool:
+    """Whether the arms share a place: both on this machine, one URL, or declared alike (`place: same`).
+
+    An engine that specbench starts is on this machine. Two addresses on one host that is not this machine do not count: a
+    gateway may send them to different accelerators.
+    """
+    if manifest.scenario.place is not None:
+        return True
+    urls = [_url(manifest, index) for index in range(len(ARMS))]
+    if urls[0] == urls[1]:
+        return True
+    return all(url is None or _loopback(urlsplit(url).hostname or "") for url in urls)
+
+
+def place_of_run(manifest: Manifest, findings: Sequence[Finding]) -> HostEquivalence:
+    """Whether place can explain a difference: no where the arms share one, or where one cited run shows the two alike.
+
+    Args:
+        findings: This run's own, those that decide it (`citation.deciding`); a cited run with the arms exchanged is read
+            together with them.
+    """
+    doubts = [(run, why_not_equivalent(run, findings, manifest.cells)) for run in manifest.previous_runs]
+    said = tuple(hosts.cited_run(run, doubt) for run, doubt in doubts)
+    return HostEquivalence(place_by_address(manifest) or any(doubt is None for _, doubt in doubts), said)
+
+
+def why_not_equivalent(run: PreviousRun, findings: Sequence[Finding], cells: Sequence[Cell]) -> str | None:
+    """Why the cited run does not show that the places are alike; None where it does.
+
+    Source: with the effect s of speculation and p of the second place, the ratios of the two runs are s·p and s ÷ p, so their
+    quotient is p², whatever s is. Every finding must come out alike in both runs, and p must lie within what the finding allows.
+    """
+    if run.problem is not None or run.kind == "aa":
+        return run.problem
+    if not any(finding.role == "success" for finding in findings):
+        return hosts.NOTHING_TO_READ_WITH
+    earlier = {(found.cell, found.metric, found.role): found for found in run.findings}
+    for finding in findings:
+        what = subject_of(finding.metric, finding.cell, cells)
+        found = earlier.get((finding.cell, finding.metric, finding.role))
+        if found is None:
+            return hosts.not_judged(what)
+        if found.state != finding.state:
+            return hosts.other_state(what, found.state, finding.state)
+        if finding.ratio is None or found.ratio is None or finding.cell is None:
+            continue
+        if finding.role == "success" and (finding.ratio - 1) * (found.ratio - 1) < 0:
+            return hosts.other_way(what)
+        place = math.sqrt(finding.ratio / found.ratio) if finding.ratio and found.ratio else None
+        if place is None or finding.bound is None or abs(math.log(place)) >= abs(math.log(finding.bound)):
+            return hosts.places_apart(what, place)
+    return None
+
+
+def enough_launches(manifest: Manifest, blocks: Sequence[Block]) -> bool:
+    """Whether each arm was started at least four times, where the schedule makes a start the unit; always True elsewhere."""
+    if manifest.scenario.matrix.schedule != "restart":
+        return True
+    return all(len({block.launch for block in blocks if block.arm == arm}) >= MIN_LAUNCHES for arm in ARMS)
+
+
+def _url(manifest: Manifest, index: int) -> str | None:
+    """The arm's address: None where specbench itself started the engine, which is on this machine."""
+    return manifest.scenario.arm(ARMS[index]).url
+
+
+def _loopback(host: str) -> bool:
+    return host in ("localhost", "::1") or host.startswith("127.")

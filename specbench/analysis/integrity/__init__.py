@@ -1,0 +1,1 @@
+"""Whether the measurement can be trusted: one function a check."""

@@ -1,0 +1,1 @@
+"""From arrays to the figures of one arm, one function a metric."""

@@ -1,0 +1,38 @@
+"""How each metric is computed from the arrays of a cell: one row per quantity of `model/metrics.py`, which names them all.
+
+A new metric is one function in the module of its kind, and one row in either table. Nothing may be estimated or judged here.
+"""
+
+from collections.abc import Callable
+
+from specbench.analysis.arrays.cell_arrays import CellArrays
+from specbench.analysis.arrays.samples import Samples, Totals
+from specbench.analysis.metrics import acceptance, inter_token, latency, throughput
+
+Source = Callable[[CellArrays], Samples | Totals]
+
+# Samples for the quantities that have percentiles, totals for the others.
+SOURCES: dict[str, Source] = {
+    "ttft": latency.ttft,
+    "tpot": latency.tpot,
+    "tpot_classic": latency.classic_tpot,
+    "e2e": latency.e2e,
+    "stall": latency.stall,
+    "itl": inter_token.itl,
+    "chunk_gap": inter_token.chunk_gap,
+    "pace": inter_token.pace,
+    "output_tps": throughput.output_tps,
+    "completed_rps": throughput.completed_rps,
+    "error_rate": throughput.error_rate,
+    "output_length": throughput.output_length,
+    "acceptance_length": acceptance.acceptance_length,
+    "alpha": acceptance.alpha,
+    "tokens_per_step": inter_token.tokens_per_step,
+    "step_time": inter_token.step_time,
+    "queue_time": throughput.queue_time,
+    "kv_peak": throughput.kv_peak,
+    "memory": throughput.memory,
+    "preemptions": throughput.preemptions,
+    "oom": throughput.oom,
+    "restarts": throughput.restarts,
+}

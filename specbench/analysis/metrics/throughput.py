@@ -1,0 +1,106 @@
+"""Counts, rates and gauges of whole blocks: throughput, errors, answer lengths, and what the engine tells of itself.
+
+Each is a ratio of two sums per unit, so that blocks of different length weigh as they should. Times between tokens are in
+`inter_token.py`.
+"""
+
+from collections.abc import Callable
+
+import numpy as np
+
+from specbench.analysis.arrays.cell_arrays import FAILED, NOT_TOLD, WITHOUT_LATENCY, CellArrays
+from specbench.analysis.arrays.events import Floats
+from specbench.analysis.arrays.samples import Totals, summed
+from specbench.explain import absences
+from specbench.model.records import Telemetry
+from specbench.units import MS_PER_S, NS_PER_S
+
+
+def output_tps(columns: CellArrays) -> Totals:
+    """Tokens received inside the steady window ÷ its length in seconds; what a failed answer brought is no output."""
+    events = columns.events
+    tokens = columns.sum_by_request(np.where(events.inside, events.tokens, 0))
+    tokens[columns.is_outcome(FAILED)] = 0
+    return Totals(summed(tokens, columns.unit_of_requests(), len(columns.pairs)), _window_s(columns))
+
+
+def completed_rps(columns: CellArrays) -> Totals:
+    """Sum over successful requests of the share of their tokens that fell inside the window ÷ its length in seconds."""
+    events = columns.events
+    inside = columns.sum_by_request(np.where(events.inside, events.tokens, 0))
+    whole = columns.sum_by_request(events.tokens)
+    share = np.divide(inside, whole, out=np.zeros(len(whole)), where=whole > 0)
+    share[~columns.is_outcome({"ok"})] = 0.0
+    return Totals(summed(share, columns.unit_of_requests(), len(columns.pairs)), _window_s(columns))
+
+
+def error_rate(columns: CellArrays) -> Totals:
+    """Failed ÷ (failed + successful) requests of the whole block, its ramp included: a failure counts whenever it happens.
+
+    Errors, timeouts, truncated and empty answers are failures; requests that were cut by our own clock or limits, or were
+    longer than the model's context, are neither.
+    """
+    failed = columns.is_outcome(FAILED | WITHOUT_LATENCY)
+    judged = failed | columns.is_outcome({"ok"})
+    units, n_units = columns.unit_of_requests(), len(columns.pairs)
+    return Totals(summed(failed.astype(np.int64), units, n_units), summed(judged.astype(np.int64), units, n_units))
+
+
+def output_length(columns: CellArrays) -> Totals:
+    """Mean output tokens of the successful requests that began inside the window."""
+    kept = columns.started_inside() & columns.is_outcome({"ok"}) & (columns.output_tokens != NOT_TOLD)
+    units, n_units = columns.unit_of_requests()[kept], len(columns.pairs)
+    counts = np.bincount(units, minlength=n_units).astype(np.float64)
+    return Totals(summed(columns.output_tokens[kept], units, n_units), counts)
+
+
+def kv_peak(columns: CellArrays) -> Totals:
+    """Highest share of the KV cache in use, as the engine tells it."""
+    return _told(columns, "kv_usage_peak", lambda told: told.kv_usage_peak)
+
+
+def memory(columns: CellArrays) -> Totals:
+    """Highest accelerator memory in use in bytes, as the engine or its exporter tells it."""
+    return _told(columns, "memory_bytes_peak", lambda told: told.memory_bytes_peak)
+
+
+def queue_time(columns: CellArrays) -> Totals:
+    """Mean time in milliseconds that a request waited before it was scheduled, as the engine tells it."""
+    return _told(columns, "queue_time_s_mean", lambda told: _times(told.queue_time_s_mean, MS_PER_S))
+
+
+def preemptions(columns: CellArrays) -> Totals:
+    """Requests that the engine put back to make room, as it counts them."""
+    return _told(columns, "preemptions", lambda told: told.preemptions)
+
+
+def oom(columns: CellArrays) -> Totals:
+    """Times the engine ran out of memory, as it tells it."""
+    return _told(columns, "oom_events", lambda told: told.oom_events)
+
+
+def restarts(columns: CellArrays) -> Totals:
+    """Times the engine started anew during a block."""
+    return _told(columns, "restarts", lambda told: told.restarts)
+
+
+def _times(value: float | None, factor: float) -> float | None:
+    return None if value is None else value * factor
+
+
+def _window_s(columns: CellArrays) -> Floats:
+    return summed(columns.close_ns - columns.open_ns, columns.unit, len(columns.pairs)) / NS_PER_S
+
+
+def _told(columns: CellArrays, name: str, of: Callable[[Telemetry], float | None]) -> Totals:
+    """A quantity of the engine's, over the blocks that tell it; the reason is the engine's own where none does."""
+    n_units = len(columns.pairs)
+    if not columns.whole:
+        return Totals(np.zeros(n_units), np.zeros(n_units), absences.WHOLE_BLOCKS_ONLY)
+    values = [(unit, of(block.telemetry)) for unit, block in zip(columns.unit, columns.blocks, strict=True) if block.telemetry]
+    told = [(unit, value) for unit, value in values if value is not None]
+    said = sorted({why for block in columns.blocks if block.telemetry and (why := block.telemetry.why_absent(name))})
+    reason = None if told else next(iter(said), absences.NOT_TOLD)
+    units = np.array([unit for unit, _ in told], dtype=np.int64)
+    sums = summed(np.array([value for _, value in told], dtype=np.float64), units, n_units)
+    return Totals(sums, np.bincount(units, minlength=n_units).astype(np.float64), reason)

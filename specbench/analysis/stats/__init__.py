@@ -1,0 +1,1 @@
+"""Statistics that know no metric: numbers in, estimates out."""

@@ -1,0 +1,154 @@
+"""Inference from pairs of blocks on the log ratio: Student's t, the jackknife over pairs, sign flips, the drift of a series.
+
+Only arrays of numbers come in: no columns, no metrics. scipy is imported where it is needed, as most commands do without it.
+"""
+
+from dataclasses import dataclass
+from math import sqrt
+
+import numpy as np
+
+from specbench.analysis.arrays.events import Floats
+
+# Beyond this many pairs the sums of all sign patterns no longer fit in memory; t alone speaks then.
+MAX_FLIPPED_PAIRS = 36
+
+
+@dataclass(frozen=True, slots=True)
+class Estimate:
+    """An estimate whose error follows t: `mean` ± t(df) · `se`; `se` None where fewer than two observations leave it open.
+
+    Where the truth may lie farther off on one side than on the other, `se` is the error below and `se_above` the one above.
+    """
+
+    mean: float
+    se: float | None
+    df: int | None
+    se_above: float | None = None
+
+    def bounds(self, confidence: float) -> tuple[float, float] | None:
+        """The two-sided interval, or None where there is no standard error."""
+        if self.se is None or self.df is None:
+            return None
+        reach = t_quantile((1 + confidence) / 2, self.df)
+        return self.mean - reach * self.se, self.mean + reach * self._above(self.se)
+
+    def p_above(self, value: float) -> float | None:
+        """One-sided p-value of the hypothesis that the truth is at most `value`; None without a standard error."""
+        if self.se is None or self.df is None:
+            return None
+        error = self.se if self.mean > value else self._above(self.se)
+        if error == 0.0:
+            return 0.0 if self.mean > value else 1.0
+        return t_tail((self.mean - value) / error, self.df)
+
+    def _above(self, below: float) -> float:
+        return below if self.se_above is None else self.se_above
+
+
+def t_quantile(probability: float, df: int) -> float:
+    """The quantile of Student's t with `df` degrees of freedom."""
+    from scipy.special import stdtrit
+
+    return float(stdtrit(df, probability))
+
+
+def t_tail(t: float, df: int) -> float:
+    """The probability that Student's t with `df` degrees of freedom exceeds t."""
+    from scipy.special import stdtr
+
+    return float(stdtr(df, -t))
+
+
+def mean_with_t(values: Floats) -> Estimate:
+    """The mean of independent observations (n,) with its standard error sd ÷ sqrt(n) and n - 1 degrees of freedom.
+
+    For paired blocks the observations are log(speculative) - log(baseline): margins are relative and noise is multiplicative.
+    """
+    n = len(values)
+    mean = float(values.mean())
+    if n < 2:
+        return Estimate(mean, None, None)
+    if float(np.ptp(values)) == 0.0:  # the mean of equal numbers may differ from them in the last bit
+        return Estimate(float(values[0]), 0.0, n - 1)
+    return Estimate(mean, float(values.std(ddof=1)) / sqrt(n), n - 1)
+
+
+def jackknife(whole: float, left_out: Floats) -> Estimate:
+    """An estimate from all pairs with its standard error from leaving out one pair at a time.
+
+    se^2 = (n - 1) ÷ n · sum (theta_(i) - mean theta_(.))^2, n - 1 degrees of freedom. Whole pairs leave together, so that what
+    is correlated inside a block stays together. Not for `left_out` with infinities: the error is unbounded then.
+
+    Args:
+        whole: The estimate from all pairs, such as the log ratio of two pooled percentiles.
+        left_out: (n,) the same without pair i.
+
+    Source: Efron and Tibshirani, An Introduction to the Bootstrap, chapter 11; Shao and Wu 1989 for quantiles and groups.
+    """
+    n = len(left_out)
+    if n < 2 or not np.isfinite(left_out).all():
+        return Estimate(whole, None, None)
+    if float(np.ptp(left_out)) == 0.0:
+        return Estimate(whole, 0.0, n - 1)
+    return Estimate(whole, sqrt((n - 1) / n * float(((left_out - left_out.mean()) ** 2).sum())), n - 1)
+
+
+def around(whole: float, differences: Floats) -> float | None:
+    """Standard error of an estimate from all pairs, by how far the pairs' own log ratios (n,) lie around it.
+
+    sqrt(sum (d_i - theta)^2 ÷ (n (n - 1))): sectioning. None where a pair's own ratio is not finite.
+
+    Source: Asmussen and Glynn, Stochastic Simulation, section III.5.
+    """
+    n = len(differences)
+    if n < 2 or not np.isfinite(differences).all():
+        return None
+    return sqrt(float(((differences - whole) ** 2).sum()) / (n * (n - 1)))
+
+
+def sign_flip_p(values: Floats) -> float | None:
+    """Exact one-sided p-value that observations (n,) symmetric around zero would have a mean at least this high.
+
+    The share of all 2^n sign patterns whose sum reaches the observed one. The order inside each pair was random, so that under
+    no effect each sign is as likely as the other. The patterns of two halves are summed apart and matched by sorting.
+
+    Returns:
+        A multiple of 2^-n; None for no observation or more than MAX_FLIPPED_PAIRS.
+
+    Source: Fisher, The Design of Experiments, section 21.
+    """
+    n = len(values)
+    if not 0 < n <= MAX_FLIPPED_PAIRS or not np.isfinite(values).all():
+        return None
+    left, right = _signed_sums(values[: n // 2]), np.sort(_signed_sums(values[n // 2 :]))
+    # Sums of the same numbers in another order differ in their last bits; they are ties.
+    reach = float(values.sum()) - 1e-9 * float(np.abs(values).sum())
+    reached = len(right) - np.searchsorted(right, reach - left, side="left")
+    return float(reached.sum()) / 2.0**n
+
+
+def _signed_sums(values: Floats) -> Floats:
+    sums = np.zeros(1)
+    for value in values:
+        sums = np.concatenate((sums + value, sums - value))
+    return sums
+
+
+def trend(values: Floats) -> Estimate | None:
+    """The change from the first value of a series (n,) to the last along the least-squares line, with n - 2 degrees of freedom.
+
+    On logarithms it is the log of a ratio. For one value a block, such as the acceptance of each pair in the order of the run.
+
+    Returns:
+        None with fewer than 3 values.
+    """
+    n = len(values)
+    if n < 3:
+        return None
+    time = np.linspace(-0.5, 0.5, n)
+    around = values - values.mean()
+    spread = float((time**2).sum())
+    slope = float((time * around).sum()) / spread
+    residual = around - slope * time
+    return Estimate(slope, sqrt(float((residual**2).sum()) / (n - 2) / spread), n - 2)

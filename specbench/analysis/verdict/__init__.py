@@ -1,0 +1,1 @@
+"""From comparisons to findings, and from findings to the verdict."""

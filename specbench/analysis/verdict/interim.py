@@ -1,0 +1,57 @@
+"""Looking at the data while they come in: how strict each look must be, and whether there is anything left to learn.
+
+Plans nothing and measures nothing; the spending of error over looks is computed in `sequential.py`.
+"""
+
+from collections.abc import Sequence
+
+from specbench.analysis.stats.sequential import look_levels
+from specbench.model.records import RunData
+from specbench.model.result import CellResult, Result
+
+
+def alpha_now(evidence: RunData) -> float:
+    """The one-sided error that this look at the data may make, so that all looks together make no more than the scenario's alpha.
+
+    One look, at the end, has all of it. Harm and pass each spend their own alpha by the same O'Brien-Fleming schedule: each is an
+    error of its own, and either bound is the other's mirror.
+    """
+    alpha = evidence.manifest.scenario.alpha
+    if not evidence.looks:
+        return alpha
+    budget = evidence.manifest.scenario.matrix.pairs
+    return look_levels([min(pairs / budget, 1.0) for pairs in evidence.looks], alpha)[-1]
+
+
+def is_settled(result: Result, pairs: int) -> bool:
+    """Whether a run that looks at its data may stop after so many pairs: more of them would not change what is to be done.
+
+    Harm stops at once where no cap could come of the run any more. A win (PROMOTE, or CAPPED) stops only from half the budget on,
+    as an early one rests on few pairs, and only when nothing is open that could raise its cap. Neither a broken measurement nor
+    a gain that fails to show stops a run: what spoiled a block may pass, and the budget was given to look for the gain.
+    """
+    if result.verdict == "ROLLBACK":
+        unsafe = result.reasons[0].code == "unsafe"
+        slices = {(cell.axes.bin, cell.axes.sampling) for cell in result.cells if cell.required}
+        return unsafe or all(_is_lost([c for c in result.cells if (c.axes.bin, c.axes.sampling) == name]) for name in slices)
+    if result.verdict not in ("PROMOTE", "CAPPED") or 2 * pairs < result.config.pairs:
+        return False
+    findings = [f for cell in result.cells for f in cell.findings if f.required] + [f for f in result.run_findings if f.required]
+    return not any(finding.is_open for finding in findings)
+
+
+def _is_lost(cells: Sequence[CellResult]) -> bool:
+    """Whether a slice can no longer be capped: harm where its range would begin, or anywhere with the gain excluded."""
+    harmed = [cell for cell in cells if cell.state == "FAIL"]
+    excluded = any(f.role == "success" and f.state == "FAIL" for cell in cells for f in cell.findings)
+    return any(_load(cell) <= _load(primary) for cell in harmed for primary in cells if _opens(primary, cell)) or bool(
+        harmed and excluded
+    )
+
+
+def _opens(primary: CellResult, cell: CellResult) -> bool:
+    return primary.primary and (primary.axes.rate is None) == (cell.axes.rate is None)
+
+
+def _load(cell: CellResult) -> float:
+    return cell.axes.rate if cell.axes.rate is not None else float(cell.axes.concurrency or 0)

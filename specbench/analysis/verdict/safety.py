@@ -1,0 +1,146 @@
+"""Run-wide safety: does speculation make requests fail, memory run out, or engines restart?
+
+Judged over all required cells at once, since failures are rare and a cell alone sees too few. Latency is `findings.py`'s.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from specbench.analysis.arrays.samples import Totals
+from specbench.analysis.stats.rates import RateDifference, rate_difference, share_upper_bound
+from specbench.analysis.verdict.findings import draft_of
+from specbench.explain import safety
+from specbench.explain.safety import Failures, ToldCount
+from specbench.model.guardrails import DEFAULT_EXCESS
+from specbench.model.records import Block
+from specbench.model.result import Finding, FindingState, PerArm
+from specbench.model.scenario import ARMS, ArmName, Guardrail
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Excess(Failures):
+    """Failed requests of both arms, and how their shares differ; `rates` is None where an arm had no request."""
+
+    rates: RateDifference | None
+
+
+def excess_of(baseline: Sequence[Totals], speculative: Sequence[Totals], alpha: float) -> Excess:
+    """The failures of all cells together, block by block: each `Totals` is the `error_rate` of one cell's arm."""
+    arms = [
+        (np.concatenate([np.zeros(0), *(t.numerator for t in arm)]), np.concatenate([np.zeros(0), *(t.denominator for t in arm)]))
+        for arm in (baseline, speculative)
+    ]
+    return Excess(
+        failed=PerArm(int(arms[0][0].sum()), int(arms[1][0].sum())),
+        requests=PerArm(int(arms[0][1].sum()), int(arms[1][1].sum())),
+        rates=rate_difference(arms[0], arms[1], alpha),
+    )
+
+
+def error_finding(guardrail: Guardrail, excess: Excess, alpha: float) -> Finding:
+    """The share of failed requests against the baseline's, or against an absolute limit where the guardrail has one.
+
+    PASS: no larger share than the baseline, or the excess's upper bound below the margin (0.5 points unless said otherwise).
+    FAIL: a significant excess. Else INCONCLUSIVE. A baseline that fails more than speculation says nothing against it.
+    """
+    rates = excess.rates
+    if guardrail.slo is not None and rates is not None:
+        return _error_slo(guardrail, guardrail.slo, excess, rates, alpha)
+    margin = DEFAULT_EXCESS if guardrail.margin is None else guardrail.margin
+    if rates is None:
+        return _finding(guardrail, "NODATA", margin, rates, safety.no_requests(excess))
+    state: FindingState = "FAIL" if rates.p_excess < alpha else "INCONCLUSIVE"
+    if rates.difference <= 0 or rates.high < margin:
+        state = "PASS"
+    surplus = rates.difference, rates.high, rates.p_excess
+    sentence = safety.share_against_baseline(guardrail, excess, state, surplus, margin, alpha)
+    return _finding(guardrail, state, margin, rates, sentence)
+
+
+def _error_slo(guardrail: Guardrail, slo: float, excess: Excess, rates: RateDifference, alpha: float) -> Finding:
+    """The speculative arm's own share against its limit: exact bounds on counts shrunk to what bursts leave them worth."""
+    failed, requests = excess.failed.speculative / rates.design_effect, excess.requests.speculative / rates.design_effect
+    high, kept = share_upper_bound(failed, requests, alpha), share_upper_bound(requests - failed, requests, alpha)
+    state: FindingState = "INCONCLUSIVE"
+    if high is not None and high <= slo:
+        state = "PASS"
+    elif kept is not None and 1 - kept > slo:
+        state = "FAIL"
+    end = None if kept is None or high is None else 1 - kept if state == "FAIL" else high
+    sentence = safety.share_within(guardrail, excess, slo, state, end or 0.0, alpha)
+    return replace(_finding(guardrail, state, None, None, sentence), slo=slo, bound=slo, upper=end)
+
+
+def count_finding(guardrail: Guardrail, told: PerArm[ToldCount]) -> Finding:
+    """How often something went wrong in the engines (memory ran out, a restart): no more than in the baseline, or than `slo`.
+
+    Not known of an arm: NODATA. No block of either arm tells: NODATA, and not required, as no engine is obliged to tell; one that
+    tells at times is, as its silence may hide what happened.
+    """
+    before, after = told.baseline.count, told.speculative.count
+    state: FindingState
+    allowed = before if guardrail.slo is None else guardrail.slo
+    if allowed is None or after is None or (told.speculative.silent and after <= allowed):
+        state, reason = "NODATA", safety.count_unknown(guardrail, told)
+    else:
+        state, reason = "FAIL" if after > allowed else "PASS", safety.count_known(guardrail, told)
+    asked = guardrail.required and (told.baseline.ever or told.speculative.ever)
+    return _finding(guardrail, state, None, None, reason, required=asked)
+
+
+def reported_counts(cells: Sequence[PerArm[tuple[Block, ...]]], metric: str) -> PerArm[ToldCount]:
+    """How often each arm's engine says that memory ran out ('oom') or that it started anew ('restarts'), over all blocks.
+
+    No count for an arm of which a single block does not tell: what happened in it may be the one thing that mattered. Where the
+    speculative arm's blocks that do tell are already past the baseline's number, or past none where the baseline does not tell,
+    their number stands: it is at least that.
+    """
+    before, after = (_counts(cells, arm, metric) for arm in ARMS)
+    whole = PerArm(_told(before), _told(after))
+    least = sum(count for count in after if count is not None)
+    if whole.speculative.count is None and least > (whole.baseline.count or 0):
+        return PerArm(whole.baseline, replace(whole.speculative, count=least))
+    return whole
+
+
+def _told(counts: Sequence[int | None]) -> ToldCount:
+    told = [count for count in counts if count is not None]
+    whole = bool(told) and len(told) == len(counts)
+    return ToldCount(count=sum(told) if whole else None, silent=len(counts) - len(told), blocks=len(counts))
+
+
+def _counts(cells: Sequence[PerArm[tuple[Block, ...]]], arm: ArmName, metric: str) -> list[int | None]:
+    """The count of each block of the arm, None where a block does not tell; an engine that died has started anew, told or not."""
+    counts: list[int | None] = []
+    for block in (block for blocks in cells for block in blocks.of(arm)):
+        told = block.telemetry
+        count = None if told is None else told.oom_events if metric == "oom" else told.restarts
+        died = metric == "restarts" and block.engine_exit is not None
+        counts.append((count or 0) + died if count is not None or died else None)
+    return counts
+
+
+def _finding(
+    guardrail: Guardrail,
+    state: FindingState,
+    margin: float | None,
+    rates: RateDifference | None,
+    reason: str,
+    *,
+    required: bool | None = None,
+) -> Finding:
+    return replace(
+        draft_of(guardrail),
+        required=guardrail.required if required is None else required,
+        state=state,
+        margin=margin,
+        floor=0.0,
+        slo=None,
+        bound=margin,
+        upper=None if rates is None else rates.high,
+        p_harm=None if rates is None else rates.p_excess,
+        supported_margin=None if rates is None else max(rates.high, 0.0),
+        reason=reason,
+    )

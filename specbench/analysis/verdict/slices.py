@@ -1,0 +1,116 @@
+"""Rules 3 to 6 of the verdict, for one slice of the traffic: promote, cap at the range that passed, roll back, or hold.
+
+What stops a whole run (safety, integrity) and how slices combine is `verdict.py`'s.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from specbench.explain import verdict
+from specbench.model.cell_assessment import Axis, CellAssessment, RunConditions
+from specbench.model.result import Finding, LoadRange, Reason, VerdictWord
+
+RANGE_METHOD = "from the primary cell outward, every cell at its own 95 % bounds, ending at the first that did not pass"
+AXES: tuple[Axis, Axis] = ("concurrency", "rate")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SliceVerdict:
+    """The verdict of one slice: its word, the ranges (closed loop, open loop) for which speculation may be on, and why."""
+
+    slice: tuple[str | None, str | None]
+    word: VerdictWord
+    enable_range: LoadRange | None
+    rate_range: LoadRange | None
+    reasons: tuple[Reason, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Span:
+    """The unbroken run of passing cells around the primary one of an axis, and what lies outside it."""
+
+    axis: Axis
+    cells: tuple[CellAssessment, ...]
+    below: tuple[CellAssessment, ...]
+    above: tuple[CellAssessment, ...]
+
+
+def slice_verdict(standings: Sequence[CellAssessment], safety: Sequence[Finding], conditions: RunConditions) -> SliceVerdict:
+    """The first of rules 3 to 6 that holds for these cells, which all belong to one slice.
+
+    Args:
+        standings: The slice's cells; the run has passed rules 1 and 2.
+        safety: The run-wide required safety findings, none of them FAIL.
+        conditions: What holds for the whole run.
+    """
+    required = [standing for standing in standings if standing.required]
+    spans = [span for axis in AXES if (span := _span(required, axis)) is not None]
+    benefit = next((standing.benefit for standing in standings if standing.benefit is not None), None)
+    shown = benefit is not None and benefit.state == "PASS"
+    safe = all(finding.state == "PASS" for finding in safety)
+    in_range = bool(spans) and all(span.cells and not span.below for span in spans)
+    if in_range and shown and safe and benefit is not None:
+        return _on(required, spans, benefit, conditions)
+    if any(standing.state == "FAIL" for standing in required):
+        word: VerdictWord = "ROLLBACK" if conditions.place_controlled else "HOLD"
+        place = () if conditions.place_controlled else verdict.place_not_controlled("ROLLBACK", conditions.place_said)
+        return _off(word, required, (*place, *verdict.harm(required, benefit)))
+    reasons = verdict.hold(required, benefit, [finding for finding in safety if finding.state != "PASS"])
+    return _off("HOLD", required, reasons)
+
+
+def _on(required: Sequence[CellAssessment], spans: Sequence[_Span], benefit: Finding, conditions: RunConditions) -> SliceVerdict:
+    """PROMOTE, or CAPPED where something above a range did not pass; HOLD where the run as a whole cannot carry it."""
+    word: Literal["PROMOTE", "CAPPED"] = "CAPPED" if any(span.above for span in spans) else "PROMOTE"
+    if conditions.partial:
+        return _off("HOLD", required, (verdict.partial(word), *verdict.unmeasured(required)))
+    if not conditions.enough_launches:
+        return _off("HOLD", required, (verdict.too_few_launches(word),))
+    if not conditions.place_controlled:
+        return _off(
+            "HOLD", required, (*verdict.place_not_controlled(word, conditions.place_said), verdict.benefit_shown(benefit))
+        )
+    ranges = {span.axis: _enable_range(span) for span in spans}
+    beyond = [reason for span in spans for reason in verdict.beyond(span.above, ranges[span.axis])]
+    headline = verdict.capped(ranges.values()) if word == "CAPPED" else verdict.promoted(required, ranges.values())
+    return SliceVerdict(
+        slice=required[0].slice,
+        word=word,
+        enable_range=ranges.get("concurrency"),
+        rate_range=ranges.get("rate"),
+        reasons=(headline, verdict.benefit_shown(benefit), *beyond),
+    )
+
+
+def _off(word: VerdictWord, standings: Sequence[CellAssessment], reasons: tuple[Reason, ...]) -> SliceVerdict:
+    slice_name = standings[0].slice if standings else (None, None)
+    return SliceVerdict(slice=slice_name, word=word, enable_range=None, rate_range=None, reasons=reasons)
+
+
+def _span(required: Sequence[CellAssessment], axis: Axis) -> _Span | None:
+    """The range on this axis, empty where its primary cell did not pass; None where the slice has no cell on the axis."""
+    cells = sorted((standing for standing in required if standing.axis == axis), key=lambda standing: standing.level)
+    if not cells:
+        return None
+    start = next((index for index, cell in enumerate(cells) if cell.primary), None)
+    if start is None or cells[start].state != "PASS":
+        return _Span(axis=axis, cells=(), below=(), above=())
+    low = high = start
+    while low > 0 and cells[low - 1].state == "PASS":
+        low -= 1
+    while high + 1 < len(cells) and cells[high + 1].state == "PASS":
+        high += 1
+    return _Span(axis=axis, cells=tuple(cells[low : high + 1]), below=tuple(cells[:low]), above=tuple(cells[high + 1 :]))
+
+
+def _enable_range(span: _Span) -> LoadRange:
+    harmed = any(standing.state == "FAIL" for standing in span.above)
+    return LoadRange(
+        low=span.cells[0].level,
+        high=span.cells[-1].level,
+        running_at_cap=span.cells[-1].running_mean,
+        by=span.axis,
+        beyond=None if not span.above else "harm_beyond" if harmed else "not_shown_beyond",
+        method=RANGE_METHOD,
+    )

@@ -1,0 +1,87 @@
+"""The verdict of a run: rules 1 and 2, which stop the whole run, and how the slices' verdicts become one word.
+
+Rules 3 to 6 are `slices.py`'s, findings `findings.py`'s; this module reads states and never a number.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from specbench.analysis.verdict.slices import SliceVerdict, slice_verdict
+from specbench.explain import verdict
+from specbench.model.cell_assessment import CellAssessment, RunConditions, failed_findings
+from specbench.model.result import Finding, IntegrityCheck, LoadRange, Reason, SliceResult, VerdictWord
+
+_WORST_FIRST: tuple[VerdictWord, ...] = ("INVALID", "ROLLBACK", "HOLD", "CAPPED", "PROMOTE")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Verdict:
+    """The word, why, for which load speculation may be on, and each slice's own verdict where the scenario separates them."""
+
+    word: VerdictWord
+    reasons: tuple[Reason, ...]
+    enable_range: LoadRange | None = None
+    rate_range: LoadRange | None = None
+    slices: tuple[SliceResult, ...] = ()
+
+
+def verdict_of(
+    standings: Sequence[CellAssessment], safety: Sequence[Finding], integrity: Sequence[IntegrityCheck], conditions: RunConditions
+) -> Verdict:
+    """The first rule that holds.
+
+    1. safety failed, or the speculative arm alone is dead: ROLLBACK. 2. integrity failed, or the baseline is dead: INVALID.
+    3 to 6 per slice. Missing data never promotes, and harm needs proof.
+
+    Args:
+        standings: Every cell of the run, in the order of the plan.
+        safety: The run-wide findings; those that are not required decide nothing.
+        integrity: The run-wide checks.
+        conditions: What holds for the whole run.
+    """
+    required = [standing for standing in standings if standing.required]
+    if conditions.refusals:
+        return Verdict(word="INVALID", reasons=verdict.refused(conditions.refusals))
+    run_wide = [finding for finding in safety if finding.required]
+    unsafe = [f for f in run_wide if f.state == "FAIL"]
+    unsafe += [f for standing in required for f in failed_findings(standing) if f.role == "safety"]
+    dead = [standing for standing in required if standing.dead == ("speculative",)]
+    if unsafe or dead:
+        return Verdict(word="ROLLBACK", reasons=verdict.unsafe(unsafe, dead))
+    failed = [check for check in integrity if check.ok is False]
+    failed += [check for standing in required for check in standing.integrity if check.ok is False]
+    lost = [standing for standing in required if "baseline" in standing.dead]
+    if failed or lost or not required:
+        return Verdict(word="INVALID", reasons=verdict.invalid(failed, lost))
+    by_slice: dict[tuple[str | None, str | None], list[CellAssessment]] = {}
+    for standing in standings:
+        by_slice.setdefault(standing.slice, []).append(standing)
+    parts = [slice_verdict(cells, run_wide, conditions) for cells in by_slice.values() if any(cell.required for cell in cells)]
+    if len(parts) == 1 and parts[0].slice == (None, None):
+        part = parts[0]
+        return Verdict(word=part.word, reasons=part.reasons, enable_range=part.enable_range, rate_range=part.rate_range)
+    return _combined(parts)
+
+
+def _combined(parts: Sequence[SliceVerdict]) -> Verdict:
+    """All PROMOTE: PROMOTE. Some PROMOTE or CAPPED: CAPPED, with the eligible slices. Else the worst."""
+    words = {part.word for part in parts}
+    if words & {"PROMOTE", "CAPPED"}:
+        word: VerdictWord = "PROMOTE" if words == {"PROMOTE"} else "CAPPED"
+    else:
+        word = next(candidate for candidate in _WORST_FIRST if candidate in words)
+    return Verdict(
+        word=word,
+        reasons=verdict.over_slices(word, [(part.slice, part.word, part.reasons) for part in parts]),
+        slices=tuple(
+            SliceResult(
+                bin=part.slice[0] or "",
+                sampling=part.slice[1],
+                verdict=part.word,
+                enable_range=part.enable_range,
+                rate_range=part.rate_range,
+                reasons=part.reasons,
+            )
+            for part in parts
+        ),
+    )

@@ -1,0 +1,1 @@
+"""Bring two arms up, and make sure that they may be compared."""

@@ -1,0 +1,202 @@
+"""Simulated streams as the facts of a run: the blocks and records that a run would have left on disk, and its scenario.
+
+No random number is drawn here, and nothing is judged; the scenario is the default one, with its default guardrails.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from specbench.arms.arms import bare_arm
+from specbench.calibrate.simulators import Streams
+from specbench.model.guardrails import effective_guardrails
+from specbench.model.records import Block, Cell, Endpoint, GeneratorHealth, Manifest, RequestRecord, RunData
+from specbench.model.result import PerArm
+from specbench.model.scenario import ARMS, ArmName, Bin, BlockSize, Matrix, Sampling, Scenario, Success, Workload
+
+WHEN = "2026-01-01T00:00:00Z"
+HEALTHY = GeneratorHealth(
+    cpu_share=0.2, read_lag_ms_p99=0.1, send_delay_ms_p95=0.2, achieved_concurrency=1.0, chunks=1000, clock_steps=0
+)
+GREEDY = Sampling(name="greedy", temperature=0.0, top_p=None, top_k=None, seed=None)
+
+
+def scenario_of(bins: Mapping[str, tuple[int, int]], concurrency: Sequence[int], pairs: int, *, separate: bool) -> Scenario:
+    """A scenario with every default of a user's: `bins` give each bin's band of output tokens."""
+    bands = tuple(Bin(name=name, input_tokens=(64, 128), output_tokens=band, weight=1.0) for name, band in bins.items())
+    return Scenario(
+        name="calibration",
+        path="calibration",
+        sha256="0" * 64,
+        seed=0,
+        profile="standard",
+        baseline=bare_arm("openai", "http://127.0.0.1:9001", "simulated", {}),
+        speculative=bare_arm("openai", "http://127.0.0.1:9002", "simulated", {}),
+        workload=Workload(
+            corpus=None,
+            dataset="simulated",
+            route="chat",
+            length="natural",
+            streaming=True,
+            shared_prefix_tokens=0,
+            bins=bands,
+            sampling=(GREEDY,),
+        ),
+        matrix=Matrix(
+            traffic="separate" if separate else "mixed",
+            concurrency=tuple(concurrency),
+            rate=(),
+            arrivals="poisson",
+            primary=float(concurrency[0]),
+            optional=(),
+            traffic_share={},
+            schedule="alternate",
+            pairs=pairs,
+            block=BlockSize(min_requests=30, min_s=20.0, max_s=90.0, ramp_s=5.0),
+        ),
+        success=Success(metric="tpot_p50", improve_by=0.05),
+        guardrails=effective_guardrails((), True, "natural"),
+        alpha=0.05,
+        place=None,
+        accept_differences=(),
+        labels={},
+    )
+
+
+def evidence_of(scenario: Scenario, cells: Sequence[Cell], streams: Mapping[str, PerArm[Streams]]) -> RunData:
+    """The facts of a finished run, from the simulated streams of each of its cells by the cell's id."""
+    blocks: list[Block] = []
+    records: list[RequestRecord] = []
+    most = {band.name: band.output_tokens[1] for band in scenario.workload.bins}
+    for cell in cells:
+        bin_name = cell.bin or next(iter(most))
+        for arm in ARMS:
+            made = blocks_of(streams[cell.id].of(arm), cell, arm)
+            blocks.extend(made)
+            records.extend(records_of(streams[cell.id].of(arm), cell, made, bin_name, most[bin_name]))
+    facts = {"model": "simulated", "engine": "openai", "engine_version": "1"}
+    endpoints = tuple(
+        Endpoint(
+            arm=arm,
+            url=scenario.arm(arm).url or "",
+            model="simulated",
+            engine="openai",
+            engine_version="1",
+            facts=facts,
+            sources=dict.fromkeys(facts, "declared"),
+        )
+        for arm in ARMS
+    )
+    manifest = Manifest(
+        format_version=1,
+        run_id="calibration",
+        tool_version="0",
+        python="3",
+        platform="simulated",
+        started=WHEN,
+        scenario=scenario,
+        cells=tuple(cells),
+        endpoints=endpoints,
+        notes=(),
+    )
+    return RunData(manifest=manifest, blocks=tuple(blocks), records=tuple(records), finished=WHEN, problems=())
+
+
+def blocks_of(streams: Streams, cell: Cell, arm: ArmName) -> tuple[Block, ...]:
+    """The blocks of one arm, their windows as simulated; the load generator was in time."""
+    return tuple(
+        Block(
+            id=f"{cell.id}/p{pair:02d}/{arm}",
+            cell=cell.id,
+            pair=pair,
+            arm=arm,
+            order=2 * pair + ((pair % 2 == 1) != (arm == "speculative")),
+            concurrency=cell.concurrency,
+            rate=cell.rate,
+            bin=cell.bin,
+            launch=0,
+            started=WHEN,
+            window_open_ns=opened,
+            window_close_ns=closed,
+            short=False,
+            end_reason="complete",
+            health=HEALTHY,
+            telemetry=None,
+            engine_truth=None,
+        )
+        for pair, (opened, closed) in enumerate(zip(streams.open_ns.tolist(), streams.close_ns.tolist(), strict=True))
+    )
+
+
+def records_of(streams: Streams, cell: Cell, blocks: Sequence[Block], bin_name: str, max_tokens: int) -> list[RequestRecord]:
+    """The records of these blocks: every request ended well, its tokens told by the endpoint."""
+    since_sent = streams.time_ns - np.repeat(streams.sent_ns, np.diff(streams.first_event))
+    times, tokens, bounds = tuple(since_sent.tolist()), tuple(streams.tokens.tolist()), streams.first_event.tolist()
+    rows = zip(streams.block.tolist(), streams.index.tolist(), streams.sent_ns.tolist(), strict=True)
+    first = RequestRecord(
+        block="",
+        index=0,
+        stream=0,
+        bin=bin_name,
+        sampling=GREEDY.name,
+        max_tokens=max_tokens,
+        scheduled_ns=None,
+        sent_ns=0,
+        connect_ns=None,
+        retries=0,
+        outcome="ok",
+        reason=None,
+        status=200,
+        stamp_source="kernel",
+        token_source="token_ids",
+        prompt_tokens=96,
+        output_tokens=0,
+        cached_tokens=None,
+        finish_reason="stop",
+        event_ns=(),
+        event_tokens=(),
+        step_events=None,
+        censored=(),
+        first_answer_ns=None,
+        end_ns=0,
+        text_chars=0,
+        text_sha256="0" * 64,
+        looping=False,
+        acceptance=None,
+        flags=(),
+    )
+    made = []
+    for place, (block, index, sent) in enumerate(rows):
+        start, end = bounds[place], bounds[place + 1]
+        made.append(
+            replace(
+                first,
+                block=blocks[block].id,
+                index=index,
+                stream=index % (cell.concurrency or 1),
+                sent_ns=sent,
+                output_tokens=sum(tokens[start:end]),
+                event_ns=times[start:end],
+                event_tokens=tokens[start:end],
+                first_answer_ns=times[start],
+                end_ns=times[end - 1],
+            )
+        )
+    return made
+
+
+def first_pairs(streams: Streams, pairs: int) -> Streams:
+    """Only the first pairs, as a look before the end of the run sees them."""
+    n = int(np.searchsorted(streams.block, pairs))
+    n_events = int(streams.first_event[n])
+    return Streams(
+        open_ns=streams.open_ns[:pairs],
+        close_ns=streams.close_ns[:pairs],
+        block=streams.block[:n],
+        index=streams.index[:n],
+        sent_ns=streams.sent_ns[:n],
+        first_event=streams.first_event[: n + 1],
+        time_ns=streams.time_ns[:n_events],
+        tokens=streams.tokens[:n_events],
+    )

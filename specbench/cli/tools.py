@@ -1,0 +1,155 @@
+"""The commands beside the main job: one endpoint measured, this machine examined, engines and verdicts served.
+
+As in `cli/main.py`: parse flags, call one function, print, exit; heavy imports stand inside the commands.
+"""
+
+import json
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from specbench.errors import DataError, ExitCode, ScenarioError, UnreachableError
+
+Model = Annotated[str | None, typer.Option("--model", metavar="M", help="The model to ask for.")]
+EngineName = Annotated[str | None, typer.Option("--engine", metavar="NAME", help="Recognised where not named.")]
+KeyVariable = Annotated[str | None, typer.Option("--api-key-env", metavar="VARIABLE", help="The variable that holds the key.")]
+CALIBRATION = Path("calibration")
+
+
+def register(app: typer.Typer) -> None:
+    """Adds these commands to the command line."""
+    for command in (probe, doctor, engine, serve, calibrate):
+        app.command()(command)
+
+
+def probe(
+    url: Annotated[str, typer.Argument(metavar="URL", help="An OpenAI-compatible endpoint, with or without /v1.")],
+    model: Annotated[str, typer.Option("--model", metavar="M", help="The model to ask for.")],
+    concurrency: Annotated[int, typer.Option("--concurrency", metavar="C", help="Streams at once.")] = 1,
+    requests: Annotated[int, typer.Option("--requests", metavar="N", help="Requests in all.")] = 16,
+    max_tokens: Annotated[int, typer.Option("--max-tokens", metavar="T", help="Tokens that each may bring.")] = 128,
+    engine: EngineName = None,
+    processes: Annotated[int, typer.Option("--processes", metavar="P", help="Load generator processes.")] = 1,
+    api_key_env: KeyVariable = None,
+    json_to: Annotated[
+        str | None, typer.Option("--json", metavar="FILE", help="Write JSON there; '-' for standard output.")
+    ] = None,
+) -> None:
+    """Measure one endpoint quickly, no verdict."""
+    from specbench.credentials import key_header
+    from specbench.probe.probe import ProbeRequest, as_text, probe
+    from specbench.store import write_atomically
+
+    order = ProbeRequest(
+        url=url,
+        model=model,
+        concurrency=concurrency,
+        requests=requests,
+        max_tokens=max_tokens,
+        engine=engine,
+        processes=processes,
+        headers=key_header(api_key_env, "--api-key-env"),
+    )
+    told = probe(order)
+    if json_to is None:
+        typer.echo(as_text(told))
+    elif json_to == "-":
+        typer.echo(json.dumps(told, indent=2))
+    else:
+        try:
+            write_atomically(Path(json_to), (json.dumps(told, indent=2) + "\n").encode())
+        except DataError:
+            typer.echo(as_text(told))  # what was measured is not lost with the file
+            raise
+    if not told["requests"]["ok"]:
+        raise UnreachableError(f"{url}: none of {requests} requests succeeded ({told['requests']['by_outcome']})")
+
+
+def doctor(
+    url: Annotated[str | None, typer.Argument(metavar="[URL]", help="An endpoint; without it, this machine.")] = None,
+    model: Model = None,
+    engine: EngineName = None,
+    api_key_env: KeyVariable = None,
+) -> None:
+    """Is this machine's client true? With a URL: is that endpoint's stream fit to measure?"""
+    from specbench.credentials import key_header
+    from specbench.doctor import as_text, doctor
+
+    headers = key_header(api_key_env, "--api-key-env")
+    diagnosis = doctor(url, model=model, engine=engine, headers=headers, say=lambda line: typer.echo(line, err=True))
+    typer.echo(as_text(diagnosis))
+    if not diagnosis.fit:
+        raise typer.Exit(ExitCode.INVALID)
+
+
+def serve(
+    run: Annotated[Path, typer.Argument(metavar="RUN", help="A run folder.")],
+    host: Annotated[str, typer.Option("--host", metavar="H", help="Loopback unless told otherwise.")] = "127.0.0.1",
+    port: Annotated[int, typer.Option("--port", metavar="P", min=0, max=65_535, help="Where to listen.")] = 8080,
+    allow_capped: Annotated[bool, typer.Option("--allow-capped", help="CAPPED counts as passed.")] = False,
+) -> None:
+    """Answer rollout controllers (Argo, Flagger, Prometheus) with a run's verdict."""
+    from specbench.report.serve import serve
+
+    serve(run, host, port, allow_capped)
+
+
+def engine(
+    speculative: Annotated[
+        str | None, typer.Option("--speculative", metavar="METHOD", help="draft_model, ngram or heads.")
+    ] = None,
+    tokens: Annotated[int, typer.Option("--num-speculative-tokens", metavar="N", help="Drafted tokens a round, 1 to 8.")] = 4,
+    port: Annotated[int, typer.Option("--port", metavar="P", help="0 takes a free one.")] = 8000,
+    slow_by: Annotated[float, typer.Option("--slow-by", metavar="SHARE", help="0.3 makes every step 30 % longer.")] = 0.0,
+    options: Annotated[str, typer.Option("--options", metavar="JSON", help="Any further options, see docs/engine.md.")] = "{}",
+) -> None:
+    """Serve the embedded engine until Ctrl-C."""
+    from specbench.engine.http.server import serve
+    from specbench.engine.options import options_of
+
+    try:
+        further = json.loads(options)
+    except ValueError as error:
+        raise ScenarioError(f"--options: not JSON: {error}") from None
+    if not isinstance(further, dict):
+        raise ScenarioError('--options: a JSON object is needed, such as {"corpus": "prose"}')
+    speculation = {"method": speculative, "num_speculative_tokens": tokens} if speculative else None
+    serve(options_of({"port": port, "slow_by": slow_by, "speculative": speculation, **further}))
+
+
+def calibrate(
+    names: Annotated[list[str] | None, typer.Argument(metavar="[NAME]...", help="Campaigns, or how their names begin.")] = None,
+    out: Annotated[Path, typer.Option("--out", metavar="DIR", help="Parts and table; parts there are kept.")] = CALIBRATION,
+    jobs: Annotated[int, typer.Option("--jobs", metavar="N", min=1, help="Processes at once.")] = 1,
+    real: Annotated[bool, typer.Option("--real", help="Also over real sockets, which takes hours.")] = False,
+    most: Annotated[int | None, typer.Option("--most", metavar="N", min=1, help="At most so many runs of each.")] = None,
+    baseline: Annotated[str | None, typer.Option("--baseline", metavar="URL", help="An A/A on your hardware: one place")] = None,
+    speculative: Annotated[
+        str | None, typer.Option("--speculative", metavar="URL", help="and another, neither speculating.")
+    ] = None,
+    model: Model = None,
+) -> None:
+    """How often does the verdict err? With two URLs: how much do equal arms differ on your hardware?"""
+    if (baseline is None) != (speculative is None):
+        raise typer.BadParameter("give both URLs, or neither", param_hint="--baseline, --speculative")
+    if baseline is None:
+        from specbench.calibrate import calibrate
+
+        try:
+            out.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise DataError(f"--out {out}: cannot be made: {error.strerror}; give another folder") from None
+        typer.echo(
+            f"wrote {calibrate(out, names or [], lambda line: typer.echo(line, err=True), jobs=jobs, real=real, most=most)}"
+        )
+        return
+    from specbench.calibrate.hardware_noise import describe_noise, equal_arms, measure_noise
+    from specbench.run.progress import progress_on
+    from specbench.scenario.parse import Overrides
+
+    scenario = equal_arms(Overrides(baseline_url=baseline, speculative_url=speculative, model=model))
+    with progress_on() as watching:
+        result = measure_noise(scenario, out, watching)
+    typer.echo(describe_noise(scenario, result))
+    typer.echo(f"facts: {out} (use them with: specbench plan SCENARIO --like {out})")

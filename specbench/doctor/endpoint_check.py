@@ -1,0 +1,87 @@
+"""Asks an endpoint a few questions, one after another, through the very client that measures, and reads how it answers.
+
+What the answers say of the stream is decided in `symptoms.py`.
+"""
+
+from collections.abc import Iterator
+from contextlib import closing
+
+from specbench.doctor.diagnosis import Diagnosis, Symptom
+from specbench.doctor.response_trace import ResponseTrace, response_trace
+from specbench.doctor.symptoms import symptoms_of
+from specbench.errors import ScenarioError
+from specbench.load.parent import LoadGenerator
+from specbench.load.session import requests_block, works_of
+from specbench.model.records import Capture
+from specbench.prompts.request_body import ROUTES, chat_body
+from specbench.telemetry import ENGINES
+from specbench.telemetry.endpoint import ServedEndpoint, recognise, served_model
+from specbench.telemetry.engine import EngineSupport
+from specbench.telemetry.http import proxy_name
+from specbench.urls import base_url, check_address
+
+BLOCK = "doctor"
+MAX_TOKENS = 96
+LONGEST_S = 600.0
+HOPELESS = ("timeout_connect", "timeout_first_token")
+QUESTIONS = (
+    ("Write a Python class for a bounded queue with docstrings and type hints, then explain each method in a sentence.", 0.0),
+    ("Tell a strange short story about a lighthouse keeper who collects clocks.", 1.0),
+    ("List fifty words that have nothing to do with each other, separated by commas.", 1.0),
+    ("Explain to a new colleague how rain forms, in plain words.", 0.7),
+)
+"""Texts and temperatures of different kinds, so that drafts are not accepted alike in all of them."""
+
+
+def endpoint_diagnosis(url: str, model: str | None, engine_name: str | None, headers: dict[str, str]) -> Diagnosis:
+    """Whether the stream of the endpoint at `url` is fit to be measured.
+
+    Raises: ScenarioError, UnreachableError, RefusedError, as `doctor` says.
+    """
+    if engine_name is not None and engine_name not in ENGINES:
+        raise ScenarioError(f"--engine {engine_name}: not known; one of {', '.join(ENGINES)}")
+    at = base_url(url)
+    check_address(at)
+    asked = served_model(at, headers, model)  # first of all: what does not answer this is not asked for a dozen other pages
+    engine = ENGINES[engine_name] if engine_name is not None else recognise(at, headers) or ENGINES["openai"]
+    answers = tuple(response_trace(capture, engine.stream) for capture in _captures(ServedEndpoint(at, headers, asked), engine))
+    facts = (("engine", engine.name), ("model", asked), ("answers", str(len(answers))), *_figures(answers))
+    return Diagnosis(subject=at, symptoms=(*symptoms_of(answers, engine.stream, at), *_by_proxy(at)), facts=facts)
+
+
+def _by_proxy(url: str) -> Iterator[Symptom]:
+    proxy = proxy_name(url)
+    if proxy is not None:
+        yield Symptom(
+            "by_proxy",
+            "caution",
+            f"requests go by the proxy {proxy}, as the environment says: times are those of the way through it.",
+            "List the host in NO_PROXY to measure it directly.",
+        )
+
+
+def _captures(served: ServedEndpoint, engine: EngineSupport) -> list[Capture]:
+    """One stream, one answer after another: what merges events here is not the client's load.
+
+    Where an answer did not even begin in time, the others are not waited for.
+    """
+    extras = engine.request_extras("chat", True)
+    bodies = [chat_body(served.model, text, MAX_TOKENS, temperature, extras) for text, temperature in QUESTIONS]
+    order = requests_block(BLOCK, served, ROUTES["chat"], len(bodies), LONGEST_S)
+    captures: list[Capture] = []
+    with LoadGenerator() as child, closing(child.run_block(order, works_of(bodies))) as block:
+        for message in block:
+            if isinstance(message, Capture):
+                captures.append(message)
+                if message.problem in HOPELESS:
+                    break
+    return captures
+
+
+def _figures(answers: tuple[ResponseTrace, ...]) -> Iterator[tuple[str, str]]:
+    """Tokens per event, and where that is known from."""
+    good = [one.record for one in answers if one.ok and one.record.event_tokens]
+    events = sum(len(record.event_tokens) for record in good)
+    if events:
+        sources = sorted({str(record.token_source) for record in good})
+        yield "tokens an event", f"{sum(map(sum, (record.event_tokens for record in good))) / events:.2f} ({', '.join(sources)})"

@@ -1,0 +1,1 @@
+"""Small language models, their text and their tokens."""

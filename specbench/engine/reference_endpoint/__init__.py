@@ -1,0 +1,1 @@
+"""An endpoint that knows what it sent, and when."""

@@ -1,0 +1,169 @@
+"""What parent and child say to each other over their pipes, and how it is written. No sockets, no processes, no Locust."""
+
+import itertools
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, fields
+from typing import Any, TypeAlias
+
+import msgspec
+
+from specbench.model.records import Capture, LoadFacts, Outcome, StampSource
+from specbench.stream.exchange import Timeouts, frames_of
+
+LENGTH_BYTES = 4
+
+
+IN_FLIGHT_LIMIT = 256  # requests at once in the open loop
+
+
+class BlockSpec(msgspec.Struct, frozen=True, kw_only=True, tag=True, array_like=True):
+    """One block to be driven: where to, how hard, and when it ends.
+
+    Closed loop: `concurrency` streams, each sending its next request when the last has ended. Open loop: `concurrency` is
+    None, every `Work` has its moment, and at most `in_flight_limit` requests are under way. Times are in seconds; `max_s`
+    runs from the opening of the steady window, which opens when every stream has finished one request or after `ramp_s`.
+    """
+
+    block: str
+    url: str
+    path: str
+    headers: dict[str, str]
+    concurrency: int | None
+    min_requests: int
+    min_s: float
+    max_s: float
+    ramp_s: float
+    drain_s: float = 60.0
+    stagger_s: float = 0.5
+    in_flight_limit: int = IN_FLIGHT_LIMIT
+    timeouts: Timeouts = Timeouts()
+    verify: bool = True
+
+
+class RequestJob(msgspec.Struct, frozen=True, kw_only=True, tag=True, array_like=True):
+    """One request to be sent: its body as it goes over the wire; in the open loop also when, since the block's start."""
+
+    index: int
+    body: bytes
+    arrival_ns: int | None = None
+
+
+class NoMoreWork(msgspec.Struct, frozen=True, tag=True, array_like=True):
+    """The work of this block is all handed over: it ends when its requests have."""
+
+
+class Abort(msgspec.Struct, frozen=True, tag=True, array_like=True):
+    """End the block now; what is in flight is cut."""
+
+
+class Response(msgspec.Struct, frozen=True, tag=True, array_like=True):
+    """One capture as it goes over the pipe: the columns of its frames packed, its body in one piece.
+
+    `failed`: as far as the socket can see; its stream then waits on purpose.
+    """
+
+    block: str
+    index: int
+    stream: int
+    scheduled_ns: int | None
+    sent_ns: int
+    connect_ns: int | None
+    reused: bool
+    retries: int
+    status: int | None
+    headers: dict[str, str]
+    stamps: bytes
+    reads: bytes
+    firsts: bytes
+    sizes: bytes
+    body: bytes
+    end_ns: int
+    stamp_source: StampSource
+    problem: Outcome | None
+    problem_text: str | None
+    clock_step: bool
+    failed: bool = False
+
+    def capture(self) -> Capture:
+        """The same as a value of the vocabulary."""
+        stamps, reads, firsts, sizes = (memoryview(each).cast("q") for each in (self.stamps, self.reads, self.firsts, self.sizes))
+        ends = list(itertools.accumulate(sizes))
+        pieces = [self.body[end - size : end] for end, size in zip(ends, sizes, strict=True)]
+        return Capture(
+            block=self.block,
+            index=self.index,
+            stream=self.stream,
+            scheduled_ns=self.scheduled_ns,
+            sent_ns=self.sent_ns,
+            connect_ns=self.connect_ns,
+            reused=self.reused,
+            retries=self.retries,
+            status=self.status,
+            headers=self.headers,
+            frames=frames_of(stamps, reads, pieces, firsts),
+            end_ns=self.end_ns,
+            stamp_source=self.stamp_source,
+            problem=self.problem,
+            problem_text=self.problem_text,
+            clock_step=self.clock_step,
+        )
+
+
+class BlockClosed(msgspec.Struct, frozen=True, kw_only=True, tag=True, array_like=True):
+    """A block has ended, as its child saw it; window bounds are None where the window never opened."""
+
+    block: str
+    window_open_ns: int | None
+    window_close_ns: int | None
+    short: bool
+    end_reason: str
+    aborted: bool
+    in_flight_limit_reached: bool
+    cpu_share: float | None
+    machine_cpu_share: float | None = None
+    loop_lag_ms_p99: float | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BlockSummary(LoadFacts):
+    """A block has ended: how its load went, whether the generator was in time, and whether it was aborted."""
+
+    block: str
+    aborted: bool
+
+    def facts(self) -> dict[str, Any]:
+        """What a block keeps of it, by the names of `LoadFacts`."""
+        return {each.name: getattr(self, each.name) for each in fields(LoadFacts)}
+
+
+ToChild: TypeAlias = BlockSpec | RequestJob | NoMoreWork | Abort
+ToParent: TypeAlias = Response | BlockClosed
+
+encode = msgspec.msgpack.Encoder().encode
+decode_to_child: Callable[[bytes], ToChild] = msgspec.msgpack.Decoder(ToChild).decode
+decode_to_parent: Callable[[bytes], ToParent] = msgspec.msgpack.Decoder(ToParent).decode
+
+
+def framed(message: ToChild | ToParent) -> bytes:
+    """The message as it goes into a pipe: its length, then itself."""
+    packed = encode(message)
+    return len(packed).to_bytes(LENGTH_BYTES, "big") + packed
+
+
+class MessageDecoder:
+    """Whole messages out of whatever pieces a pipe delivers."""
+
+    def __init__(self) -> None:
+        self._held = bytearray()
+
+    def split(self, data: bytes) -> Iterator[bytes]:
+        """The messages that are complete now."""
+        self._held += data
+        start = 0
+        while len(self._held) - start >= LENGTH_BYTES:
+            end = start + LENGTH_BYTES + int.from_bytes(self._held[start : start + LENGTH_BYTES], "big")
+            if end > len(self._held):
+                break
+            yield bytes(self._held[start + LENGTH_BYTES : end])
+            start = end
+        del self._held[:start]

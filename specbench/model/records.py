@@ -1,0 +1,306 @@
+"""What was measured: from the raw capture of one answer to the facts of a whole run. Times are whole nanoseconds."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+from specbench.model.previous_runs import PreviousRun
+from specbench.model.scenario import ArmName, Scenario
+
+StampSource = Literal["kernel", "user"]
+TokenSource = Literal["token_ids", "running_usage", "engine_counts", "final_usage_spread", "tokenizer", "events"]
+Outcome = Literal[
+    "ok",
+    "cut",  # in flight when the block ended: neither success nor failure
+    "connect_failed",
+    "client_resource",  # our own limits (descriptors, memory): never the endpoint's fault
+    "http_error",
+    "timeout_connect",
+    "timeout_first_token",
+    "stalled",
+    "timeout_total",
+    "disconnected",
+    "protocol_error",
+    "line_too_long",
+    "not_streamed",
+    "in_band_error",
+    "truncated_stream",
+    "empty_output",
+    "prompt_too_long",
+]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StreamFormat:
+    """How one engine streams: whether an event is an engine step, and which token counts its events can carry, best first.
+
+    `burst_ns` is set where an event is one token: events no further apart than this belong to one step, unless
+    the engine tells which do. `answer_counts` gives the speculation counted for one request from the event that carries it, None
+    from any other; it is None where no answer of the engine tells.
+    """
+
+    engine: str
+    event_is_step: bool
+    burst_ns: int | None
+    token_sources: tuple[TokenSource, ...]
+    answer_counts: "Callable[[Mapping[str, Any]], SpeculationCounts | None] | None" = None
+
+
+@dataclass(frozen=True, slots=True)
+class TimedRead:
+    """Body bytes as one read delivered them, HTTP framing removed; stamps are on the generator's monotonic clock.
+
+    `stamp_ns` is the arrival of the last of them. `first_ns` is that of the first where it is known closely as well, else None.
+    """
+
+    stamp_ns: int
+    read_ns: int
+    data: bytes
+    first_ns: int | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Capture:
+    """One answer as it came off the socket, undecoded: all that `stream/` needs to make a record, now or years later.
+
+    `sent_ns` is the moment before the request is written to an open connection. `problem` is what the transport
+    itself saw go wrong (an `Outcome`), None where the exchange ended as HTTP says it should.
+    """
+
+    block: str
+    index: int
+    stream: int
+    scheduled_ns: int | None
+    sent_ns: int
+    connect_ns: int | None
+    reused: bool
+    retries: int
+    status: int | None
+    headers: dict[str, str]
+    frames: tuple[TimedRead, ...]
+    end_ns: int
+    stamp_source: StampSource
+    problem: Outcome | None
+    problem_text: str | None
+    clock_step: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SpeculationCounts:
+    """Speculation as counted: verification rounds, drafted and accepted tokens, rounds that accepted position i."""
+
+    rounds: int | None
+    drafted: int | None
+    accepted: int | None
+    per_position: tuple[int, ...] | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RequestRecord:
+    """The facts of one request; a failed one is a record with an outcome. Times are since `sent_ns`.
+
+    `event_ns`, `event_tokens`: one entry per content event. `step_events`: how many consecutive content events each
+    engine step holds, None where every event is a step. `censored`: indices of content events whose time is only an upper
+    bound, as a later step's event was read with them under the same stamp. `burst_ns`: up to which gap events were taken for
+    one step, None where an event is a step, or the engine told which events its step brought.
+    """
+
+    block: str  # its id
+    index: int  # in the block, from 0
+    stream: int  # the one that carried it, from 0
+    bin: str  # its name
+    sampling: str  # its name
+    max_tokens: int  # the most that were asked for
+    scheduled_ns: int | None  # clock of the generator; None in a closed loop
+    sent_ns: int  # clock of the generator
+    connect_ns: int | None  # how long connecting took; None where the connection was open
+    retries: int  # times it was sent anew
+    outcome: Outcome  # how it ended
+    reason: str | None  # of a failure, in words
+    status: int | None  # of HTTP; None without an answer
+    stamp_source: StampSource  # who took the times
+    token_source: TokenSource | None  # how tokens of events were counted; None without events
+    prompt_tokens: int | None  # as told; None where not
+    output_tokens: int | None  # None where not known
+    cached_tokens: int | None  # of the prompt, as told
+    finish_reason: str | None  # as told
+    event_ns: tuple[int, ...]  # arrival of each content event
+    event_tokens: tuple[int, ...]  # of each content event
+    step_events: tuple[int, ...] | None  # content events of each engine step
+    censored: tuple[int, ...]  # indices of content events
+    first_answer_ns: int | None  # arrival of the first event that is no reasoning; None without one
+    end_ns: int  # end of the exchange
+    text_chars: int  # of the generated text
+    text_sha256: str  # of the generated text
+    looping: bool  # the text repeats itself at its end
+    acceptance: SpeculationCounts | None  # drafts as the answer itself tells
+    flags: tuple[str, ...]  # stable codes of what was odd
+    burst_ns: int | None = None  # None where events need no grouping by time
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Telemetry:
+    """What the engine said of itself over one block: counters as differences, gauges as peak and mean.
+
+    A quantity that the engine does not tell is None, and `absent` says why, by field name (a part of one by a dotted name,
+    such as `acceptance.rounds`): a word for scripts, a colon, and words for people. `server_ttft_s_mean` and
+    `server_itl_s_mean` are the engine's own, by its own definitions (docs/engines.md): never compared between engines, and
+    never between arms where one observation is a step.
+    """
+
+    acceptance: SpeculationCounts | None = None
+    generated_tokens: int | None = None
+    prompt_tokens: int | None = None
+    prefix_queries: int | None = None
+    prefix_hits: int | None = None
+    preemptions: int | None = None
+    decode_steps: int | None = None
+    queue_time_s_mean: float | None = None
+    kv_usage_peak: float | None = None
+    running_mean: float | None = None
+    waiting_mean: float | None = None
+    draft_s: float | None = None
+    verify_s: float | None = None
+    memory_bytes_peak: int | None = None
+    oom_events: int | None = None
+    restarts: int | None = None
+    server_ttft_s_mean: float | None = None
+    server_itl_s_mean: float | None = None
+    power_w_mean: float | None = None
+    energy_j: float | None = None
+    reset: bool = False
+    absent: dict[str, str] = field(default_factory=dict)
+
+    def why_absent(self, name: str) -> str | None:
+        """Why this quantity is None, in words for people; None where nothing is said."""
+        word, _, words = self.absent.get(name, "").partition(": ")
+        return words or word or None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GeneratorHealth:
+    """Whether the load generator was in time during one block, and how much it had to do.
+
+    `cpu_share` is of one core, `machine_cpu_share` of all of them, whoever used them; `loop_lag_ms_p99` is how much later than
+    asked for the generator's event loop woke up. `events_per_stamp` is how many events, of whatever kind, one read brought on
+    average.
+    """
+
+    cpu_share: float | None
+    read_lag_ms_p99: float | None
+    send_delay_ms_p95: float | None
+    achieved_concurrency: float | None
+    chunks: int
+    clock_steps: int
+    machine_cpu_share: float | None = None
+    loop_lag_ms_p99: float | None = None
+    events_per_stamp: float | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LoadFacts:
+    """How the load of a block went. Window bounds are on the generator's monotonic clock, None if it never opened.
+
+    `in_flight_limit_reached`: a request of the open loop was due while the most that may be under way at once were.
+    """
+
+    window_open_ns: int | None
+    window_close_ns: int | None
+    short: bool
+    end_reason: str
+    health: GeneratorHealth
+    in_flight_limit_reached: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Block(LoadFacts):
+    """One arm under steady load, as executed.
+
+    `launch` counts the starts of the arm's engine from 0. `engine_exit` says how an engine that specbench had started ended by itself.
+    """
+
+    id: str
+    cell: str
+    pair: int
+    arm: ArmName
+    order: int
+    concurrency: int | None
+    rate: float | None
+    bin: str | None
+    launch: int
+    started: str
+    telemetry: Telemetry | None
+    engine_truth: dict[str, float] | None
+    engine_exit: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Endpoint:
+    """What one arm's endpoint said of itself before load; `facts` are by name, as read or declared (`sources` says which)."""
+
+    arm: ArmName
+    url: str
+    model: str
+    engine: str
+    engine_version: str | None
+    facts: dict[str, str]
+    sources: dict[str, str]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Cell:
+    """One point of the load matrix: the mix of bins (or one bin) at one concurrency or rate."""
+
+    id: str
+    concurrency: int | None
+    rate: float | None
+    bin: str | None
+    sampling: str | None
+    required: bool
+    traffic_share: float | None
+
+    @property
+    def level(self) -> float:
+        """How much load the cell puts on: its streams, or its requests per second."""
+        return self.rate if self.rate is not None else float(self.concurrency or 0)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Manifest:
+    """Everything needed to know what a run was, written before its first request.
+
+    `previous_runs`: the runs that the scenario cites for the places of the arms, as they were read then.
+    """
+
+    format_version: int
+    run_id: str
+    tool_version: str
+    python: str
+    platform: str
+    started: str
+    scenario: Scenario
+    cells: tuple[Cell, ...]
+    endpoints: tuple[Endpoint, ...]
+    notes: tuple[str, ...]
+    previous_runs: tuple[PreviousRun, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunData:
+    """All facts of a run, as read from its folder. `finished` is None where the run was cut off.
+
+    `looks`: how many pairs were complete each time that the data were looked at to decide on stopping, the last look included;
+    empty where they are looked at once, at the end.
+    """
+
+    manifest: Manifest
+    blocks: tuple[Block, ...]
+    records: tuple[RequestRecord, ...]
+    finished: str | None
+    problems: tuple[str, ...]
+    looks: tuple[int, ...] = ()
+
+    @property
+    def partial(self) -> bool:
+        """Whether the run ended before its plan did: it was cut off, or an engine died, after which no block is run."""
+        return self.finished is None or any(block.engine_exit is not None for block in self.blocks)

@@ -1,0 +1,340 @@
+"""What was concluded: estimates, findings, the verdict and the whole result as `result.json` holds it (strict JSON)."""
+
+from dataclasses import dataclass, field
+from typing import Generic, Literal, TypeVar
+
+from specbench.model.scenario import DECIDING, ArmName, Design, Length, Role
+from specbench.model.shown import BlockSample, Distribution, Timeline, TrafficBin
+
+T = TypeVar("T")
+VerdictWord = Literal["PROMOTE", "CAPPED", "HOLD", "ROLLBACK", "INVALID"]
+FindingState = Literal["PASS", "FAIL", "INCONCLUSIVE", "NODATA"]
+CellState = Literal["PASS", "FAIL", "INCONCLUSIVE", "NODATA", "INVALID", "ADVISORY"]
+Direction = Literal["lower", "higher", "equal"]
+OPEN: tuple[FindingState, FindingState] = ("INCONCLUSIVE", "NODATA")  # neither passed nor failed
+
+
+@dataclass(frozen=True, slots=True)
+class PerArm(Generic[T]):
+    """The same quantity for both arms."""
+
+    baseline: T
+    speculative: T
+
+    def of(self, arm: ArmName) -> T:
+        """The value of that arm."""
+        return self.baseline if arm == "baseline" else self.speculative
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ArmEstimate:
+    """The speculative arm's own figure over all of its blocks that tell it, whatever the baseline tells: for absolute limits.
+
+    `value`, `bound`, `unbounded` and `p_unbounded` are what a `Comparison` has of the pairs with a figure in both arms.
+    """
+
+    value: float | None = None
+    bound: float | None = None
+    blocks: int = 0
+    unbounded: bool = False
+    p_unbounded: float | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Comparison:
+    """One metric in one cell: both arms' values and their ratio (speculative ÷ baseline) with its interval.
+
+    The whole inference is log ratio ± t(df) · `se_log`; a value that cannot be had is None, and `reason` says why.
+    """
+
+    metric: str  # its id
+    unit: str  # of `value` and `bound`
+    definition: str
+    direction: Direction  # which way is better
+    value: PerArm[float | None]
+    n: PerArm[int]  # samples behind each value: times, requests or steps; blocks of a rate
+    ratio: float | None
+    ci_low: float | None  # of the ratio, two-sided
+    ci_high: float | None
+    ci_level: float  # a probability, such as 0.95
+    method: str  # how the interval was made
+    n_blocks: int  # pairs of blocks behind the interval
+    design_effect: float | None  # how far clustering in blocks inflates the variance of a percentile
+    se_log: float | None  # standard error of the log ratio, downward
+    df: int | None  # degrees of freedom of t
+    unbounded: PerArm[bool]  # the value lies beyond every finite number, as failed and timed-out requests count as +∞
+    constant: bool  # the pairs have no spread at all
+    low_n: bool  # a percentile p rests on fewer samples than 1 ÷ (1 - p)
+    reason: str | None  # why there is no value, ratio or interval
+    bound: PerArm[float | None] = PerArm(None, None)  # of `value`, one-sided, in the harmful direction
+    p_sign_flip: float | None = None  # of harm, exact and one-sided, by sign flips of the pairs
+    se_log_above: float | None = None  # upward, where a percentile may lie farther off on that side
+    # How probable as many failed requests as leave the speculative arm unbounded would be if it failed no more often than the
+    # baseline; None also where only a minority of its blocks is.
+    p_unbounded: float | None = None
+    alone: ArmEstimate = ArmEstimate()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Finding:
+    """One guardrail judged in one cell, with its reason in a sentence. Ratios are speculative ÷ baseline."""
+
+    metric: str  # its id
+    cell: str | None  # None for a run-wide one
+    role: Role
+    required: bool
+    state: FindingState
+    direction: Direction  # which way is better
+    margin: float | None  # the loss that is allowed, a fraction; for the benefit the gain asked for
+    floor: float  # a loss that is always allowed, in the metric's unit
+    slo: float | None  # an absolute limit, in the metric's unit
+    bound: float | None  # the last ratio that is allowed, or value where the limit is absolute
+    ratio: float | None
+    upper: float | None  # the end of the interval that must stay on the right side of `bound`
+    p_harm: float | None  # the probability of a harm this clear if there were none
+    p_harm_adjusted: float | None  # the same over all required tests of the run (Holm)
+    supported_margin: float | None  # the smallest margin, a fraction, that these data would pass
+    pairs_needed: int | None  # in all, to settle it; None where no affordable number would
+    detectable: float | None  # the smallest true loss, a fraction, found in four of five such runs
+    notes: tuple[str, ...]  # stable codes
+    reason: str
+
+    @property
+    def decides(self) -> bool:
+        """Whether the verdict rests on it: it is required, and neither advice nor the gain."""
+        return self.required and self.role in DECIDING
+
+    @property
+    def is_open(self) -> bool:
+        """Whether it neither passed nor failed."""
+        return self.state in OPEN
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class IntegrityCheck:
+    """Whether a cell (or the run) may be judged at all: `ok` None where there was too little to tell."""
+
+    id: str
+    cell: str | None
+    ok: bool | None
+    value: float | None
+    limit: float | None
+    message: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AcceptanceSummary:
+    """Acceptance of one cell or bin with where it came from; `alpha` is for chains only.
+
+    `length` weighs every verification round alike; `length_by_request`, where requests tell their own counts, every request.
+    """
+
+    length: float | None
+    length_low: float | None
+    length_high: float | None
+    rate: float | None
+    alpha: float | None
+    per_position: tuple[float, ...] | None
+    conditional: tuple[float, ...] | None
+    rejection_frequency: float | None
+    rounds: int | None
+    source: str
+    reason: str | None
+    length_by_request: float | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Factors:
+    """Why TPOT moved: TPOT ratio ≈ step-time ratio ÷ tokens per step, both measured; `residual` is what is left."""
+
+    step_ms: PerArm[float | None]
+    step_ratio: float | None
+    tokens_per_step: PerArm[float | None]
+    tpot_ratio: float | None
+    residual: float | None
+    break_even: float | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BinResult:
+    """The same metrics for the requests of one bin and sampling inside a mixed cell; shown, not judged."""
+
+    bin: str
+    sampling: str
+    requests: PerArm[int]
+    metrics: tuple[Comparison, ...]
+    acceptance: AcceptanceSummary | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ArmCounts:
+    """How the requests of one arm in one cell ended, and what they carried."""
+
+    requests: int
+    ok: int
+    failed: int
+    cut: int
+    tokens: int
+    chunks: int
+    censored_chunks: int
+    by_outcome: dict[str, int]
+    finish_reasons: dict[str, int]
+    stamp_sources: dict[str, int]
+    token_sources: dict[str, int]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CellCoordinates:
+    """Where a cell lies in the matrix."""
+
+    concurrency: int | None
+    rate: float | None
+    bin: str | None
+    sampling: str | None
+    running_mean: PerArm[float | None]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CellResult:
+    """Everything about one cell: counts, metrics, acceptance, factors, findings and integrity."""
+
+    id: str
+    axes: CellCoordinates
+    required: bool
+    primary: bool
+    state: CellState
+    pairs_planned: int
+    pairs_used: int
+    counts: PerArm[ArmCounts]
+    metrics: tuple[Comparison, ...]
+    bins: tuple[BinResult, ...]
+    acceptance: AcceptanceSummary
+    factors: Factors
+    findings: tuple[Finding, ...]
+    integrity: tuple[IntegrityCheck, ...]
+    distributions: tuple[Distribution, ...]
+    theory: dict[str, float | None] = field(default_factory=dict)
+    engine_truth: PerArm[dict[str, float]] | None = None
+    timelines: tuple[Timeline, ...] = ()
+    block_series: tuple[BlockSample, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reason:
+    """One sentence of the verdict; `code` is stable for scripts."""
+
+    code: str
+    cell: str | None
+    metric: str | None
+    message: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LoadRange:
+    """For which load speculation may be on: from the lowest to the highest cell of the unbroken run that passed.
+
+    With `by` rate the bounds are requests per second, under the same field names.
+    """
+
+    low: float | None
+    high: float | None
+    running_at_cap: float | None
+    by: Literal["concurrency", "rate"]
+    beyond: Literal["harm_beyond", "not_shown_beyond"] | None
+    method: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SliceResult:
+    """The verdict of one slice (a bin and sampling with cells of its own)."""
+
+    bin: str
+    sampling: str | None
+    verdict: VerdictWord
+    enable_range: LoadRange | None
+    reasons: tuple[Reason, ...]
+    rate_range: LoadRange | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunInfo:
+    """Which run this is the result of; `scenario` is the path of its scenario as it was given, None where not known.
+
+    `flags` are the words of its command line that changed the scenario, but for profile, design and loads.
+    """
+
+    id: str
+    name: str
+    started: str
+    finished: str | None
+    partial: bool
+    profile: str
+    seed: int
+    labels: dict[str, str]
+    scenario: str | None = None
+    flags: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Config:
+    """What was decided before the run: rules, margins, required cells, and the traffic.
+
+    `sha256` is of the scenario file's text, without what the command line changed; two runs of one hash may differ in that.
+    `sampling` are the settings in words, which requests take in turn; `source` is where the prompts came from, `built_in` says
+    that it is a corpus of this program's own; `length` whether answers end by themselves. `design` says whether the run is an
+    A/A, or has its arms swapped. `accept_differences` names facts that may differ between the arms.
+    """
+
+    sha256: str
+    alpha: float
+    success_metric: str
+    improve_by: float
+    pairs: int
+    schedule: str
+    looks: int
+    required_cells: tuple[str, ...]
+    primary_cell: str
+    bins: tuple[TrafficBin, ...] = ()
+    sampling: tuple[str, ...] = ()
+    source: str | None = None
+    design: Design = "plain"
+    accept_differences: tuple[str, ...] = ()
+    built_in: bool = False
+    length: Length = "natural"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EndpointInfo:
+    """One arm as the result names it, credentials left out."""
+
+    url: str
+    model: str
+    engine: str
+    engine_version: str | None
+    speculation: str | None
+    facts: dict[str, str]
+    sources: dict[str, str]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Result:
+    """`result.json`, schema version 1: the verdict, why, and every number behind it."""
+
+    schema_version: int
+    tool_name: str
+    tool_version: str
+    run: RunInfo
+    config: Config
+    endpoints: PerArm[EndpointInfo]
+    verdict: VerdictWord
+    promote: bool
+    rollback: bool
+    exit_code: int
+    reasons: tuple[Reason, ...]
+    enable_range: LoadRange | None
+    rate_range: LoadRange | None = None
+    cells: tuple[CellResult, ...]
+    slices: tuple[SliceResult, ...]
+    run_findings: tuple[Finding, ...]
+    integrity: tuple[IntegrityCheck, ...]
+    notes: tuple[str, ...]

@@ -1,0 +1,202 @@
+"""What a scenario asks for, parsed and frozen. No defaults are computed here: `scenario.py` fills every field."""
+
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+ArmName = Literal["baseline", "speculative"]
+ARMS: tuple[ArmName, ArmName] = ("baseline", "speculative")
+
+Role = Literal["success", "guardrail", "safety", "advisory"]
+DECIDING: tuple[Role, Role] = ("guardrail", "safety")  # the roles that can turn speculation down
+Traffic = Literal["mixed", "separate"]
+Schedule = Literal["alternate", "simultaneous", "restart"]
+Length = Literal["natural", "forced"]
+Route = Literal["chat", "completions"]
+Design = Literal["plain", "aa", "swap"]
+
+# Variables by which an engine is told which devices are its own: they belong to a place, as `Launch.gpu` does.
+DEVICE_VARIABLES = frozenset(
+    {
+        "ASCEND_RT_VISIBLE_DEVICES",
+        "CUDA_VISIBLE_DEVICES",
+        "GGML_VK_VISIBLE_DEVICES",
+        "GPU_DEVICE_ORDINAL",
+        "HABANA_VISIBLE_MODULES",
+        "HIP_VISIBLE_DEVICES",
+        "NEURON_RT_VISIBLE_CORES",
+        "NVIDIA_VISIBLE_DEVICES",
+        "ONEAPI_DEVICE_SELECTOR",
+        "ROCR_VISIBLE_DEVICES",
+        "TPU_VISIBLE_CHIPS",
+        "ZE_AFFINITY_MASK",
+    }
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Launch:
+    """How specbench starts an engine: `{port}` in the command stands for `port`, or for a free one where that is None.
+
+    `env` is added to the environment, `secrets` names variables that must be set in it. `ready` is the path that answers 200
+    once the engine serves, `log` the file for what it prints (None: one in the run folder). `sleep`: vLLM's sleep mode lets the
+    engine give up the accelerator while the other arm is under load.
+    """
+
+    command: tuple[str, ...]
+    env: dict[str, str]
+    secrets: tuple[str, ...]
+    gpu: str | None
+    port: int | None
+    ready: str
+    timeout_s: float
+    log: str | None
+    sleep: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Arm:
+    """One endpoint under test; `url` is None where specbench starts the engine itself: by `launch`, or the embedded one.
+
+    `api_key_env` and `header_env` (header to variable) name environment variables; no key itself is in here.
+    """
+
+    engine: str
+    url: str | None
+    model: str | None
+    api_key_env: str | None
+    headers: dict[str, str]
+    extra_body: dict[str, Any]
+    metrics_url: str | None
+    speculative: dict[str, Any] | None
+    slow_by: float
+    options: dict[str, Any]
+    declare: dict[str, str]
+    launch: Launch | None = None
+    header_env: dict[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Bin:
+    """A bin of the workload: prompt and output lengths in tokens, drawn inside [low, high], and its share of requests."""
+
+    name: str
+    input_tokens: tuple[int, int]
+    output_tokens: tuple[int, int]
+    weight: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Sampling:
+    """One way to sample; every field of None is not sent, so that the endpoint's own default holds."""
+
+    name: str
+    temperature: float
+    top_p: float | None
+    top_k: int | None
+    seed: int | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Workload:
+    """What is asked of the endpoints, the same for both arms."""
+
+    corpus: str | None
+    dataset: str | None
+    route: Route
+    length: Length
+    streaming: bool
+    shared_prefix_tokens: int
+    bins: tuple[Bin, ...]
+    sampling: tuple[Sampling, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BlockSize:
+    """When a block ends: both minima reached, or `max_s`; `ramp_s` is the latest moment its steady window opens."""
+
+    min_requests: int
+    min_s: float
+    max_s: float
+    ramp_s: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Matrix:
+    """The load: concurrency levels (closed loop) and rates in requests per second (open loop), pairs and block size."""
+
+    traffic: Traffic
+    concurrency: tuple[int, ...]
+    rate: tuple[float, ...]
+    arrivals: Literal["poisson", "constant"]
+    primary: float
+    optional: tuple[float, ...]
+    traffic_share: dict[float, float]
+    schedule: Schedule
+    pairs: int
+    block: BlockSize
+
+    @property
+    def gain_by_rate(self) -> bool:
+        """Whether the gain is asked for at a rate of arrivals: in the closed loop, unless only a rate is named."""
+        return not self.concurrency or (self.primary in self.rate and self.primary not in self.concurrency)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Success:
+    """The benefit that must be shown in the primary cell: `improve_by` is a fraction (0.05 for 5 %)."""
+
+    metric: str
+    improve_by: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Guardrail:
+    """What must not get worse: relative (`margin`, a fraction, with a floor) or absolute (`slo`, in the metric's unit)."""
+
+    metric: str
+    role: Role
+    margin: float | None
+    floor: float
+    slo: float | None
+    required: bool
+    cells: tuple[float, ...] | None
+    bins: tuple[str, ...] | None
+
+    @property
+    def decides(self) -> bool:
+        """Whether the verdict rests on it: it is required, and no advice."""
+        return self.required and self.role in DECIDING
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Scenario:
+    """One comparison, whole: who is compared, with what work, under which load, and what decides.
+
+    `design`: `aa` lets both arms run what the baseline runs, each in its own place; `swap` has them exchange places. `place` is
+    "same" where the places are declared to be alike, and `place_runs` names earlier runs (ids or folders) that are to show it.
+    `sha256` is of the file's text alone: what the command line changed is in the other fields, and not in it; `flags` are the
+    words that changed them, but for profile, design and loads, and without what may be secret.
+    """
+
+    name: str
+    path: str
+    sha256: str
+    seed: int
+    profile: str
+    baseline: Arm
+    speculative: Arm
+    workload: Workload
+    matrix: Matrix
+    success: Success
+    guardrails: tuple[Guardrail, ...]
+    alpha: float
+    place: str | None
+    accept_differences: tuple[str, ...]
+    labels: dict[str, str]
+    design: Design = "plain"
+    place_runs: tuple[str, ...] = ()
+    flags: tuple[str, ...] = ()
+
+    def arm(self, name: ArmName) -> Arm:
+        """The arm of that name."""
+        return self.baseline if name == "baseline" else self.speculative

@@ -1,0 +1,1 @@
+"""What would run, in which order, for how long, and what difference it could detect."""

@@ -1,0 +1,120 @@
+"""One endpoint, quickly: send some requests, say what the client saw. A straight script over load, stream and telemetry.
+
+No scenario, no second arm and no verdict; what the numbers are is in `probe/summary.py`.
+"""
+
+import itertools
+import time
+from collections.abc import Iterator
+from concurrent.futures import FIRST_EXCEPTION, ThreadPoolExecutor, wait
+from contextlib import ExitStack
+from dataclasses import dataclass, field
+from typing import Any
+
+from specbench.arms.arms import bare_arm
+from specbench.errors import ScenarioError, UnreachableError
+from specbench.load.machine import own_cpu_s
+from specbench.load.messages import BlockSpec, RequestJob
+from specbench.load.parent import LoadGenerator
+from specbench.load.session import drive, requests_block, works_of
+from specbench.model.records import Capture, RequestRecord
+from specbench.probe.summary import BLOCK, ProcessOutcome, as_text, summarize
+from specbench.prompts.request_body import ROUTES, chat_body
+from specbench.stream.record import RequestSpec, record_and_text
+from specbench.telemetry import ENGINES, EngineSupport, telemetry_of
+from specbench.telemetry.endpoint import ServedEndpoint, recognise
+from specbench.telemetry.scrape import metrics_source, scrape_idle
+from specbench.urls import base_url, check_address
+
+LONGEST_S = 24 * 3600.0
+QUESTION = "Write a Python class for a bounded queue with docstrings and type hints, then explain each method in a sentence."
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ProbeRequest:
+    """What to probe: one endpoint, how many requests in how many streams, and how many tokens each may bring.
+
+    `engine` is None where the endpoint's own answers are to tell which engine it is.
+    """
+
+    url: str
+    model: str
+    concurrency: int
+    requests: int
+    max_tokens: int
+    engine: str | None = None
+    processes: int = 1
+    headers: dict[str, str] = field(default_factory=dict)
+
+
+def probe(order: ProbeRequest) -> dict[str, Any]:
+    """What the client saw, as `probe --json` prints it: times in milliseconds, None where there is nothing to say.
+
+    Raises:
+        ScenarioError: the URL, a number or an engine's name makes no sense.
+        UnreachableError: nothing answers at the URL.
+    """
+    began = time.monotonic()
+    _check(order)
+    url = base_url(order.url)
+    engine = ENGINES[order.engine] if order.engine is not None else recognise(url, order.headers)
+    if engine is None:
+        raise UnreachableError(f"{url} does not answer as an engine does; is it up, and is this its address?")
+    source = metrics_source(bare_arm(engine.name, order.url, order.model, order.headers), url, order.headers, engine)
+    before = scrape_idle(source, engine) if source.urls else None
+    parts = _load(order, url, engine)
+    telemetry = telemetry_of(before, (), scrape_idle(source, engine), engine) if before is not None else None
+    told = summarize(parts, engine.name, telemetry)
+    told["generator"] |= {"cpu_s": own_cpu_s(), "wall_s": time.monotonic() - began}
+    return told
+
+
+def _check(order: ProbeRequest) -> None:
+    check_address(order.url)
+    for name in ("concurrency", "requests", "max_tokens", "processes"):
+        if getattr(order, name) < 1:
+            raise ScenarioError(f"--{name.replace('_', '-')} {getattr(order, name)}: must be at least 1")
+    if order.engine is not None and order.engine not in ENGINES:
+        raise ScenarioError(f"--engine {order.engine}: not known; one of {', '.join(ENGINES)}")
+    if order.processes > min(order.concurrency, order.requests):
+        raise ScenarioError(f"--processes {order.processes}: more than there are streams or requests")
+
+
+def _load(order: ProbeRequest, url: str, engine: EngineSupport) -> list[ProcessOutcome]:
+    """Every process drives its share of the streams and of the requests; a thread each decodes what comes back.
+
+    Where one process is lost, the others end at once, as they end before the threads that listen to them.
+    """
+    numbers = range(order.processes)
+    served = ServedEndpoint(url, order.headers, order.model)
+    streams = [len(range(number, order.concurrency, order.processes)) for number in numbers]
+    blocks = [requests_block(BLOCK, served, ROUTES["chat"], order.requests, LONGEST_S, each) for each in streams]
+    works = [itertools.islice(works_of(_bodies(order, engine)), number, None, order.processes) for number in numbers]
+    with ThreadPoolExecutor(order.processes) as threads, ExitStack() as started:
+        children = [started.enter_context(LoadGenerator()) for _ in numbers]
+        parts = [threads.submit(_drive, *each, engine) for each in zip(children, blocks, works, strict=True)]
+        for ended in wait(parts, return_when=FIRST_EXCEPTION).done:
+            ended.result()
+        return [part.result() for part in parts]
+
+
+def _drive(child: LoadGenerator, block: BlockSpec, works: Iterator[RequestJob], engine: EngineSupport) -> ProcessOutcome:
+    records: list[RequestRecord] = []
+    texts: dict[int, str] = {}
+
+    def take(capture: Capture) -> None:
+        record, text = record_and_text(capture, RequestSpec("", "", 0), engine.stream)
+        records.append(record)
+        texts[record.index] = text
+
+    end = drive(child, block, works, take)
+    return ProcessOutcome(tuple(records), texts, end)
+
+
+def _bodies(order: ProbeRequest, engine: EngineSupport) -> Iterator[bytes]:
+    extras = engine.request_extras("chat", True)
+    for index in range(order.requests):
+        yield chat_body(order.model, f"({index}) {QUESTION}", order.max_tokens, 0, extras)
+
+
+__all__ = ["ProbeRequest", "as_text", "probe"]

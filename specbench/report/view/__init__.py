@@ -1,0 +1,1 @@
+"""What the formats show, as values."""

@@ -1,0 +1,1 @@
+"""The run itself: schedule, blocks, interim analyses, and `run.py`, which reads from top to bottom."""

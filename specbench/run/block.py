@@ -1,0 +1,192 @@
+"""One trial: scrape, load, decode, write; gives the block's facts. Records are on disk as soon as their request ends."""
+
+import random
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from itertools import count
+
+from specbench.arms.arms import RunningArm, shares_server
+from specbench.load.messages import BlockSpec, BlockSummary, RequestJob
+from specbench.load.parent import LoadGenerator
+from specbench.load.session import drive
+from specbench.model.records import Block, Capture, RequestRecord, StreamFormat
+from specbench.model.scenario import Scenario
+from specbench.plan.trials import DRAIN_S, Trial
+from specbench.prompts.request_body import ROUTES, body_of
+from specbench.prompts.sampler import Prompt, PromptSource, prompt, salted
+from specbench.store import RunWriter
+from specbench.stream.record import RequestSpec, record_of
+from specbench.telemetry import ENGINES, telemetry_of
+from specbench.telemetry.endpoint import get_all
+from specbench.telemetry.oom import with_oom_events
+from specbench.telemetry.scrape import MetricsSource, Sampler, metrics_source, scrape_idle
+from specbench.units import ns_of_s
+
+TRUTH = "/truth"
+DYING_S = 10.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BlockContext:
+    """Everything that blocks need while the run lasts, but for their arm."""
+
+    scenario: Scenario
+    drawing: PromptSource
+    child: LoadGenerator
+    writer: RunWriter
+
+
+@dataclass(frozen=True, slots=True)
+class BlockOutcome:
+    """A block's facts and how many of its requests ended well and badly."""
+
+    block: Block
+    ok: int
+    failed: int
+
+
+@dataclass(frozen=True, slots=True)
+class _Loaded:
+    """How the load of a block ended, how many of its requests went well and badly, and all that was said of why."""
+
+    end: BlockSummary
+    ok: int
+    failed: int
+    failures: frozenset[str]
+
+
+def measure(bench: BlockContext, ready: RunningArm, trial: Trial) -> BlockOutcome:
+    """Runs one block on its arm; its records and its facts are in the run folder when this returns."""
+    engine = ENGINES[ready.arm.engine]
+    source = metrics_source(ready.arm, ready.url, ready.headers, engine)
+    started = datetime.now(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
+    truth_before = _truth(ready)
+    before = scrape_idle(source, engine)
+    mark = ready.engine.printed() if ready.engine is not None else 0
+    with Sampler(source) as sampler:
+        loaded = _load(bench, ready, trial)
+    after = scrape_idle(source, engine)
+    end, died = loaded.end, _death(ready, loaded.end)
+    told = telemetry_of(before, sampler.scrapes, after, engine)
+    told = with_oom_events(told, ready.engine.lines_since(mark) if ready.engine is not None else None, sorted(loaded.failures))
+    block = Block(
+        id=trial.block_id,
+        cell=trial.cell.id,
+        pair=trial.pair,
+        arm=trial.arm,
+        order=trial.order,
+        concurrency=trial.cell.concurrency,
+        rate=trial.cell.rate,
+        bin=trial.cell.bin,
+        launch=trial.launch,
+        started=started,
+        telemetry=told if has_metrics(source) or told.oom_events is not None else None,
+        engine_truth=_difference(truth_before, _truth(ready)),
+        engine_exit=died,
+        **end.facts(),
+    )
+    bench.writer.block(block)
+    return BlockOutcome(block, loaded.ok, loaded.failed)
+
+
+def has_metrics(source: MetricsSource) -> bool:
+    """Whether the engine has any page of metrics to read."""
+    return bool(source.urls or source.gpu_urls)
+
+
+def _death(ready: RunningArm, end: BlockSummary) -> str | None:
+    """How an engine of ours ended; one whose requests all fail is given a moment to, as servers outlive their workers."""
+    if ready.engine is None:
+        return None
+    return ready.engine.ended(DYING_S if end.end_reason == "endpoint_dead" else 0.0)
+
+
+def _load(bench: BlockContext, ready: RunningArm, trial: Trial) -> _Loaded:
+    rule = ENGINES[ready.arm.engine].stream
+    prompts: dict[int, Prompt] = {}
+    ok = failed = 0
+    failures: set[str] = set()
+
+    def take(capture: Capture) -> None:
+        nonlocal ok, failed
+        record = _record(capture, prompts.pop(capture.index), rule)
+        bench.writer.request(record)
+        ok += record.outcome == "ok"
+        if record.outcome not in ("ok", "cut"):
+            failed += 1
+            failures.add(record.reason or record.outcome)
+
+    end = drive(bench.child, _order(bench, ready, trial), _works(bench, ready, trial, prompts), take)
+    return _Loaded(end, ok, failed, frozenset(failures))
+
+
+def _record(capture: Capture, asked: Prompt, rule: StreamFormat) -> RequestRecord:
+    return record_of(capture, RequestSpec(asked.bin, asked.sampling.name, asked.max_tokens), rule)
+
+
+def _order(bench: BlockContext, ready: RunningArm, trial: Trial) -> BlockSpec:
+    size = bench.scenario.matrix.block
+    return BlockSpec(
+        block=trial.block_id,
+        url=ready.url,
+        path=ROUTES[bench.scenario.workload.route],
+        headers=ready.headers,
+        concurrency=trial.cell.concurrency,
+        min_requests=size.min_requests,
+        min_s=size.min_s,
+        max_s=size.max_s,
+        ramp_s=size.ramp_s,
+        drain_s=DRAIN_S,
+    )
+
+
+def _works(bench: BlockContext, ready: RunningArm, trial: Trial, prompts: dict[int, Prompt]) -> Iterator[RequestJob]:
+    workload = bench.scenario.workload
+    extras = ENGINES[ready.arm.engine].request_extras(workload.route, True)
+    moments = arrivals(bench.scenario, trial)
+    shared = shares_server(bench.scenario)
+    for index in count():
+        asked = prompt(bench.drawing, trial.place, trial.cell.bin, trial.cell.sampling, index)
+        if shared:
+            asked = _salted(asked, trial)
+        prompts[index] = asked
+        yield RequestJob(
+            index=index, body=body_of(asked, workload, ready.arm.model or "", extras, ready.arm), arrival_ns=next(moments)
+        )
+
+
+def _salted(asked: Prompt, trial: Trial) -> Prompt:
+    return replace(asked, text=salted(asked.text, f"{trial.block_id}/{asked.index}"))
+
+
+def arrivals(scenario: Scenario, trial: Trial) -> Iterator[int | None]:
+    """When each request is due, in ns since the block's start, the same for both arms of a pair; None in a closed loop."""
+    rate = trial.cell.rate
+    if rate is None:
+        while True:
+            yield None
+    rng = random.Random(f"{scenario.seed}/{trial.place}/arrivals")
+    due_s = 0.0
+    while True:
+        due_s += rng.expovariate(rate) if scenario.matrix.arrivals == "poisson" else 1 / rate
+        yield ns_of_s(due_s)
+
+
+def _truth(ready: RunningArm) -> dict[str, float]:
+    """The embedded engine's own cumulative counts; empty where there is no such engine or it does not answer."""
+    if ready.arm.engine != "embedded":
+        return {}
+    told = get_all(ready.url, ready.headers, [TRUTH])[TRUTH].json()
+    flat: dict[str, float] = {}
+    for name, value in told.items() if isinstance(told, dict) else ():
+        places = enumerate(value) if isinstance(value, list) else ()
+        numbers = {name: value} | {f"{name}.{place}": each for place, each in places}
+        flat |= {key: float(number) for key, number in numbers.items() if isinstance(number, int | float)}
+    return flat
+
+
+def _difference(before: dict[str, float], after: dict[str, float]) -> dict[str, float] | None:
+    if not before or not after:
+        return None
+    return {name: value - before.get(name, 0.0) for name, value in after.items()}

@@ -1,0 +1,225 @@
+"""The main job, straight down: scenario, arms, preflight, blocks to disk, then the analysis.
+
+What was measured is on disk as soon as it was seen, so any end of this script leaves a folder that `analyze` reads.
+"""
+
+import os
+import platform
+import signal
+from collections.abc import Iterator
+from contextlib import ExitStack, closing, contextmanager, suppress
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from pathlib import Path
+from types import FrameType
+
+from specbench import __version__
+from specbench.arms.arms import OpenArm, RunningArm, open_arms, secret_headers
+from specbench.arms.comparability import check_comparable, fairness_notes, proxy_notes
+from specbench.arms.launch import environment_of
+from specbench.arms.preflight import prompt_note, token_unit, try_arm
+from specbench.arms.previous_runs import check_previous_runs, previous_runs
+from specbench.errors import DataError, Interrupted, RefusedError
+from specbench.explain.notes import certainty_of
+from specbench.load.limits import check_open_files
+from specbench.load.messages import IN_FLIGHT_LIMIT
+from specbench.load.parent import LoadGenerator
+from specbench.model.records import Endpoint, Manifest
+from specbench.model.result import PerArm, Result
+from specbench.model.scenario import ARMS, ArmName, Scenario
+from specbench.plan.trials import cells_of, trials_of
+from specbench.prompts.corpora import documents
+from specbench.prompts.dataset import dataset_notes, read_dataset
+from specbench.prompts.sampler import PromptSource, rows_by_bin
+from specbench.run.analyze import analyze
+from specbench.run.block import BlockContext
+from specbench.run.early_stopping import EarlyStopping
+from specbench.run.progress import RunProgress
+from specbench.run.schedule import ScheduleContext, named, run_trials
+from specbench.store import FORMAT_VERSION, MANIFEST, Ending, RunWriter, check_unused
+from specbench.telemetry import ENGINES
+from specbench.telemetry.endpoint import ServedEndpoint, endpoint_of, served_model
+from specbench.telemetry.scrape import metrics_key
+
+
+@dataclass(frozen=True, slots=True)
+class Preflight:
+    """Arms that answered and may be compared, and what their prompts are drawn from; `refusal` says why not."""
+
+    models: PerArm[str]
+    endpoints: tuple[Endpoint, ...]
+    drawing: PromptSource | None
+    refusal: str | None
+
+
+def folder_for(scenario: Scenario) -> Path:
+    """A new folder's path under `reports/`, named after the scenario, its design unless plain, and the moment (UTC)."""
+    name = scenario.name if scenario.design == "plain" else f"{scenario.name}-{scenario.design}"
+    return Path("reports") / f"{name}-{datetime.now(UTC):%Y%m%d-%H%M%S}"
+
+
+def run(scenario: Scenario, folder: Path, watcher: RunProgress, until_resolved: bool = False) -> Result:
+    """The judged result of running the scenario; `folder` then holds facts, result and report.
+
+    `until_resolved` looks at the data on the way and stops when every finding is settled; else there is one look, at the end.
+
+    Raises:
+        ScenarioError: an arm cannot be started as the scenario asks, a run that it cites for the places cannot be read, a key is
+            not set, or this machine cannot carry so many streams.
+        UnreachableError: an arm did not answer before load began, or an engine could not be started again.
+        RefusedError: an engine that was started again no longer answers as it did.
+        DataError: the folder cannot be written, or no longer.
+        Interrupted: Ctrl-C or SIGTERM.
+        InternalError: the load generator was lost.
+        Whatever is raised once load has begun, the folder then holds a partial run and its result.
+    """
+    check_unused(folder)
+    check_previous_runs(scenario, folder)
+    _refuse_what_cannot_end(scenario)
+    with _signals_as_interrupts():
+        try:
+            _measure(scenario, folder, watcher, EarlyStopping(folder, scenario.matrix.pairs) if until_resolved else None)
+        except BaseException:
+            if (folder / MANIFEST).exists():
+                with suppress(Exception):  # the first error is the one to tell; `analyze` can be asked again
+                    analyze(folder)
+            raise
+        watcher.say("judging")
+        return analyze(folder)
+
+
+def _refuse_what_cannot_end(scenario: Scenario) -> None:
+    """Nothing, unless something known beforehand would end the run half-way: too few open files, or a key that is not set."""
+    for cell in cells_of(scenario):
+        check_open_files(cell.concurrency or IN_FLIGHT_LIMIT)
+    for name, arm in zip(ARMS, (scenario.baseline, scenario.speculative), strict=True):
+        metrics_key(arm)
+        secret_headers(arm, name)
+        if arm.launch is not None:
+            environment_of(arm.launch, os.environ, name)
+
+
+def _measure(scenario: Scenario, folder: Path, watcher: RunProgress, looking: EarlyStopping | None) -> None:
+    """The facts of the run, on disk; whatever was started for them has ended."""
+    with ExitStack() as stack:
+        watcher.say(f"{scenario.name}: starting the arms")
+        visit = stack.enter_context(open_arms(scenario, lambda name: _log(folder, name)))
+        child = stack.enter_context(LoadGenerator())
+        prepared = _prepared(scenario, visit, child, watcher)
+        manifest = _manifest(scenario, folder, prepared)
+        for run in manifest.previous_runs:
+            watcher.say(f"{scenario.name}: run {run.cited}, cited for the places: {run.problem or 'read'}")
+        writer = stack.enter_context(closing(RunWriter(folder, manifest)))
+        _take_in_logs(folder)
+        if prepared.drawing is None:
+            writer.finish(Ending(_now(), (prepared.refusal or "",)))
+            return
+        bench = BlockContext(scenario=scenario, drawing=prepared.drawing, child=child, writer=writer)
+        course = ScheduleContext(bench=bench, visit=visit, models=prepared.models, watcher=watcher, looking=looking)
+        problems = run_trials(course, trials_of(scenario, cells_of(scenario)))
+        writer.finish(Ending(_now(), problems, tuple(looking.looks) if looking is not None else ()))
+
+
+def _prepared(scenario: Scenario, visit: OpenArm, child: LoadGenerator, watcher: RunProgress) -> Preflight:
+    """Each arm asked who it is, and once per sampling for an answer; the baseline first, as its tokens measure the prompts."""
+    models: dict[ArmName, str] = {}
+    endpoints: list[Endpoint] = []
+    drawing: PromptSource | None = None
+    try:
+        for name in ARMS:
+            with visit(name) as started:
+                models[name] = served_model(started.url, started.headers, started.arm.model, name)
+                ready = named(started, models[name])
+                endpoints.append(_endpoint(ready, name))
+                for note in proxy_notes(endpoints[-1]):
+                    watcher.say(f"{scenario.name}: {note}")
+                if len(endpoints) == len(ARMS):
+                    check_comparable(endpoints, scenario)
+                drawing = drawing or _drawing(scenario, ready)
+                watcher.say(f"{scenario.name}: asking the {name} arm once per sampling")
+                records = try_arm(child, scenario, ready, name, drawing)
+                if name == "baseline" and (told := prompt_note(scenario, name, drawing, records)) is not None:
+                    drawing = replace(drawing, notes=(*drawing.notes, told))
+    except RefusedError as refusal:
+        return Preflight(PerArm("", ""), tuple(endpoints), None, str(refusal))
+    return Preflight(PerArm(models["baseline"], models["speculative"]), tuple(endpoints), drawing, None)
+
+
+def _log(folder: Path, name: ArmName) -> Path:
+    """Where the output of a started engine goes: into the run folder, or beside it as long as there is none."""
+    return folder / f"{name}.log" if folder.exists() else folder.with_name(f"{folder.name}-{name}.log")
+
+
+def _take_in_logs(folder: Path) -> None:
+    for name in ARMS:
+        beside = folder.with_name(f"{folder.name}-{name}.log")
+        if beside.exists():
+            beside.rename(folder / f"{name}.log")
+
+
+def _endpoint(ready: RunningArm, name: ArmName) -> Endpoint:
+    return endpoint_of(
+        name, ready.arm, ServedEndpoint(ready.url, ready.headers, ready.arm.model or ""), ENGINES[ready.arm.engine]
+    )
+
+
+def _drawing(scenario: Scenario, ready: RunningArm) -> PromptSource:
+    """What prompts are drawn from.
+
+    Raises:
+        DataError: the dataset cannot be read, or has no prompt for one of the bins.
+    """
+    workload = scenario.workload
+    if workload.dataset is None:
+        texts = documents(workload.corpus or "")
+        return PromptSource(documents=texts, unit=token_unit(ready, texts), workload=workload, seed=scenario.seed)
+    path = Path(scenario.path).parent / workload.dataset
+    dataset = read_dataset(path)
+    unit = token_unit(ready, [row.text for row in dataset.rows])
+    rows = rows_by_bin(dataset.rows, workload.bins, unit)
+    for band in workload.bins:
+        if not rows[band.name]:
+            low, high = band.input_tokens
+            raise DataError(f"{path}: none of its {len(dataset.rows)} prompts has the {low} to {high} tokens of bin {band.name}")
+    notes = dataset_notes(dataset)
+    return PromptSource(documents=(), unit=unit, workload=workload, seed=scenario.seed, rows=rows, notes=notes)
+
+
+def _manifest(scenario: Scenario, folder: Path, prepared: Preflight) -> Manifest:
+    prompt_notes = prepared.drawing.notes if prepared.drawing is not None else ()
+    manifest = Manifest(
+        format_version=FORMAT_VERSION,
+        run_id=folder.name,
+        tool_version=__version__,
+        python=platform.python_version(),
+        platform=platform.platform(),
+        started=_now(),
+        scenario=scenario,
+        cells=cells_of(scenario),
+        endpoints=prepared.endpoints,
+        notes=(*certainty_of(scenario), *fairness_notes(scenario, prepared.endpoints), *prompt_notes),
+    )
+    return replace(manifest, previous_runs=previous_runs(manifest, folder))
+
+
+def _now() -> str:
+    return datetime.now(UTC).isoformat(timespec="seconds").replace("+00:00", "Z")
+
+
+@contextmanager
+def _signals_as_interrupts() -> Iterator[None]:
+    """Ctrl-C and SIGTERM raise `Interrupted` in here, so that every context closes; a second one is not listened to."""
+
+    def interrupt(number: int, frame: FrameType | None) -> None:
+        for one in before:
+            signal.signal(one, signal.SIG_IGN)
+        raise Interrupted(number)
+
+    before = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
+    for number in before:
+        signal.signal(number, interrupt)
+    try:
+        yield
+    finally:
+        for number, earlier in before.items():
+            signal.signal(number, earlier)

@@ -1,0 +1,97 @@
+"""Runs the trials in the order and the company that the schedule asks for, and ends the load when an engine has died.
+
+What one block is and does is `run/block.py`'s, how an engine is started `arms/arms.py`'s.
+"""
+
+from collections.abc import Generator, Sequence
+from concurrent.futures import FIRST_EXCEPTION, ThreadPoolExecutor, wait
+from contextlib import ExitStack, closing
+from dataclasses import dataclass, replace
+from itertools import groupby
+
+from specbench.arms.arms import OpenArm, RunningArm
+from specbench.arms.preflight import try_arm
+from specbench.load.parent import LoadGenerator
+from specbench.model.result import PerArm
+from specbench.model.scenario import ARMS, ArmName
+from specbench.plan.trials import Trial
+from specbench.run.block import BlockContext, BlockOutcome, measure
+from specbench.run.early_stopping import EarlyStopping
+from specbench.run.progress import RunProgress
+
+Ran = Generator[tuple[RunningArm, Trial, BlockOutcome], None, None]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ScheduleContext:
+    """What the trials run on: the bench, how to reach each arm, and the model that each is asked for."""
+
+    bench: BlockContext
+    visit: OpenArm
+    models: PerArm[str]
+    watcher: RunProgress
+    looking: EarlyStopping | None = None
+
+
+def run_trials(course: ScheduleContext, trials: Sequence[Trial]) -> tuple[str, ...]:
+    """All trials, in order, until what is looked for is settled or one of the engines has died.
+
+    Returns:
+        A sentence about the death, which left the rest undone; nothing where there was none.
+    """
+    course.watcher.start(len(trials))
+    run = _at_once if course.bench.scenario.matrix.schedule == "simultaneous" else _in_turn
+    with closing(run(course, trials)) as blocks:
+        for done, (ready, trial, measured) in enumerate(blocks, start=1):
+            counted = f"{measured.ok} ok, {measured.failed} failed"
+            course.watcher.block(done, f"{trial.cell.id} pair {trial.pair + 1} {trial.arm}: {counted}")
+            if measured.block.engine_exit is not None:
+                return (_death(course, ready, trial, measured.block.engine_exit),)
+            if course.looking is not None and course.looking.settled(trials[done:]):
+                return ()
+    return ()
+
+
+def named(ready: RunningArm, model: str) -> RunningArm:
+    """The arm, asked for this model."""
+    return replace(ready, arm=replace(ready.arm, model=model))
+
+
+def _in_turn(course: ScheduleContext, trials: Sequence[Trial]) -> Ran:
+    """One block after another; where engines are started for their blocks, each start is followed by a first request."""
+    bench = course.bench
+    for (arm, _), group in groupby(trials, key=lambda trial: (trial.arm, trial.launch)):
+        with course.visit(arm) as visited:
+            ready = named(visited, course.models.of(arm))
+            if bench.scenario.matrix.schedule == "restart":
+                try_arm(bench.child, bench.scenario, ready, arm, bench.drawing)
+            for trial in group:
+                yield ready, trial, measure(bench, ready, trial)
+
+
+def _at_once(course: ScheduleContext, trials: Sequence[Trial]) -> Ran:
+    """Both blocks of a pair at the same time, each arm with a load child of its own."""
+    with ExitStack() as stack:
+        # Children of their own, that end before the threads that listen to them: then an interrupted block ends as well.
+        pool = stack.enter_context(ThreadPoolExecutor(max_workers=len(ARMS)))
+        readies = {arm: named(stack.enter_context(course.visit(arm)), course.models.of(arm)) for arm in ARMS}
+        second = replace(course.bench, child=stack.enter_context(LoadGenerator()))
+        first = replace(course.bench, child=stack.enter_context(LoadGenerator()))
+        benches: dict[ArmName, BlockContext] = dict(zip(ARMS, (first, second), strict=True))
+        for pair in zip(trials[::2], trials[1::2], strict=True):
+            started = [(trial, pool.submit(measure, benches[trial.arm], readies[trial.arm], trial)) for trial in pair]
+            for ended in wait([future for _, future in started], return_when=FIRST_EXCEPTION).done:
+                ended.result()  # a lost load child is told at once, not when the other arm's block has ended
+            both = [(readies[trial.arm], trial, future.result()) for trial, future in started]
+            yield from both
+
+
+def _death(course: ScheduleContext, ready: RunningArm, trial: Trial, how: str) -> str:
+    lines = ready.engine.last_lines() if ready.engine is not None else ()
+    course.watcher.say(f"arms.{trial.arm}: the engine {how} during {trial.block_id}; its last lines:")
+    for line in lines:
+        course.watcher.say(f"    {line}")
+    return (
+        f"arms.{trial.arm}: the engine {how} during {trial.block_id}, so no later block was run;"
+        f" its last lines: {' | '.join(lines) or 'none'}"
+    )

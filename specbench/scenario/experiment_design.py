@@ -1,0 +1,104 @@
+"""The same scenario as an A/A of its two places, or with the arms in each other's place: what `--aa` and `--swap` ask for. Pure.
+
+A place is where an arm runs and how it is reached: its URL, or the GPU and port of an engine that is started, where its metrics
+are, and what is declared of the machine. What runs there (engine, speculation, command, body of requests) is the treatment.
+"""
+
+from dataclasses import replace
+from typing import Any
+
+from specbench.errors import ScenarioError
+from specbench.model.scenario import DEVICE_VARIABLES, Arm, Design, Launch, Scenario
+from specbench.scenario.arms import METRICS_OPTIONS
+from specbench.urls import server_of
+
+_TREATMENT_FACTS = ("speculation", "speculation_config")  # declared of what an arm runs, not of where
+
+
+def apply_design(scenario: Scenario, design: Design) -> Scenario:
+    """The scenario as it is to be run by this design.
+
+    Raises:
+        ScenarioError: its arms do not allow it.
+    """
+    if design == "plain":
+        return scenario
+    _refuse_devices(scenario, f"--{design}")
+    return make_aa(scenario) if design == "aa" else swapped(scenario)
+
+
+def make_aa(scenario: Scenario) -> Scenario:
+    """Both arms run what the baseline runs, each in its own place. Runs cited for the places stay named, and are not read.
+
+    Raises:
+        ScenarioError: the baseline is given by a URL and the speculative arm is to be started, so nobody knows with what.
+    """
+    baseline, speculative = scenario.baseline, scenario.speculative
+    if baseline.url is not None and speculative.url is None:
+        raise ScenarioError(
+            f"{scenario.path}: --aa: the speculative arm is started here, but the baseline is a url, so nobody knows what it"
+            " runs; give both arms a url, or start both"
+        )
+    return replace(scenario, speculative=_moved(baseline, speculative), design="aa")
+
+
+def swapped(scenario: Scenario) -> Scenario:
+    """Each arm in the other's place.
+
+    Raises:
+        ScenarioError: the arms do not have two places that could be exchanged.
+    """
+    baseline, speculative = scenario.baseline, scenario.speculative
+    if (baseline.url is None) != (speculative.url is None) or _place(baseline) == _place(speculative):
+        raise ScenarioError(
+            f"{scenario.path}: --swap: the arms have no two places to exchange; it needs two urls, or two launched engines with a"
+            " gpu or port each"
+        )
+    return replace(scenario, baseline=_moved(baseline, speculative), speculative=_moved(speculative, baseline), design="swap")
+
+
+def _moved(what: Arm, where: Arm) -> Arm:
+    """What one arm runs, in another arm's place."""
+    facts = {name: value for name, value in where.declare.items() if name not in _TREATMENT_FACTS}
+    declare = facts | {name: value for name, value in what.declare.items() if name in _TREATMENT_FACTS}
+    if where.url is None:
+        launch, options = _moved_launch(what.launch, where.launch), _moved_options(what, where)
+        return replace(what, launch=launch, options=options, metrics_url=where.metrics_url, declare=declare)
+    return replace(
+        where,
+        engine=what.engine if what.url is not None else where.engine,
+        model=what.model if what.url is not None else where.model,
+        extra_body=what.extra_body,
+        speculative=what.speculative,
+        declare=declare,
+    )
+
+
+def _moved_options(what: Arm, where: Arm) -> dict[str, Any]:
+    """The embedded engine's own options go with it; where metrics are belongs to the place."""
+    own = {name: value for name, value in what.options.items() if name not in METRICS_OPTIONS}
+    return own | {name: value for name, value in where.options.items() if name in METRICS_OPTIONS}
+
+
+def _moved_launch(what: Launch | None, where: Launch | None) -> Launch | None:
+    if what is None or where is None:
+        return what
+    return replace(what, gpu=where.gpu, port=where.port, log=where.log)
+
+
+def _refuse_devices(scenario: Scenario, flag: str) -> None:
+    baseline, speculative = scenario.baseline.launch, scenario.speculative.launch
+    if baseline is None or speculative is None:
+        return
+    for variable in sorted(DEVICE_VARIABLES):
+        if baseline.env.get(variable) != speculative.env.get(variable):
+            raise ScenarioError(
+                f"{scenario.path}: {flag}: {variable} in arms.*.launch.env belongs to a place, and env goes with what runs there;"
+                " name the device by launch.gpu"
+            )
+
+
+def _place(arm: Arm) -> tuple[object, ...]:
+    if arm.url is not None:
+        return server_of(arm.url)
+    return (arm.launch.gpu, arm.launch.port) if arm.launch is not None else ()

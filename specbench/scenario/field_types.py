@@ -1,0 +1,67 @@
+"""Types of single fields that a scenario has: shares with their unit, numbers with their limits, names, addresses of pages."""
+
+import re
+from math import isfinite
+from typing import Annotated, Any
+from urllib.parse import urlsplit
+
+from pydantic import AfterValidator, BeforeValidator, Field
+
+from specbench.scenario.secret_detection import has_secret_query
+from specbench.urls import address_fault
+
+
+def _fraction(value: Any) -> Any:
+    """`5%` as 0.05; a plain number is refused, as 5 could mean 5 % or a factor of 5."""
+    if isinstance(value, str) and re.fullmatch(r"[0-9]+(\.[0-9]+)?\s*%", value.strip()):
+        return float(value.strip().rstrip("% ")) / 100
+    raise ValueError("write a share with its unit, such as 5%")
+
+
+def _milliseconds(value: Any) -> Any:
+    if isinstance(value, str):
+        raise ValueError("write a plain number of milliseconds, such as 0.5")
+    return value
+
+
+def _finite(value: Any) -> Any:
+    if isinstance(value, float) and not isfinite(value):
+        raise ValueError("holds a number that is too large to be one")
+    for held in value.values() if isinstance(value, dict) else value if isinstance(value, list) else ():
+        _finite(held)
+    return value
+
+
+def page_fault(address: str) -> str | None:
+    """What is wrong with the address of a metrics page, which may have a query."""
+    fault = address_fault(address, page=True)
+    if fault is not None or "?" not in address:
+        return fault
+    if has_secret_query(address):
+        return "holds what looks like a secret in its query, and scenarios are stored: use options.metrics_api_key_env"
+    if urlsplit(address).path in ("", "/v1"):
+        return "must name the page that the query belongs to, such as /metrics?job=a"
+    return None
+
+
+def _name(value: str) -> str:
+    if not re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,63}", value):
+        raise ValueError("use letters, digits, '_', '-' and '.', at most 64 of them, as it becomes part of file and cell names")
+    return value
+
+
+Fraction = Annotated[float, Field(allow_inf_nan=False), BeforeValidator(_fraction)]
+Milliseconds = Annotated[float, Field(ge=0, allow_inf_nan=False), BeforeValidator(_milliseconds)]
+Seconds = Annotated[float, Field(gt=0, le=86_400, allow_inf_nan=False)]
+AnyFields = Annotated[dict[str, Any], AfterValidator(_finite)]
+Name = Annotated[str, AfterValidator(_name)]
+Tokens = Annotated[int, Field(ge=1, le=1_000_000)]
+
+
+def _variable(value: str) -> str:
+    if not re.fullmatch(r"[A-Za-z_][A-Za-z0-9_]*", value):
+        raise ValueError("must be the name of an environment variable, never a key itself")
+    return value
+
+
+Variable = Annotated[str, AfterValidator(_variable)]

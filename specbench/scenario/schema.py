@@ -1,0 +1,248 @@
+"""What may stand in a scenario, as pydantic models: its parts, their keys, and the defaults.
+
+Types of single fields are `fields.py`'s, what depends on a profile is `parse.py`'s. No other module knows pydantic's models.
+"""
+
+import re
+from typing import Annotated, Any, Literal
+
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationInfo, field_validator, model_validator
+
+from specbench.scenario.field_types import AnyFields, Fraction, Milliseconds, Name, Seconds, Tokens, Variable, page_fault
+from specbench.scenario.secret_detection import is_secret_name, secret_word
+from specbench.urls import address_fault
+
+EngineName = Literal["embedded", "vllm", "sglang", "llamacpp", "tgi", "trtllm", "lmdeploy", "openai"]
+_HEADER_NAME = re.compile(r"[A-Za-z0-9!#$%&'*+.^_`|~-]+")
+_OUR_HEADERS = ("host", "content-length", "content-type", "transfer-encoding")
+_HEADER_VALUE = re.compile(r"[\t\x20-\x7e]*")
+
+
+class Strict(BaseModel):
+    """Unknown keys are errors and nothing is converted silently."""
+
+    model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
+
+
+class LaunchSchema(Strict):
+    """`arms.*.launch`: a command of one's own, or `model` (and `program`, `arguments`) for the engine's ready-made one."""
+
+    command: Annotated[list[str], Field(min_length=1)] | None = None
+    program: Annotated[list[str], Field(min_length=1)] | None = None
+    model: str | None = None
+    arguments: list[str] = []
+    env: dict[Variable, str] = {}
+    secrets: list[Variable] = []
+    gpu: str | None = None
+    port: Annotated[int, Field(ge=1, le=65_535)] | None = None
+    ready: Annotated[str, Field(pattern=r"^/")] | None = None
+    timeout_s: Seconds = 600.0
+    log: str | None = None
+    sleep: bool = False
+
+    @field_validator("env")
+    @classmethod
+    def _no_secret(cls, value: dict[str, str]) -> dict[str, str]:
+        for variable in value:
+            if is_secret_name(variable):
+                raise ValueError(f"{variable} looks like a secret, and scenarios are stored: export it and name it in secrets")
+        return value
+
+    @field_validator("command", "program", "arguments")
+    @classmethod
+    def _no_secret_word(cls, value: list[str] | None) -> list[str] | None:
+        if (word := secret_word(value or ())) is not None:
+            raise ValueError(
+                f"{word} carries a secret, and scenarios are stored: leave it out, export the engine's variable for it"
+                " (such as VLLM_API_KEY or HF_TOKEN) and name that in secrets"
+            )
+        return value
+
+
+class ArmSchema(Strict):
+    """`arms.baseline`, `arms.speculative`."""
+
+    engine: EngineName | None = None
+    url: str | None = None
+    model: str | None = None
+    api_key_env: Variable | None = None
+    header_env: dict[str, Variable] = {}
+    headers: dict[str, str] = {}
+    extra_body: AnyFields = {}
+    metrics_url: str | None = None
+    speculative: AnyFields | None = None
+    slow_by: Fraction = 0.0
+    options: AnyFields = {}
+    declare: dict[str, str] = {}
+    launch: LaunchSchema | None = None
+
+    @field_validator("url", "metrics_url")
+    @classmethod
+    def _asked(cls, value: str | None, field: ValidationInfo) -> str | None:
+        """`metrics_url` may list several, one for each replica."""
+        several = field.field_name == "metrics_url"
+        for address in () if value is None else value.split(",") if several else (value,):
+            if (fault := (page_fault if several else address_fault)(address.strip())) is not None:
+                raise ValueError(fault)
+        return value
+
+    @field_validator("options")
+    @classmethod
+    def _gpu_asked(cls, value: dict[str, Any]) -> dict[str, Any]:
+        for address in str(value.get("gpu_metrics_url") or "").split(","):
+            if address.strip() and (fault := page_fault(address.strip())) is not None:
+                raise ValueError(f"gpu_metrics_url {fault}")
+        return value
+
+    @field_validator("headers")
+    @classmethod
+    def _sendable(cls, value: dict[str, str]) -> dict[str, str]:
+        for header, content in value.items():
+            if not _HEADER_NAME.fullmatch(header) or not _HEADER_VALUE.fullmatch(content):
+                raise ValueError(f"{header!r} cannot be sent: names and values of headers are plain ASCII text on one line")
+            if is_secret_name(header):
+                raise ValueError(
+                    f"{header} looks like a secret, and scenarios are stored: use api_key_env, or header_env ({header}: VARIABLE)"
+                )
+        return value
+
+    @field_validator("header_env")
+    @classmethod
+    def _named(cls, value: dict[str, str]) -> dict[str, str]:
+        for header in value:
+            if not _HEADER_NAME.fullmatch(header):
+                raise ValueError(f"{header!r} cannot be sent: names of headers are plain ASCII words")
+            if header.lower() in _OUR_HEADERS:
+                raise ValueError(f"{header} is set by the client itself")
+        return value
+
+    @model_validator(mode="after")
+    def _one_header_once(self) -> "ArmSchema":
+        bearer = () if self.api_key_env is None else ("Authorization",)
+        names = [name.lower() for name in (*self.headers, *self.header_env, *bearer)]
+        twice = next((name for name in names if names.count(name) > 1), None)
+        if twice is not None:
+            raise ValueError(f"the header {twice} is named twice, by headers, header_env or api_key_env")
+        return self
+
+
+class ArmsSchema(Strict):
+    """`arms`."""
+
+    baseline: ArmSchema
+    speculative: ArmSchema
+
+
+def _band(value: tuple[int, int]) -> tuple[int, int]:
+    if value[0] > value[1]:
+        raise ValueError("the first number is the lower end, so it cannot be the larger one")
+    return value
+
+
+TokenBand = Annotated[tuple[Tokens, Tokens], Field(strict=False), AfterValidator(_band)]
+
+
+class BinSchema(Strict):
+    """An entry of `workload.bins`."""
+
+    name: Name
+    input_tokens: TokenBand
+    output_tokens: TokenBand
+    weight: Annotated[float, Field(gt=0, allow_inf_nan=False)] = 1.0
+
+
+class SamplingSchema(Strict):
+    """An entry of `workload.sampling`."""
+
+    name: Name
+    temperature: Annotated[float, Field(ge=0, le=10)]
+    top_p: Annotated[float, Field(gt=0, le=1)] | None = None
+    top_k: Annotated[int, Field(ge=1)] | None = None
+    seed: int | None = None
+
+
+class SourceSchema(Strict):
+    """`workload.source`."""
+
+    corpus: Literal["python", "prose"] | None = None
+    dataset: str | None = None
+
+
+class WorkloadSchema(Strict):
+    """`workload`."""
+
+    source: SourceSchema
+    route: Literal["chat", "completions"] = "chat"
+    length: Literal["natural", "forced"] = "natural"
+    streaming: bool = True
+    shared_prefix_tokens: Annotated[int, Field(ge=0)] = 0
+    bins: Annotated[list[BinSchema], Field(min_length=1)]
+    sampling: Annotated[list[SamplingSchema], Field(min_length=1)] = [SamplingSchema(name="greedy", temperature=0.0)]
+
+
+class BlockSchema(Strict):
+    """`matrix.block`."""
+
+    min_requests: Annotated[int, Field(ge=1)] | None = None
+    min_s: Seconds | None = None
+    max_s: Seconds | None = None
+
+
+Level = Annotated[int, Field(ge=1, le=10_000)]
+Rate = Annotated[float, Field(gt=0, le=100_000, allow_inf_nan=False)]
+
+
+class MatrixSchema(Strict):
+    """`matrix`."""
+
+    traffic: Literal["mixed", "separate"] = "mixed"
+    concurrency: Annotated[list[Level], Field(min_length=1)] = [1, 4, 16]
+    rate: list[Rate] = []
+    arrivals: Literal["poisson", "constant"] = "poisson"
+    primary: Rate | None = None
+    optional: list[Rate] = []
+    traffic_share: dict[str, Annotated[float, Field(ge=0, allow_inf_nan=False)]] = {}
+    schedule: Literal["alternate", "simultaneous", "restart"] = "alternate"
+    pairs: Annotated[int, Field(ge=2, le=1_000)] | None = None
+    block: BlockSchema = BlockSchema()
+
+
+class SuccessSchema(Strict):
+    """`success`."""
+
+    metric: str = "tpot_p50"
+    improve_by: Fraction = 0.05
+
+
+class GuardrailSchema(Strict):
+    """An entry of `guardrails`."""
+
+    metric: str
+    role: Literal["guardrail", "safety", "advisory"] = "guardrail"
+    worse_by_at_most: Fraction | None = None
+    floor_ms: Milliseconds = 0.0
+    slo: Annotated[float, Field(ge=0, allow_inf_nan=False)] | None = None
+    required: bool = True
+    cells: list[Rate] | None = None
+    bins: list[Name] | None = None
+
+
+class ScenarioSchema(Strict):
+    """The whole scenario."""
+
+    name: Name
+    seed: Annotated[int, Field(ge=0)] = 0
+    arms: ArmsSchema
+    workload: WorkloadSchema
+    matrix: MatrixSchema = MatrixSchema()
+    success: SuccessSchema = SuccessSchema()
+    guardrails: list[GuardrailSchema] = []
+    defaults: Literal["on", "off"] = "on"
+    place: str | Annotated[list[str], Field(min_length=1)] | None = None
+    accept_differences: list[str] = []
+    labels: dict[str, str] = {}
+
+
+def json_schema() -> dict[str, Any]:
+    """The JSON Schema of a scenario file."""
+    return ScenarioSchema.model_json_schema()

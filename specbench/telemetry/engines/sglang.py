@@ -1,0 +1,182 @@
+"""SGLang (0.5.4 and later, with `--enable-metrics`), read from python/sglang/srt up to 0.5.23.
+
+Only SGLang's own names and habits live here. Its acceptance gauges are refused everywhere: they cover the last 40 decode
+iterations, go stale when load stops, and their formula changed twice. Its answers carry the counts instead.
+"""
+
+from collections.abc import Collection, Mapping
+from typing import Any
+
+from specbench.model.records import SpeculationCounts, StreamFormat
+from specbench.model.scenario import Route
+from specbench.telemetry.counters import Quantity, ScrapeWindow, gauge_mean, gauge_peak, increase, observed_mean, whole
+from specbench.telemetry.endpoint_facts import as_facts, first_model, json_at, metrics_at, source_name
+from specbench.telemetry.engine import EngineSupport, Quantities
+from specbench.telemetry.json_fields import count_in, counts_in, flag_in, object_in, word_in
+from specbench.telemetry.metrics_pages import HttpAnswers
+from specbench.telemetry.prometheus_text import Labels
+from specbench.telemetry.speculation import of_histogram
+
+_RANKS = ("pp_rank", "tp_rank", "moe_ep_rank")
+_DRAFTING = frozenset({"eagle_draft", "eagle_draft_extend", "frozen_kv_draft"})
+_ALGORITHM = ("speculative_algorithm", "speculative_num_steps", "speculative_eagle_topk", "speculative_num_draft_tokens")
+
+
+def read(span: ScrapeWindow) -> Quantities:
+    """Quantities of one block; token counters move when a request ends, so the block must be drained."""
+    return {
+        **_rounds(span),
+        "generated_tokens": whole(increase(span, "sglang:generation_tokens")),
+        "prompt_tokens": whole(increase(span, "sglang:prompt_tokens")),
+        "prefix_queries": whole(increase(span, "sglang:prompt_tokens")),
+        "prefix_hits": whole(increase(span, "sglang:cached_tokens")),
+        "preemptions": whole(increase(span, "sglang:num_retracted_requests", _once)),
+        "queue_time_s_mean": observed_mean(span, "sglang:queue_time_seconds", _once),
+        "server_ttft_s_mean": observed_mean(span, "sglang:time_to_first_token_seconds"),
+        "server_itl_s_mean": observed_mean(span, "sglang:inter_token_latency_seconds"),
+        "kv_usage_peak": gauge_peak(span, "sglang:token_usage", _once),
+        "running_mean": gauge_mean(span, "sglang:num_running_reqs", _once),
+        "waiting_mean": _waiting(span),
+        "draft_s": _gpu_seconds(span, _DRAFTING),
+        "verify_s": _gpu_seconds(span, frozenset({"target_verify"})),
+    }
+
+
+def _once(family: Collection[Labels]) -> Collection[Labels]:
+    """The series of a family without the same work told again by another tensor, pipeline or expert rank.
+
+    Of series that differ in these ranks alone it is the lowest: under DP attention `tp_rank` counts through all data-parallel
+    ranks, so that each of those has a lowest one of its own.
+    """
+    first: dict[Labels, Labels] = {}
+    for labels in sorted(family, key=_ranks):
+        first.setdefault(tuple(pair for pair in labels if pair[0] not in _RANKS), labels)
+    return list(first.values())
+
+
+def _ranks(labels: Labels) -> list[tuple[int, str]]:
+    """The ranks, to be compared as numbers; one that is not there is 0."""
+    named = dict(labels)
+    return [(len(rank), rank) for rank in (named.get(name, "0") for name in _RANKS)]
+
+
+def _rounds(span: ScrapeWindow) -> Quantities:
+    """The one speculative counter there is (0.5.13); a baseline's answers have no rounds and its steps are not counted."""
+    rounds = whole(increase(span, "sglang:spec_verify_calls", _once))
+    if rounds.value is None:
+        return {"acceptance": Quantity(None, rounds.reason), "decode_steps": Quantity(None, rounds.reason)}
+    missing: Quantity[int] = Quantity(
+        None, "not_told: SGLang's metrics count verification rounds only; its answers carry the rest"
+    )
+    return {
+        "acceptance": Quantity(SpeculationCounts(rounds=rounds.value, drafted=None, accepted=None, per_position=None)),
+        "acceptance.drafted": missing,
+        "acceptance.accepted": missing,
+        "acceptance.per_position": missing,
+        # Where it speculates it always does, so that every decode step of a request is a round.
+        "decode_steps": rounds if rounds.value else Quantity(None, "not_told: SGLang counts decode steps only as rounds"),
+    }
+
+
+def _waiting(span: ScrapeWindow) -> Quantity[float]:
+    queued = gauge_mean(span, "sglang:num_queue_reqs", _once)
+    grammar = gauge_mean(span, "sglang:num_grammar_queue_reqs", _once)
+    return queued if queued.value is None or grammar.value is None else Quantity(queued.value + grammar.value)
+
+
+def _gpu_seconds(span: ScrapeWindow, categories: frozenset[str]) -> Quantity[float]:
+    """GPU seconds of these kinds of forward pass; there with SGLANG_ENABLE_METRICS_DEVICE_TIMER=1 alone (0.5.11)."""
+    return increase(
+        span,
+        "sglang:forward_execution_seconds",
+        lambda family: _once([labels for labels in family if dict(labels).get("category") in categories]),
+    )
+
+
+def request_extras(route: Route, streaming: bool) -> dict[str, Any]:
+    """Running usage in every event and the request's own speculative counts at the end."""
+    extras: dict[str, Any] = {"return_spec_tokens_details": True}
+    if streaming:
+        extras["stream_options"] = {"include_usage": True, "continuous_usage_stats": True}
+    return extras
+
+
+def answer_counts(event: Mapping[str, Any]) -> SpeculationCounts | None:
+    """Speculation of one request, by the names of 0.5.12 and the older ones; drafted tokens are nominal, rounds × depth.
+
+    `spec_accept_length` is left alone: it counts the prefill's token and what was cut at the stop.
+    """
+    details = object_in(event, "meta_info") or object_in(object_in(event, "sglext"), "spec_tokens_details")
+    rounds = count_in(details, "spec_verify_ct")
+    if rounds is None:
+        return None
+    histogram = counts_in(details, "spec_correct_drafts_histogram", "spec_accept_histogram")
+    return SpeculationCounts(
+        rounds=rounds,
+        drafted=count_in(details, "spec_num_proposed_drafts", "spec_draft_token_num"),
+        accepted=count_in(details, "spec_num_correct_drafts", "spec_accept_token_num"),
+        per_position=of_histogram(histogram)[2] if histogram else None,
+    )
+
+
+def recognises(answers: HttpAnswers) -> bool:
+    """Whether its server info has internal states, its metrics SGLang's names, or its models belong to "sglang"."""
+    return (
+        "internal_states" in _server_info(answers)
+        or any(name.startswith("sglang:") for name, _ in metrics_at(answers))
+        or first_model(answers).get("owned_by") == "sglang"
+    )
+
+
+def facts(answers: HttpAnswers) -> dict[str, str]:
+    """What SGLang tells of itself: its resolved server arguments."""
+    info, model = _server_info(answers), first_model(answers)
+    tokens = [value for (name, _), value in metrics_at(answers).items() if name == "sglang:max_total_num_tokens"]
+    cacheless, graphless = flag_in(info, "disable_radix_cache"), flag_in(info, "disable_cuda_graph")
+    drafting = {name: word for name in _ALGORITHM if (word := word_in(info, name)) is not None}
+    return as_facts(
+        model=source_name(word_in(info, "model_path") or word_in(model, "root", "id")),
+        revision=word_in(info, "revision"),
+        quantization=word_in(info, "quantization", "dtype"),
+        kv_dtype=word_in(info, "kv_cache_dtype"),
+        context_length=count_in(info, "context_length") or count_in(model, "max_model_len"),
+        chat_template=word_in(info, "chat_template"),
+        engine_version=word_in(info, "version"),
+        sampling_defaults=word_in(info, "sampling_defaults"),
+        prefix_caching=None if cacheless is None else not cacheless,
+        speculation=_ALGORITHM[0] in drafting if _ALGORITHM[0] in info else None,
+        speculation_config=", ".join(f"{name} {word}" for name, word in drafting.items()),
+        kv_capacity_tokens=count_in(info, "max_total_num_tokens") or (f"{max(tokens):.0f}" if tokens else None),
+        memory_share=word_in(info, "mem_fraction_static"),
+        max_running=count_in(info, "max_running_requests"),
+        graph_mode=None if graphless is None else not graphless,
+    )
+
+
+def _server_info(answers: HttpAnswers) -> Mapping[str, Any]:
+    return json_at(answers, "/server_info") or json_at(answers, "/get_server_info")
+
+
+def tokenize(model: str, text: str) -> tuple[str, dict[str, Any]]:
+    """How to ask for the ids of a text."""
+    return "/tokenize", {"model": model, "prompt": text}
+
+
+SGLANG = EngineSupport(
+    name="sglang",
+    label="SGLang",
+    stream=StreamFormat(
+        engine="sglang",
+        event_is_step=True,
+        burst_ns=None,
+        token_sources=("running_usage", "token_ids", "engine_counts", "final_usage_spread", "tokenizer", "events"),
+        answer_counts=answer_counts,
+    ),
+    request_extras=request_extras,
+    metrics_paths=("/metrics",),
+    read=read,
+    fact_paths=("/server_info", "/get_server_info", "/v1/models", "/metrics"),
+    recognises=recognises,
+    facts=facts,
+    tokenize=tokenize,
+)

@@ -1,0 +1,120 @@
+"""What an endpoint answered to a GET, and what a metrics page among those answers holds.
+
+Nothing is fetched here (`scrape.py` and `endpoint.py` do that) and nothing compared.
+"""
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+from specbench.telemetry.prometheus_text import Exposition, parse
+
+PROCESS_START = "process_start_time_seconds"
+# Despite its name it holds microseconds since the machine started (seen on a build of October 2026): a name, not a time.
+LLAMACPP_PROCESS_HEADER = "process-start-time-unix"
+
+# certificate: nobody vouches for it; tls: the other side does not speak it; hung_up: it took the connection and broke it off.
+Failure = Literal["certificate", "tls", "not_reached", "hung_up", "unreadable"]
+REMEDIES: dict[Failure, str] = {
+    "certificate": "if the certificate is your own, name its file in SSL_CERT_FILE",
+    "tls": "does it speak https at all, or is it http://?",
+    "hung_up": "is it an HTTP endpoint, and not one of https:// or of another service?",
+    "not_reached": "is it up, and is this its address, http or https?",
+    "unreadable": "is it up, and is this its address?",
+}
+"""What to try, by how a GET failed."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HttpAnswer:
+    """One GET as it ended: a status and a body, or a `failure` and the `problem` in words. Header names are in lower case."""
+
+    url: str
+    status: int | None = None
+    headers: Mapping[str, str] = field(default_factory=dict)
+    body: str = ""
+    failure: Failure | None = None
+    problem: str | None = None
+
+    @property
+    def connected(self) -> bool:
+        """False where nobody took the connection, so that asking the same origin again is idle."""
+        return self.failure not in ("certificate", "tls", "not_reached")
+
+    def json(self) -> Any:
+        """The decoded body of a good answer; None where there is no good answer or it is not JSON."""
+        if self.status != 200:
+            return None
+        try:
+            return json.loads(self.body)
+        except (ValueError, RecursionError):
+            return None
+
+
+HttpAnswers = Mapping[str, HttpAnswer]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Page:
+    """One metrics URL at one moment: samples, or the records of a JSON page, or (`absent`) why there is neither.
+
+    `process` tells the answering process from others, None where nothing does; `started_s` is the Unix time at which it
+    says that it started, None where it does not say.
+    """
+
+    url: str
+    samples: Exposition | None = None
+    records: tuple[Mapping[str, Any], ...] = ()
+    process: str | None = None
+    started_s: float | None = None
+    absent: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Scrape:
+    """All metrics pages of one arm at one moment: `at_ns` on the monotonic clock, `wall_s` the same moment in Unix time.
+
+    `pages` are the engine's own (several where there are replicas), `gpu_pages` those of a DCGM exporter.
+    """
+
+    at_ns: int
+    wall_s: float
+    pages: tuple[Page, ...]
+    gpu_pages: tuple[Page, ...] = ()
+
+
+def page_of(answer: HttpAnswer) -> Page:
+    """The metrics page that `answer` is; any answer makes one, if only one that says why there are no metrics."""
+    absent = _why_absent(answer)
+    if absent is not None:
+        return Page(url=answer.url, absent=absent)
+    if answer.body.lstrip()[:1] == "[":
+        records = answer.json()
+        if isinstance(records, list) and all(isinstance(record, dict) for record in records):
+            return Page(url=answer.url, records=tuple(records))
+        return Page(url=answer.url, absent="not_metrics: a JSON body that is no list of records")
+    samples = parse(answer.body)
+    if not samples.values and samples.unreadable:
+        return Page(url=answer.url, absent="not_metrics: the body is no Prometheus text")
+    started_s = _started_s(samples)
+    process = answer.headers.get(LLAMACPP_PROCESS_HEADER) if started_s is None else str(started_s)
+    return Page(url=answer.url, samples=samples, process=process, started_s=started_s)
+
+
+def _why_absent(answer: HttpAnswer) -> str | None:
+    if answer.status is None:
+        return f"unreachable: {answer.problem or 'no answer'}"
+    if answer.status in (401, 403):
+        return f"http_{answer.status}: the metrics page wants a key, or another one"
+    if answer.status in (404, 501):
+        return f"http_{answer.status}: there is no metrics page, or it is switched off"
+    if answer.status != 200:
+        return f"http_{answer.status}: the metrics page answers an error"
+    return None
+
+
+def _started_s(samples: Exposition) -> float | None:
+    """When the process started, by the standard metric or else the earliest `_created` time."""
+    said = [value for (stem, _), value in samples.values.items() if stem == PROCESS_START]
+    return min(said or samples.created.values(), default=None)

@@ -1,0 +1,374 @@
+"""An earlier run shows two places alike only where it is of the same places, the same work, and came out as it must."""
+
+import re
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from specbench.analysis.hosts.equivalence import place_by_address
+from specbench.analysis.hosts.previous_run_checks import citation, unlike_treatment
+from specbench.analysis.judge import judge
+from specbench.arms.previous_runs import check_previous_runs, previous_runs
+from specbench.errors import ScenarioError
+from specbench.model.guardrails import effective_guardrails
+from specbench.model.previous_runs import PreviousRun
+from specbench.model.records import Manifest, RunData
+from specbench.model.result import Result
+from specbench.model.scenario import Design, Guardrail, Launch, Scenario, Success
+from specbench.report import result_json
+from specbench.store import MANIFEST, RESULT, pretty
+from tests.support.evidence import NONE, Effect, a_manifest, a_scenario, an_arm, evidence, with_guardrails
+
+GPU1, GPU2, GPU3 = "http://gpu1:8000/v1", "http://gpu2:8000", "http://gpu3:8000"
+DRAFTS = {"method": "ngram", "num_speculative_tokens": 4}
+RULE = Guardrail(  # closer than the default of its metric
+    metric="tpot_p95", role="guardrail", margin=0.05, floor=0.0, slo=None, required=True, cells=None, bins=None
+)
+WINS, LOSES, SAME = Effect(tpot=0.6), Effect(tpot=1.5), NONE
+
+
+def scenario(first: str = GPU1, second: str = GPU2, design: Design = "plain", **changes: Any) -> Scenario:
+    """A comparison of two URLs at 1 and 4 streams; in an A/A the second place speculates no more than the first."""
+    arms: dict[str, Any] = {
+        "baseline": an_arm(first),
+        "speculative": an_arm(second, None if design == "aa" else DRAFTS),
+    }
+    return a_scenario([1, 4], design=design, **(arms | changes))
+
+
+def ran(asked: Scenario, effect: Effect, seed: int = 7) -> tuple[RunData, Result]:
+    """A finished run and its result."""
+    run = evidence(effect, asked, seed=seed, requests=24)
+    return run, judge(run, "0")
+
+
+def cite(earlier: tuple[RunData, Result], asked: Scenario, cited: str = "earlier") -> PreviousRun:
+    """What the later run's manifest holds of the earlier one."""
+    return citation(cited, earlier[0].manifest, earlier[1], a_manifest(asked))
+
+
+def judged_citing(earlier: PreviousRun, asked: Scenario, effect: Effect, seed: int = 8) -> Result:
+    """The later run's result."""
+    run = evidence(effect, asked, seed=seed, requests=24)
+    return judge(replace(run, manifest=replace(run.manifest, previous_runs=(earlier,))), "0")
+
+
+def test_an_a_a_that_found_nothing_lets_the_gain_count() -> None:
+    """HOLD for two places without it, PROMOTE with it, and ROLLBACK where speculation harms; the result says by which run."""
+    found = cite(ran(scenario(design="aa"), SAME), scenario())
+
+    assert (found.kind, found.verdict, found.problem) == ("aa", "HOLD", None)
+    assert found.checked == (
+        "complete",
+        "valid",
+        "places",
+        "design",
+        "engine",
+        "model",
+        "hardware",
+        "workload",
+        "cells",
+        "asked",
+        "result",
+    )
+    assert ran(scenario(), WINS)[1].reasons[0].code == "place_not_controlled"
+    result = judged_citing(found, scenario(), WINS)
+    assert result.verdict == "PROMOTE"
+    assert "The two places are alike, as run earlier (r1) shows: an A/A of the two places, HOLD." in result.notes
+    assert judged_citing(found, scenario(), LOSES).verdict == "ROLLBACK"
+
+
+def test_an_a_a_speaks_of_its_places_in_either_order() -> None:
+    """Which of two equal arms was called the baseline is all one; a port left out is the scheme's own."""
+    earlier = ran(scenario("http://GPU2:80/v1", "http://gpu1:8000", design="aa"), SAME)
+
+    assert cite(earlier, scenario(GPU1, "http://gpu2")).problem is None
+
+
+@pytest.mark.parametrize(
+    ("earlier", "later", "problem"),
+    [
+        (scenario(GPU1, GPU3, "aa"), scenario(), "it is of gpu1:8000 and gpu3:8000, not of gpu1:8000 and gpu2:8000"),
+        (
+            scenario(),
+            scenario(),
+            "its arms stand in the same places as this run's, and it is no A/A (--aa) and no swap (--swap)",
+        ),
+        (
+            scenario(design="aa"),
+            scenario(baseline=replace(an_arm(GPU1), engine="sglang"), speculative=replace(an_arm(GPU2), engine="sglang")),
+            "its engine was vllm, and is sglang here",
+        ),
+        (scenario(design="aa"), scenario(workload=replace(scenario().workload, route="completions")), "its workload is another"),
+        (scenario(design="aa"), scenario(matrix=a_scenario([1, 4, 16]).matrix), "it measured nothing at 16 streams"),
+        (
+            scenario(GPU2, GPU1, "swap"),
+            scenario(speculative=an_arm(GPU2, {"method": "eagle3"})),
+            "it compared another speculation",
+        ),
+    ],
+)
+def test_a_run_of_something_else_shows_nothing(earlier: Scenario, later: Scenario, problem: str) -> None:
+    """And the place stays in doubt, with that sentence."""
+    found = cite(ran(earlier, SAME if earlier.design == "aa" else WINS), later)
+
+    assert found.problem == problem
+    result = judged_citing(found, later, WINS)
+    assert (result.verdict, result.reasons[0].code) == ("HOLD", "place_not_controlled")
+    sentence = f"Run earlier (r1) does not show that the two places are alike: {problem}."
+    assert [*(r.message for r in result.reasons), *result.notes].count(sentence) == 1
+
+
+TIGHT = replace(scenario(), guardrails=effective_guardrails((RULE,), True, "natural"))
+LOOSE_AA = replace(scenario(design="aa"), guardrails=effective_guardrails((replace(RULE, margin=0.30),), True, "natural"))
+
+
+@pytest.mark.parametrize(
+    ("earlier", "later", "problem"),
+    [
+        (
+            scenario(design="aa", success=Success(metric="output_tps", improve_by=0.05)),
+            scenario(),
+            "it looked for a gain in output_tps, not in tpot_p50",
+        ),
+        (
+            scenario(design="aa", success=Success(metric="tpot_p50", improve_by=0.5)),
+            scenario(),
+            "it was asked for a gain of 50 %, and 5 % is asked for here",
+        ),
+        (scenario(design="aa", success=Success(metric="tpot_p50", improve_by=0.03)), scenario(), None),
+        (
+            scenario(design="aa", matrix=a_scenario([1, 4], primary=4.0).matrix),
+            scenario(),
+            "it looked for the gain in another cell (matrix.primary 4)",
+        ),
+        (LOOSE_AA, scenario(), "it did not guard tpot_p95 as closely as this run does"),
+        (replace(LOOSE_AA, guardrails=TIGHT.guardrails), scenario(), None),
+        (scenario(design="aa"), TIGHT, "it did not guard tpot_p95 as closely as this run does"),
+        (
+            replace(LOOSE_AA, guardrails=effective_guardrails((replace(RULE, floor=9.0),), True, "natural")),
+            scenario(),
+            "it did not guard tpot_p95 as closely as this run does",
+        ),
+        (
+            replace(LOOSE_AA, guardrails=effective_guardrails((replace(RULE, cells=(1.0,)),), True, "natural")),
+            scenario(),
+            "it did not guard tpot_p95 as closely as this run does",
+        ),
+        (
+            replace(LOOSE_AA, guardrails=effective_guardrails((replace(RULE, margin=None, slo=50.0),), True, "natural")),
+            scenario(),
+            "it did not guard tpot_p95 as closely as this run does",
+        ),
+        (with_guardrails(scenario(design="aa"), replace(RULE, cells=(1.0,))), scenario(), None),  # the default guards the rest
+        (
+            scenario(design="aa", matrix=replace(a_scenario([1, 4]).matrix, rate=(2.0,))),
+            scenario(),
+            "it did not guard pace_p95 as closely as this run does",  # it judged pace at 2 requests a second alone
+        ),
+        (
+            scenario(design="aa", matrix=replace(a_scenario([1, 4]).matrix, rate=(2.0,))),
+            scenario(matrix=replace(a_scenario([1, 4]).matrix, rate=(2.0,))),
+            None,
+        ),
+        (scenario(design="aa"), scenario(matrix=replace(a_scenario([1, 4]).matrix, rate=(2.0,), optional=(2.0,))), None),
+    ],
+)
+def test_an_a_a_must_have_been_asked_at_least_as_much(earlier: Scenario, later: Scenario, problem: str | None) -> None:
+    """The same gain or a smaller one in the same cell, and each guardrail of this run, as close, wherever it holds."""
+    assert cite(ran(earlier, SAME), later).problem == problem
+
+
+@pytest.mark.parametrize(
+    ("changes", "problem"),
+    [
+        ({"success": Success(metric="tpot_p50", improve_by=0.10)}, "it asked for another gain"),
+        ({"guardrails": LOOSE_AA.guardrails}, "it asked for other margins"),
+        ({"guardrails": TIGHT.guardrails}, "it asked for other margins"),
+    ],
+)
+def test_a_swap_must_have_been_asked_the_same(changes: dict[str, Any], problem: str) -> None:
+    """Findings by other margins cannot be read together."""
+    assert cite(ran(scenario(GPU2, GPU1, "swap", **changes), WINS), scenario()).problem == problem
+
+
+def started(*command: str, **env: str) -> Launch:
+    """How an engine is started."""
+    return Launch(command=command, env=env, secrets=(), gpu=None, port=None, ready="/", timeout_s=1.0, log=None)
+
+
+def drafting(depth: int) -> Manifest:
+    """The comparison, whose speculative endpoint tells how it drafts."""
+    return a_manifest(scenario(), baseline={}, speculative={"speculation_config": f"eagle3, {depth} tokens"})
+
+
+def test_a_swap_must_be_of_the_same_treatment_as_it_was_started_and_told() -> None:
+    """A scenario of URLs does not say how its engines draft; the engines may, and a command does."""
+    assert unlike_treatment(drafting(4), drafting(4)) is None
+    assert unlike_treatment(a_manifest(scenario()), drafting(4)) is None
+    assert (
+        unlike_treatment(drafting(4), drafting(8))
+        == "its speculation of the speculative arm was eagle3, 4 tokens, and is eagle3, 8 tokens here"
+    )
+
+    def launched(launch: Launch) -> Manifest:
+        return a_manifest(scenario(speculative=replace(an_arm(None, DRAFTS), launch=launch)))
+
+    first = launched(started("serve", "--draft", "4", CUDA_VISIBLE_DEVICES="0"))
+    other = "it started the speculative engine by another command or with other variables"
+    assert unlike_treatment(first, launched(started("serve", "--draft", "4", CUDA_VISIBLE_DEVICES="1"))) is None
+    assert unlike_treatment(first, launched(started("serve", "--draft", "8"))) == other
+    assert unlike_treatment(first, launched(started("serve", "--draft", "4", DRAFT="8"))) == other
+
+
+@pytest.mark.parametrize(
+    ("baseline", "speculative", "one_place"),
+    [
+        (None, None, True),
+        (None, "http://127.0.0.1:8000", True),
+        ("http://localhost:8000", "http://[::1]:8001", True),
+        (GPU1, GPU1, True),
+        (None, GPU1, False),
+        (GPU1, None, False),
+        (GPU1, "http://127.0.0.1:8000", False),
+        ("http://gpu1:8000", "http://gpu1:8001", False),
+    ],
+)
+def test_one_place_is_this_machine_or_one_url(baseline: str | None, speculative: str | None, one_place: bool) -> None:
+    """An engine that is started here and one elsewhere stand in two places."""
+    asked = a_scenario([1], baseline=an_arm(baseline), speculative=an_arm(speculative))
+
+    assert place_by_address(a_manifest(asked)) is one_place
+
+
+def _partial(run: RunData) -> RunData:
+    return replace(run, finished=None)
+
+
+def _late(run: RunData) -> RunData:
+    return replace(run, blocks=tuple(replace(b, health=replace(b.health, cpu_share=0.97)) for b in run.blocks))
+
+
+@pytest.mark.parametrize(
+    ("effect", "change", "problem"),
+    [
+        (SAME, _partial, "it did not reach its end"),
+        (SAME, _late, "it was INVALID"),
+        (replace(NONE, tpot=1.3), None, "yet .* ended FAIL"),
+        (replace(NONE, tpot=0.7), None, "it does not rule out that the places alone make the gain asked for"),
+        (replace(NONE, fails=0.2), None, "it ended ROLLBACK"),
+        (replace(NONE, tpot=0.97, noise=0.3), 4, "it does not rule out|ended INCONCLUSIVE"),
+    ],
+)
+def test_an_a_a_that_ended_otherwise_shows_nothing(
+    effect: Effect, change: Callable[[RunData], RunData] | int | None, problem: str
+) -> None:
+    """A slower second place, a faster one, or one that fails; and a run that is no evidence at all."""
+    noisy = replace(NONE, noise=effect.noise)
+    pairs = change if isinstance(change, int) else 10
+    run = evidence(effect, scenario(design="aa", matrix=a_scenario([1, 4], pairs=pairs).matrix), requests=24, baseline=noisy)
+    run = change(run) if callable(change) else run
+    found = citation("earlier", run.manifest, judge(run, "0"), a_manifest(scenario()))
+
+    assert found.problem is not None
+    assert re.search(problem, found.problem)
+    assert judged_citing(found, scenario(), WINS).reasons[0].code == "place_not_controlled"
+
+
+def told(asked: Scenario, baseline: str, speculative: str, model: str = "m") -> Manifest:
+    """A manifest whose endpoints tell their hardware."""
+    manifest = a_manifest(asked, baseline={"hardware": baseline}, speculative={"hardware": speculative})
+    return replace(manifest, endpoints=tuple(replace(endpoint, model=model) for endpoint in manifest.endpoints))
+
+
+def test_another_model_or_another_machine_at_an_address_shows_nothing() -> None:
+    """A machine is looked for at its own place, whichever arm stood there."""
+    run, result = ran(scenario(GPU2, GPU1, design="aa"), SAME)
+    then = told(run.manifest.scenario, "A10", "L4")
+
+    assert citation("a", then, result, told(scenario(), "L4", "A10")).problem is None
+    assert (
+        citation("a", then, result, told(scenario(), "L4", "L40")).problem == "its hardware at gpu2:8000 was A10, and is L40 here"
+    )
+    assert citation("a", then, result, told(scenario(), "L4", "A10", "n")).problem == "its model was m, and is n here"
+
+
+def test_the_same_effect_with_the_arms_exchanged_lets_it_count() -> None:
+    """Speculation wins wherever it runs, and both runs together put the places within the margins; either may cite the other."""
+    found = cite(ran(scenario(GPU2, GPU1, "swap"), WINS), scenario())
+    assert (found.kind, found.problem, found.checked[-2:]) == ("swap", None, ("treatment", "asked"))
+    assert judged_citing(found, scenario(), WINS).verdict == "PROMOTE"
+
+    back = cite(ran(scenario(), WINS), scenario(GPU2, GPU1, "swap"))
+    assert judged_citing(back, scenario(GPU2, GPU1, "swap"), WINS).verdict == "PROMOTE"
+
+
+@pytest.mark.parametrize(
+    ("here", "there", "doubt"),
+    [
+        (Effect(tpot=0.6), Effect(tpot=1.5), "was FAIL there and is PASS here"),
+        (Effect(tpot=0.9), Effect(tpot=0.5), "the places themselves differ by more than the check allows: 1.34 times"),
+        (Effect(tpot=0.93), Effect(tpot=0.97), "was INCONCLUSIVE there and is PASS here|was FAIL there and is PASS here"),
+    ],
+)
+def test_an_effect_that_stays_with_the_place_is_the_places(here: Effect, there: Effect, doubt: str) -> None:
+    """The gain is gone where the arms are exchanged, or much smaller: 0.9 and 0.5 are 0.67 of speculation and 1.34 of place."""
+    found = cite(ran(scenario(GPU2, GPU1, "swap"), there), scenario())
+    result = judged_citing(found, scenario(), here)
+
+    assert found.problem is None
+    assert result.reasons[0].code == "place_not_controlled"
+    assert re.search(doubt, result.reasons[1].message)
+
+
+def test_one_sound_citation_among_several_is_enough() -> None:
+    """The others still say why they show nothing."""
+    good = cite(ran(scenario(design="aa"), SAME), scenario())
+    bad = replace(good, cited="other", problem="it did not reach its end")
+    run = evidence(WINS, scenario(), requests=24)
+    result = judge(replace(run, manifest=replace(run.manifest, previous_runs=(bad, good))), "0")
+
+    assert result.verdict == "PROMOTE"
+    assert "Run other (r1) does not show that the two places are alike: it did not reach its end." in result.notes
+
+
+def test_cited_runs_are_found_by_path_or_beside_the_run_and_a_lost_one_says_so(tmp_path: Path) -> None:
+    """What is read goes into the manifest, so that the folder alone can be judged again."""
+    run, result = ran(scenario(design="aa"), SAME)
+    (tmp_path / "aa-1").mkdir()
+    (tmp_path / "aa-1" / MANIFEST).write_bytes(pretty(run.manifest))
+    here = a_manifest(scenario(place_runs=("aa-1", str(tmp_path / "aa-1"), "gone")))
+
+    unjudged = previous_runs(here, tmp_path / "new")[0].problem
+    assert unjudged is not None
+    assert "there is no result here; make one with: specbench analyze" in unjudged
+    (tmp_path / "aa-1" / RESULT).write_bytes(result_json(result))
+    beside, by_path, gone = previous_runs(here, tmp_path / "new")
+    assert beside.problem is None
+    assert by_path == replace(beside, cited=str(tmp_path / "aa-1"))
+    assert gone.problem == f"there is no such run, neither at gone nor at {tmp_path / 'gone'}"
+    (tmp_path / "aa-1" / MANIFEST).write_text('{"format_version": 7}')
+    assert "has format version 7" in (previous_runs(here, tmp_path / "new")[0].problem or "")
+
+
+def test_a_lost_citation_is_refused_before_load_and_an_a_a_reads_none(tmp_path: Path) -> None:
+    """In one line that says where it was looked for; what is there but cannot be read is refused as well."""
+    with pytest.raises(ScenarioError) as lost:
+        check_previous_runs(scenario(place_runs=("gone",)), tmp_path / "new")
+    assert f"place: run gone: there is no such run, neither at gone nor at {tmp_path / 'gone'}" in str(lost.value)
+    assert "\n" not in str(lost.value)
+    with pytest.raises(ScenarioError, match=r"place: run a{300}: a{300}: cannot be read \(File name too long\); mend it"):
+        check_previous_runs(scenario(place_runs=("a" * 300,)), tmp_path / "new")
+    check_previous_runs(scenario(design="aa", place_runs=("gone",)), tmp_path / "new")
+    assert previous_runs(a_manifest(scenario(design="aa", place_runs=("gone",))), tmp_path / "new") == ()
+
+    run, result = ran(scenario(design="aa"), SAME)
+    (tmp_path / "aa-1").mkdir()
+    (tmp_path / "aa-1" / MANIFEST).write_bytes(pretty(run.manifest))
+    with pytest.raises(ScenarioError, match="make one with: specbench analyze"):
+        check_previous_runs(scenario(place_runs=("aa-1",)), tmp_path / "new")
+    (tmp_path / "aa-1" / RESULT).write_bytes(result_json(result))
+    check_previous_runs(scenario(place_runs=("aa-1",)), tmp_path / "new")

@@ -1,0 +1,582 @@
+"""The whole analysis on runs with known effects: from records to the word, the reasons and the exit code."""
+
+from collections.abc import Callable
+from dataclasses import replace
+
+import pytest
+
+from specbench.analysis.judge import judge
+from specbench.model.records import Block, RequestRecord, RunData, Telemetry
+from specbench.model.result import Finding, FindingState, Result, VerdictWord
+from specbench.model.scenario import Arm, Bin, Scenario
+from specbench.report import result_json
+from tests.support.evidence import NONE, Effect, a_manifest, a_scenario, an_arm, cells_for, evidence, with_guardrails
+from tests.support.judging import a_guardrail
+
+WINS, TIES, LOSES = Effect(tpot=0.6), Effect(tpot=1.0, tokens_per_step=1), Effect(tpot=1.4)
+FAILS = Effect(fails=1.0)
+RANK: dict[VerdictWord, int] = {"PROMOTE": 3, "CAPPED": 2, "HOLD": 1, "ROLLBACK": 0}
+
+
+def _judged(effects: Effect | dict[str, Effect], scenario: Scenario | None = None, **fields: object) -> Result:
+    return judge(evidence(effects, scenario or a_scenario(), requests=24, **fields), "0")  # type: ignore[arg-type]
+
+
+def _finding(result: Result, cell: str, metric: str) -> Finding:
+    return next(f for c in result.cells if c.id == cell for f in c.findings if f.metric == metric)
+
+
+def _blocks(run: RunData, change: Callable[[Block], Block]) -> RunData:
+    return replace(run, blocks=tuple(change(block) for block in run.blocks))
+
+
+@pytest.mark.parametrize(
+    ("low", "middle", "high", "word", "exit_code", "cap"),
+    [
+        (WINS, WINS, WINS, "PROMOTE", 0, 16.0),
+        (WINS, WINS, LOSES, "CAPPED", 11, 4.0),
+        (WINS, LOSES, WINS, "CAPPED", 11, 1.0),
+        (TIES, TIES, TIES, "HOLD", 10, None),
+        (LOSES, WINS, WINS, "ROLLBACK", 20, None),
+        (TIES, TIES, LOSES, "ROLLBACK", 20, None),
+        (WINS, WINS, FAILS, "ROLLBACK", 20, None),
+    ],
+)
+def test_known_effects_give_the_known_verdict(
+    low: Effect, middle: Effect, high: Effect, word: VerdictWord, exit_code: int, cap: float | None
+) -> None:
+    """40 % faster, no change, or 40 % slower at 1, 4 and 16 streams; ten pairs."""
+    result = _judged({"c1": low, "c4": middle, "c16": high})
+
+    assert (result.verdict, result.exit_code) == (word, exit_code)
+    assert (None if result.enable_range is None else result.enable_range.high) == cap
+    assert (result.promote, result.rollback) == (word == "PROMOTE", word == "ROLLBACK")
+    assert [cell.state for cell in result.cells if cell.id == "c1"] != ["ADVISORY"]
+
+
+def test_the_measured_ratio_is_the_one_that_was_put_in() -> None:
+    """0.6 in the time per token, to within what the pairs say of themselves."""
+    result = _judged(WINS)
+    tpot = next(m for m in result.cells[0].metrics if m.metric == "tpot_p50")
+
+    assert tpot.ratio == pytest.approx(0.6, rel=0.03)
+    assert tpot.n_blocks == 10
+
+
+def test_all_requests_fail() -> None:
+    """In both arms there is nothing to judge (30); in the speculative arm alone it is a rollback (20)."""
+    both = _judged(FAILS, baseline=replace(NONE, fails=1.0))
+    alone = _judged(FAILS)
+
+    assert (both.verdict, both.exit_code) == ("INVALID", 30)
+    assert (alone.verdict, alone.exit_code) == ("ROLLBACK", 20)
+    assert "dead_arm" in {reason.code for reason in alone.reasons}
+
+
+def test_a_baseline_that_is_dead_alone_is_no_judgement() -> None:
+    """Speculation was not compared with anything."""
+    result = _judged(WINS, baseline=replace(NONE, fails=1.0))
+
+    assert result.verdict == "INVALID"
+    assert "dead_baseline" in {reason.code for reason in result.reasons}
+
+
+@pytest.mark.parametrize("fields", [{"engine_exit": "was ended by SIGKILL"}, {"end_reason": "endpoint_dead"}])
+@pytest.mark.parametrize(
+    ("arm", "word", "code"), [("speculative", "ROLLBACK", "dead_arm"), ("baseline", "INVALID", "dead_baseline")]
+)
+def test_an_engine_that_goes_down_once_is_dead_whatever_it_answered_before(
+    fields: dict[str, str], arm: str, word: VerdictWord, code: str
+) -> None:
+    """Its failures alone, in the last of ten pairs, would prove nothing."""
+    good = evidence(WINS, a_scenario(), requests=24)
+    down = _blocks(good, lambda b: replace(b, **fields) if (b.id, b.arm) == (f"c1/p09/{arm}", arm) else b)  # type: ignore[arg-type]
+    result = judge(down, "0")
+
+    assert judge(good, "0").verdict == "PROMOTE"
+    assert result.verdict == word
+    assert code in {reason.code for reason in result.reasons}
+
+
+def test_the_same_evidence_gives_the_same_bytes() -> None:
+    """Twice, and with the records in another order."""
+    run = evidence({"c1": WINS, "c4": TIES, "c16": LOSES}, requests=24)
+    shuffled = replace(run, records=tuple(reversed(run.records)), blocks=tuple(reversed(run.blocks)))
+
+    assert result_json(judge(run, "0")) == result_json(judge(run, "0"))
+    assert result_json(judge(run, "0")) == result_json(judge(shuffled, "0"))
+
+
+def _swapped(run: RunData) -> RunData:
+    names = {
+        block.id: block.id.replace("baseline", "X").replace("speculative", "baseline").replace("X", "speculative")
+        for block in run.blocks
+    }
+    blocks = [replace(b, id=names[b.id], arm="baseline" if b.arm == "speculative" else "speculative") for b in run.blocks]
+    return replace(run, blocks=tuple(blocks), records=tuple(replace(r, block=names[r.block]) for r in run.records))
+
+
+def test_swapping_the_arms_inverts_every_ratio() -> None:
+    """Speculative ÷ baseline becomes baseline ÷ speculative, with the same error; where it has sides, they change places."""
+    run = evidence({"c1": WINS, "c4": TIES, "c16": LOSES}, requests=24)
+    before, after = judge(run, "0"), judge(_swapped(run), "0")
+
+    for cell, other in zip(before.cells, after.cells, strict=True):
+        for metric, swapped in zip(cell.metrics, other.metrics, strict=True):
+            assert (metric.ratio is None) == (swapped.ratio is None), metric.metric
+            if metric.ratio is not None and swapped.ratio is not None:
+                assert metric.ratio * swapped.ratio == pytest.approx(1.0), metric.metric
+                above = swapped.se_log if swapped.se_log_above is None else swapped.se_log_above
+                assert metric.se_log == pytest.approx(above), metric.metric
+
+
+@pytest.mark.parametrize("factor", [1.02, 1.1, 1.5, 4.0])
+def test_slowing_the_speculative_arm_never_improves_the_verdict(factor: float) -> None:
+    """All its times in all cells, by the same factor."""
+    for effects in ({"c1": WINS, "c4": WINS, "c16": TIES}, {"c1": WINS, "c4": TIES, "c16": LOSES}):
+        slower = {name: replace(e, tpot=e.tpot * factor, ttft=e.ttft * factor) for name, e in effects.items()}
+        assert RANK[_judged(slower).verdict] <= RANK[_judged(effects).verdict]
+
+
+def _without_cell(run: RunData, cell: str, arm: str = "") -> RunData:
+    gone = {block.id for block in run.blocks if block.cell == cell and arm in block.id}
+    return replace(
+        run,
+        blocks=tuple(block for block in run.blocks if block.id not in gone),
+        records=tuple(record for record in run.records if record.block not in gone),
+    )
+
+
+def _emptied(run: RunData, **fields: object) -> RunData:
+    """Every record of the cell at 4 streams loses these facts."""
+    return replace(
+        run,
+        records=tuple(replace(r, **fields) if r.block.startswith("c4/") else r for r in run.records),  # type: ignore[arg-type]
+    )
+
+
+LOSSES: dict[str, Callable[[RunData], RunData]] = {
+    "a cell": lambda run: _without_cell(run, "c4"),
+    "the primary cell": lambda run: _without_cell(run, "c1"),
+    "the baseline of a cell": lambda run: _without_cell(run, "c4", "baseline"),
+    "the speculative arm of a cell": lambda run: _without_cell(run, "c4", "speculative"),
+    "all but one pair of a cell": lambda run: replace(run, blocks=tuple(b for b in run.blocks if b.cell != "c4" or b.pair == 0)),
+    "the records of a cell": lambda run: replace(run, records=tuple(r for r in run.records if not r.block.startswith("c4/"))),
+    "the windows of a cell": lambda run: _blocks(
+        run, lambda b: replace(b, window_open_ns=None, window_close_ns=None) if b.cell == "c4" else b
+    ),
+    "the events of a cell": lambda run: _emptied(run, event_ns=(), event_tokens=()),
+    "the token counts of a cell": lambda run: _emptied(run, token_source="events"),
+    "everything": lambda run: replace(run, blocks=(), records=()),
+    "the end of the run": lambda run: replace(run, finished=None),
+}
+
+
+@pytest.mark.parametrize("name", list(LOSSES))
+def test_whatever_is_lost_the_run_is_not_promoted(name: str) -> None:
+    """A run that would be promoted loses a part of its evidence; no loss makes a pass."""
+    run = evidence(WINS, requests=24)
+    assert judge(run, "0").verdict == "PROMOTE"
+
+    result = judge(LOSSES[name](run), "0")
+
+    assert result.verdict != "PROMOTE"
+    assert result.exit_code != 0
+    if result.enable_range is not None:
+        assert result.enable_range.high == 1.0
+
+
+def test_a_refused_run_has_reasons_and_no_cells() -> None:
+    """Nothing was measured: INVALID, exit code 30."""
+    run = RunData(
+        manifest=a_manifest(a_scenario()),
+        blocks=(),
+        records=(),
+        finished="2026-01-01T00:00:09Z",
+        problems=("arms.baseline: no stream",),
+    )
+
+    result = judge(run, "0")
+
+    assert (result.verdict, result.exit_code, result.cells) == ("INVALID", 30, ())
+    assert [reason.message for reason in result.reasons] == ["arms.baseline: no stream."]
+
+
+def test_a_run_stopped_before_its_first_block_is_a_partial_hold() -> None:
+    """Nothing is known, and nothing is wrong."""
+    result = judge(RunData(manifest=a_manifest(a_scenario()), blocks=(), records=(), finished=None, problems=()), "0")
+
+    assert (result.verdict, result.run.partial) == ("HOLD", True)
+    assert {cell.state for cell in result.cells} == {"NODATA"}
+
+
+def test_problems_found_in_a_measured_run_become_notes() -> None:
+    """A torn last line does not void what came before it."""
+    run = replace(evidence(WINS, requests=24), problems=("records.jsonl: last line is torn",))
+
+    result = judge(run, "0")
+
+    assert result.verdict == "PROMOTE"
+    assert any("torn" in note for note in result.notes)
+
+
+def _two_bins(**matrix: object) -> Scenario:
+    scenario = a_scenario([1, 16])
+    bins = tuple(Bin(name=name, input_tokens=(32, 64), output_tokens=(32, 64), weight=1.0) for name in ("edit", "prose"))
+    return replace(
+        scenario,
+        workload=replace(scenario.workload, bins=bins),
+        matrix=replace(scenario.matrix, traffic="separate", **matrix),  # type: ignore[arg-type]
+    )
+
+
+def test_slices_get_verdicts_of_their_own() -> None:
+    """Edits win everywhere, prose loses everywhere: only edits are eligible."""
+    scenario = _two_bins()
+    effects = {cell.id: WINS if cell.bin == "edit" else LOSES for cell in cells_for(scenario)}
+
+    result = _judged(effects, scenario)
+
+    assert (result.verdict, result.exit_code) == ("CAPPED", 11)
+    assert [(part.bin, part.verdict) for part in result.slices] == [("edit", "PROMOTE"), ("prose", "ROLLBACK")]
+    assert [part.enable_range and part.enable_range.high for part in result.slices] == [16.0, None]
+    assert [cell.primary for cell in result.cells] == [True, False, True, False]
+
+
+def test_the_benefit_is_also_weighed_by_traffic() -> None:
+    """Two thirds of the traffic at a ratio of 0.6 and one third at 0.8 make 0.6^(2/3) · 0.8^(1/3) = 0.66."""
+    scenario = a_scenario([1, 4])
+    scenario = replace(scenario, matrix=replace(scenario.matrix, traffic_share={1.0: 0.5, 4.0: 0.25}))
+
+    result = _judged({"c1": WINS, "c4": Effect(tpot=0.8)}, scenario)
+
+    note = next(note for note in result.notes if note.startswith("Weighted"))
+    assert "0.65 times" in note or "0.66 times" in note
+
+
+def test_rate_cells_judge_tails_and_concurrency_cells_capacity() -> None:
+    """Where both are there, each metric decides in one of them and is advice in the other."""
+    scenario = a_scenario([1, 4])
+    scenario = replace(scenario, matrix=replace(scenario.matrix, rate=(2.0, 8.0)))
+
+    result = _judged(WINS, scenario)
+
+    decides = {
+        (cell.id, finding.metric): finding.required
+        for cell in result.cells
+        for finding in cell.findings
+        if finding.metric in ("ttft_p95", "ttft_p50", "e2e_p95", "pace_p95", "tpot_p95", "output_tps", "completed_rps")
+    }
+    assert {metric for (cell, metric), required in decides.items() if cell == "c1" and required} == {
+        "tpot_p95",
+        "output_tps",
+        "completed_rps",
+    }
+    assert {metric for (cell, metric), required in decides.items() if cell == "r2" and required} >= {
+        "tpot_p95",
+        "e2e_p95",
+        "pace_p95",
+    }
+    assert not any(required for (cell, metric), required in decides.items() if cell == "r2" and metric == "output_tps")
+    assert [cell.id for cell in result.cells if cell.primary] == ["c1", "r2"]
+
+
+def _deciding(result: Result, metric: str) -> list[str]:
+    return [cell.id for cell in result.cells for f in cell.findings if f.metric == metric and f.required]
+
+
+def test_a_limit_for_one_loop_decides_there_beside_the_default() -> None:
+    """A limit on TTFT at 4 streams decides there, although 2 requests a second judge TTFT otherwise."""
+    scenario = a_scenario([1, 4])
+    scenario = replace(scenario, matrix=replace(scenario.matrix, rate=(2.0,)))
+    limit = a_guardrail("ttft_p95", None, slo=1e6, cells=(4.0,))
+
+    assert _deciding(_judged(WINS, with_guardrails(scenario, limit)), "ttft_p95") == ["c4", "r2"]
+    assert _deciding(_judged(WINS, with_guardrails(scenario, limit, defaults=False)), "ttft_p95") == ["c4"]
+
+
+def test_optional_rates_decide_nothing() -> None:
+    """All of them: no range by rate, and TTFT is judged at the streams; the lower one: the other is the primary of its axis."""
+    effects = {"c1": WINS, "c4": WINS, "r2": LOSES, "r8": WINS}
+
+    def with_optional(*optional: float) -> Result:
+        scenario = a_scenario([1, 4])
+        return _judged(effects, replace(scenario, matrix=replace(scenario.matrix, rate=(2.0, 8.0), optional=optional)))
+
+    none, upper = with_optional(2.0, 8.0), with_optional(2.0)
+
+    assert with_optional().verdict == "ROLLBACK"
+    assert (none.verdict, none.rate_range) == ("PROMOTE", None)
+    assert [(cell.id, cell.required, cell.primary) for cell in none.cells] == [
+        ("c1", True, True),
+        ("c4", True, False),
+        ("r2", False, False),
+        ("r8", False, False),
+    ]
+    assert _deciding(none, "ttft_p95") == ["c1", "c4"]
+    assert [cell.id for cell in upper.cells if cell.primary] == ["c1", "r8"]
+    assert (upper.verdict, upper.rate_range and upper.rate_range.low) == ("PROMOTE", 8.0)
+
+
+def test_few_requests_a_block_judge_ttft_by_its_median() -> None:
+    """Twelve requests have no p95; the finding says that p50 stands in."""
+    result = judge(evidence(WINS, a_scenario([1]), requests=10), "0")
+    ttft = _finding(result, "c1", "ttft_p50")
+
+    assert ttft.notes[0] == "ttft_at_p50"
+    assert "stands in for p95 as blocks held fewer than 20 requests" in ttft.reason
+    assert _finding(_judged(WINS, a_scenario([1])), "c1", "ttft_p95").state == "PASS"
+
+
+def test_forced_lengths_that_differ_are_a_matter_of_safety() -> None:
+    """Answers cut short although their end was forced: the arm does not do what it was told."""
+    scenario = a_scenario([4])
+    forced = with_guardrails(replace(scenario, workload=replace(scenario.workload, length="forced")))
+
+    result = _judged(Effect(length=0.5), forced)
+
+    assert result.verdict == "ROLLBACK"
+    assert _finding(result, "c4", "output_length").state == "FAIL"
+    assert _judged(Effect(), forced).verdict == "PROMOTE"
+
+
+def test_oom_and_restarts_are_counted_over_the_run() -> None:
+    """One more than the baseline rolls back; told by one arm alone it stays open; told by neither it is not asked for."""
+
+    def told(arm: str, **counts: int) -> Callable[[Block, object], Telemetry | None]:
+        def telling(block: Block, _: object) -> Telemetry | None:
+            if arm not in block.arm:
+                return Telemetry(oom_events=0, restarts=0) if arm != "baseline only" or block.arm == "baseline" else None
+            return Telemetry(**({"oom_events": 0, "restarts": 0} | (counts if block.pair == 3 else {})))  # type: ignore[arg-type]
+
+        return telling
+
+    one = a_scenario([4])
+    assert _judged(WINS, one, telling=told("speculative", oom_events=1)).verdict == "ROLLBACK"
+    assert _judged(WINS, one, telling=told("speculative", restarts=1)).verdict == "ROLLBACK"
+    assert _judged(WINS, one, telling=told("baseline", restarts=1)).verdict == "PROMOTE"
+    assert _judged(WINS, one, telling=told("baseline only")).verdict == "HOLD"
+    assert _judged(WINS, one, telling=lambda block, _: Telemetry(restarts=0) if block.pair else None).verdict == "HOLD"
+    assert _judged(WINS, one).verdict == "PROMOTE"
+
+
+def test_a_guardrail_may_be_for_some_cells_only() -> None:
+    """A limit that only holds at 16 streams is not met, nor missed, at 1."""
+    rule = a_guardrail("tpot_p95", 0.10, cells=(16.0,))
+    result = _judged({"c1": WINS, "c4": WINS, "c16": LOSES}, with_guardrails(a_scenario(), rule, defaults=False))
+
+    assert [len([f for f in cell.findings if f.metric == "tpot_p95"]) for cell in result.cells] == [0, 0, 1]
+    assert (result.verdict, result.enable_range and result.enable_range.high) == ("CAPPED", 4.0)
+
+
+def test_a_guardrail_for_a_bin_is_not_dropped_in_mixed_traffic() -> None:
+    """The cell mixes the bins, so it cannot be judged, and that is said."""
+    rule = a_guardrail("tpot_p95", 0.10, bins=("edit",))
+
+    mixed = _judged(WINS, with_guardrails(a_scenario([1]), rule, defaults=False))
+    separate = with_guardrails(_two_bins(), rule, defaults=False)
+    alone = _judged(WINS, separate)
+
+    assert (mixed.verdict, _finding(mixed, "c1", "tpot_p95").state) == ("HOLD", "INCONCLUSIVE")
+    assert "traffic: separate" in _finding(mixed, "c1", "tpot_p95").reason
+    assert [len([f for f in cell.findings if f.role == "guardrail"]) for cell in alone.cells] == [1, 1, 0, 0]
+
+
+def test_a_gauge_that_was_told_of_some_blocks_only_passes_nothing() -> None:
+    """KV use within its limit in the seven blocks that tell it: the three others may be the full ones."""
+    scenario = with_guardrails(a_scenario([4]), a_guardrail("kv_peak", None, slo=0.95))
+
+    def telling(silent_from: int) -> Callable[[Block, object], Telemetry]:
+        return lambda block, _: Telemetry(kv_usage_peak=0.5 if block.pair < silent_from else None)
+
+    states = {n: _finding(_judged(WINS, scenario, telling=telling(n)), "c4", "kv_peak").state for n in (10, 7, 0)}
+
+    assert states == {10: "PASS", 7: "INCONCLUSIVE", 0: "NODATA"}
+
+
+def test_safety_may_be_asked_of_some_cells_only() -> None:
+    """Failures at 16 streams do not count against a limit for 1 stream, but against the default that stays for the others."""
+    effects = {"c1": WINS, "c4": WINS, "c16": Effect(fails=0.03)}
+    low = a_guardrail("error_rate", 0.005, role="safety", cells=(1.0,))
+
+    found = [f.state for f in _judged(effects, with_guardrails(a_scenario(), low)).run_findings if f.metric == "error_rate"]
+
+    assert found == ["PASS", "FAIL"]
+    assert _judged(effects).verdict == "ROLLBACK"
+
+
+def test_an_optional_cell_that_fails_stops_nothing() -> None:
+    """It is shown as advice."""
+    scenario = a_scenario()
+    optional = replace(scenario, matrix=replace(scenario.matrix, optional=(16.0,)))
+
+    result = _judged({"c1": WINS, "c4": WINS, "c16": LOSES}, optional)
+
+    assert result.verdict == "PROMOTE"
+    assert [cell.state for cell in result.cells] == ["PASS", "PASS", "ADVISORY"]
+    assert result.enable_range is not None
+    assert result.enable_range.high == 4.0
+    assert result.config.required_cells == ("c1", "c4")
+
+
+def _at(url: str) -> Arm:
+    return an_arm(url)
+
+
+@pytest.mark.parametrize(
+    ("urls", "place", "word"),
+    [
+        (("http://gpu1:8000", "http://gpu2:8000"), None, "HOLD"),
+        (("http://gpu1:8000", "http://gpu2:8000"), "same", "PROMOTE"),
+        (("http://127.0.0.1:8000", "http://localhost:8001"), None, "PROMOTE"),
+        (("http://gateway/v1", "http://gateway/v1"), None, "PROMOTE"),
+        (("http://gateway:1", "http://gateway:2"), None, "HOLD"),
+    ],
+)
+def test_two_places_need_to_be_known_alike(urls: tuple[str, str], place: str | None, word: VerdictWord) -> None:
+    """Loopback, one URL, or a declaration; two ports of a gateway may lead to different machines."""
+    scenario = a_scenario([4], baseline=_at(urls[0]), speculative=_at(urls[1]), place=place)
+
+    result = _judged(Effect(), scenario)
+
+    assert result.verdict == word
+    assert (result.reasons[0].code == "place_not_controlled") == (word == "HOLD")
+    assert _judged(Effect(fails=0.3), scenario).verdict == "ROLLBACK"
+
+
+def test_restarted_engines_need_four_launches_an_arm() -> None:
+    """Ten pairs of blocks from three launches are three observations."""
+    scenario = a_scenario([4])
+    restarted = replace(scenario, matrix=replace(scenario.matrix, schedule="restart"))
+    run = evidence(WINS, restarted, requests=24)
+
+    def launched(modulus: int) -> RunData:
+        return _blocks(run, lambda block: replace(block, launch=block.pair % modulus))
+
+    few, enough = judge(launched(3), "0"), judge(launched(4), "0")
+
+    assert (few.verdict, few.reasons[0].code) == ("HOLD", "too_few_launches")
+    assert "at least 4 engine starts" in few.reasons[0].message
+    assert enough.verdict == "PROMOTE"
+
+
+def test_a_demonstration_corpus_is_named_in_the_notes() -> None:
+    """Models know Python's library by heart."""
+    scenario = a_scenario([4])
+    demonstration = replace(scenario, workload=replace(scenario.workload, corpus="python", dataset=None))
+
+    assert any("demonstration corpus" in note for note in _judged(WINS, demonstration).notes)
+    assert not any("demonstration corpus" in note for note in _judged(WINS, scenario).notes)
+
+
+def test_credentials_in_an_address_never_reach_the_result() -> None:
+    """Neither user names nor query strings."""
+    scenario = a_scenario(
+        [4], baseline=_at("http://user:secret@gpu1/v1?key=secret"), speculative=_at("http://gpu1/v1"), place="same"
+    )
+
+    result = _judged(WINS, scenario)
+
+    assert result.endpoints.baseline.url == "http://gpu1/v1"
+    assert b"secret" not in result_json(result)
+
+
+def test_every_finding_has_a_sentence_and_every_number_is_finite() -> None:
+    """The whole result is strict JSON, and no sentence lacks its figure."""
+    for effects in (WINS, LOSES, Effect(fails=0.1), FAILS):
+        result = _judged(effects)
+        result_json(result)
+        sentences = [f.reason for cell in result.cells for f in cell.findings] + [f.reason for f in result.run_findings]
+        sentences += [reason.message for reason in result.reasons]
+        sentences += [check.message for cell in result.cells for check in cell.integrity]
+        for sentence in sentences:
+            assert sentence.endswith("."), sentence
+            assert not any(word in sentence for word in ("None", "nan", "inf ", "unknown")), sentence
+
+
+def _state_of(result: Result, metric: str) -> FindingState:
+    return _finding(result, "c4", metric).state
+
+
+def test_shorter_answers_compare_different_work() -> None:
+    """C-13: a quarter of the tokens at the same speed. TPOT says no change; whole answers are not compared."""
+    result = _judged(Effect(tpot=1.0, length=0.25, tokens_per_step=1), a_scenario([4]))
+
+    assert _state_of(result, "tpot_p95") == "PASS"
+    assert _state_of(result, "e2e_p95") == "INCONCLUSIVE"
+    assert _state_of(result, "completed_rps") == "INCONCLUSIVE"
+    assert "0.25 times as long" in _finding(result, "c4", "e2e_p95").reason
+    assert result.verdict == "HOLD"
+
+
+def _sourced(run: RunData, arm: str, **fields: object) -> RunData:
+    def change(record: RequestRecord) -> RequestRecord:
+        return replace(record, **fields) if arm in record.block else record  # type: ignore[arg-type]
+
+    return replace(run, records=tuple(change(record) for record in run.records))
+
+
+def test_token_counts_of_one_arm_alone_judge_nothing_per_token() -> None:
+    """C-07: server counts here and guesses there; latency of first tokens and whole answers is judged all the same."""
+    run = evidence(WINS, a_scenario([4]), requests=24)
+
+    result = judge(_sourced(run, "speculative", token_source="tokenizer"), "0")
+
+    assert {_state_of(result, metric) for metric in ("tpot_p95", "pace_p95", "output_tps", "tpot_p50")} == {"INCONCLUSIVE"}
+    assert _state_of(result, "e2e_p95") == "PASS"
+    assert result.verdict == "HOLD"
+
+
+def test_events_are_not_tokens_in_an_arm_that_speculates() -> None:
+    """C-07: nobody counts in either arm. Where an event is one token by the engine's rule, events do count."""
+    run = evidence(WINS, a_scenario([4]), requests=24)
+    guessed = _sourced(run, "", token_source="events")
+    by_rule = replace(guessed, records=tuple(replace(r, step_events=(1,) * len(r.event_ns)) for r in guessed.records))
+
+    assert _state_of(judge(guessed, "0"), "tpot_p95") == "INCONCLUSIVE"
+    assert _state_of(judge(by_rule, "0"), "tpot_p95") == "PASS"
+
+
+def test_an_endpoint_known_not_to_speculate_may_count_by_events() -> None:
+    """An A/A of two plain endpoints: one event is one token there."""
+    guessed = _sourced(evidence(TIES, a_scenario([4]), requests=24), "", token_source="events")
+    plain = a_manifest(a_scenario([4]), speculative={"model": "m", "speculation": "off"})
+
+    assert _state_of(judge(replace(guessed, manifest=plain), "0"), "tpot_p95") == "PASS"
+
+
+def test_prompts_that_both_arms_refuse_are_a_note() -> None:
+    """D-06: longer than the model's context; neither answers nor failures, and the reader is told."""
+    run = evidence(WINS, a_scenario([4]), requests=24)
+    refused = replace(run, records=tuple(replace(r, outcome="prompt_too_long") if r.index % 9 == 0 else r for r in run.records))
+
+    result = judge(refused, "0")
+
+    assert result.verdict == "PROMOTE"
+    assert any("longer than the model's context" in note for note in result.notes)
+    assert result.run_findings[0].state == "PASS"
+
+
+def test_requests_cut_at_the_end_are_neither_answers_nor_failures() -> None:
+    """L-06: they are counted apart."""
+    run = evidence(WINS, a_scenario([4]), requests=24)
+    cut = replace(
+        run, records=tuple(replace(r, outcome="cut", finish_reason=None) if r.index % 12 == 11 else r for r in run.records)
+    )
+
+    result = judge(cut, "0")
+    counts = result.cells[0].counts
+
+    assert result.verdict == "PROMOTE"
+    assert counts.baseline.cut > 0
+    assert (counts.baseline.failed, counts.speculative.failed) == (0, 0)
+    assert counts.baseline.ok + counts.baseline.cut == counts.baseline.requests
+
+
+def test_empty_answers_are_failures() -> None:
+    """C-11: no token at all is no fast answer; it has no TTFT, and it counts against safety."""
+    result = _judged(Effect(fails=0.1, outcome="empty_output"), a_scenario([4]))
+
+    assert result.verdict == "ROLLBACK"
+    assert result.cells[0].counts.speculative.by_outcome["empty_output"] > 0
+    assert _finding(result, "c4", "ttft_p95").ratio is not None

@@ -1,0 +1,97 @@
+"""What refuses a run before load, by its design, and what is only said."""
+
+from dataclasses import replace
+
+import pytest
+
+from specbench.arms.comparability import check_comparable, fairness_notes, proxy_notes
+from specbench.errors import RefusedError
+from specbench.model.records import Endpoint
+from specbench.model.scenario import ArmName, Design, Scenario
+from specbench.telemetry.endpoint_facts import with_sources
+from tests.support.evidence import a_scenario, an_arm
+
+URLS = {"baseline": "http://gpu1:8000", "speculative": "http://gpu2:8000"}
+
+
+def told(arm: ArmName, speculation: str | None) -> Endpoint:
+    """An endpoint that says whether it speculates, or does not say."""
+    facts, sources = with_sources({"model": "m"} | ({} if speculation is None else {"speculation": speculation}), {})
+    return Endpoint(arm=arm, url=URLS[arm], model="m", engine="vllm", engine_version=None, facts=facts, sources=sources)
+
+
+def both(baseline: str | None, speculative: str | None) -> tuple[Endpoint, Endpoint]:
+    """Both endpoints."""
+    return told("baseline", baseline), told("speculative", speculative)
+
+
+def scenario(design: Design) -> Scenario:
+    """Two URLs, run by this design."""
+    return a_scenario([1], baseline=an_arm(URLS["baseline"]), speculative=an_arm(URLS["speculative"]), design=design)
+
+
+@pytest.mark.parametrize(
+    ("design", "speculates", "message"),
+    [
+        ("aa", ("off", "on"), "arms.speculative: http://gpu2:8000 speculates, and in an A/A (--aa) neither arm may"),
+        ("aa", ("on", "off"), "arms.baseline: http://gpu1:8000 speculates, and in an A/A (--aa) neither arm may"),
+        ("swap", ("on", "off"), "arms.baseline: http://gpu1:8000 still speculates, though the arms are to be swapped (--swap)"),
+        ("swap", ("off", "off"), "arms.speculative: http://gpu2:8000 does not speculate, though the arms are to be swapped"),
+    ],
+)
+def test_engines_that_do_not_fit_the_design_are_refused(design: Design, speculates: tuple[str, str], message: str) -> None:
+    """In one line that says what to serve where."""
+    with pytest.raises(RefusedError) as refused:
+        check_comparable(both(*speculates), scenario(design))
+
+    assert message in str(refused.value)
+    assert "run again" in str(refused.value)
+    assert "\n" not in str(refused.value)
+
+
+@pytest.mark.parametrize(
+    ("design", "speculates"),
+    [("plain", ("off", "on")), ("plain", ("on", "on")), ("aa", ("off", "off")), ("aa", (None, None)), ("swap", ("off", "on"))],
+)
+def test_engines_that_fit_or_do_not_say_are_measured(design: Design, speculates: tuple[str | None, str | None]) -> None:
+    """What nobody tells refuses nothing."""
+    check_comparable(both(*speculates), scenario(design))
+
+
+@pytest.mark.parametrize("design", ["aa", "swap"])
+def test_one_endpoint_for_both_arms_may_speculate_in_any_design(design: Design) -> None:
+    """Its arms differ by what their requests ask for, so what the endpoint can do says nothing of an arm."""
+    url = URLS["baseline"]
+    shared = replace(scenario(design), baseline=an_arm(url), speculative=an_arm(f"{url}/v1"))
+
+    check_comparable(both("on", "on"), shared)
+
+
+def test_an_a_a_says_what_it_did_not_read() -> None:
+    """A scenario names the runs of its places for the comparison, not for the A/A that is to become one."""
+    notes = fairness_notes(replace(scenario("aa"), place_runs=("aa-1", "aa-2")), both("off", "off"))
+
+    assert "An A/A is what other runs cite: what `place:` names was not read (aa-1, aa-2)." in notes
+
+
+def test_a_run_says_its_design_and_what_it_could_not_see() -> None:
+    """An A/A of endpoints that keep silent leaves it to the user to serve the baseline at both."""
+    notes = fairness_notes(scenario("aa"), both("off", None))
+
+    assert "This run is an A/A: both arms run what the baseline runs, so whatever differs is noise or their places." in notes
+    assert any(note.startswith("http://gpu2:8000 does not say whether it speculates: that it does not") for note in notes)
+    assert "The arms stand in each other's place: the speculative arm runs where the baseline ran." in fairness_notes(
+        scenario("swap"), both("off", "on")
+    )
+    assert not any("A/A" in note or "place" in note for note in fairness_notes(scenario("plain"), both("off", "on")))
+
+
+def test_a_proxy_on_the_way_is_said() -> None:
+    """At the start of the run and in its notes; a direct way needs no word."""
+    direct, other = both("off", "on")
+    proxied = replace(other, facts=other.facts | {"proxy": "squid:3128"})
+    sentence = "arms.speculative: http://gpu2:8000 is reached by the proxy squid:3128: times are those of arrival behind it"
+
+    assert proxy_notes(proxied) == (sentence,)
+    assert proxy_notes(replace(other, facts=other.facts | {"proxy": "none"})) == proxy_notes(direct) == ()
+    assert sentence in fairness_notes(scenario("plain"), (direct, proxied))

@@ -1,0 +1,131 @@
+"""The sentences: what was seen, what was allowed, how sure that is, and no term of statistics left unexplained."""
+
+import re
+from typing import Any
+
+import pytest
+
+from specbench.analysis.judge import judge
+from specbench.analysis.verdict.benefit import benefit
+from specbench.analysis.verdict.findings import Case, judge_cases
+from specbench.model.metrics import METRICS
+from specbench.model.result import PerArm
+from specbench.model.scenario import Success
+from tests.support.judging import AT_4, a_comparison, a_guardrail
+from tests.support.verdicts import RUNS
+
+# Words that a sentence may not use, as it would have to explain them.
+TERMS = re.compile(
+    r"\b(significan|p-value|standard error|alpha level|Holm|jackknife|quantile|t-test|degrees of freedom|null)\w*", re.I
+)
+
+
+def _said(metric: str = "tpot_p95", ratio: float | None = 1.0, se_log: float | None = 0.02, **fields: Any) -> str:
+    rule = a_guardrail(metric, fields.pop("margin", 0.10), slo=fields.pop("slo", None))
+    case = Case(
+        guardrail=rule,
+        comparison=a_comparison(metric, ratio, se_log, **fields),
+        setting=AT_4,
+        in_family=True,
+        withheld=fields.get("withheld"),
+    )
+    return judge_cases([case], 0.05)[0].reason
+
+
+def test_a_pass_says_how_far_the_truth_may_lie() -> None:
+    """Seen, allowed, sure."""
+    assert _said(ratio=0.62) == (
+        "At 4 streams the TPOT p95 (time per output token; 19 of 20 requests are faster) is 0.62 times the baseline's"
+        " (allowed: up to 1.10 times); the true figure lies below 0.65 with 95 % confidence."
+    )
+
+
+def test_a_harm_says_how_often_chance_alone_would_show_it() -> None:
+    """In runs, not in p-values."""
+    assert _said(ratio=1.53) == (
+        "At 4 streams the TPOT p95 (time per output token; 19 of 20 requests are faster) is 1.53 times the baseline's"
+        " (allowed: up to 1.10 times); if speculation changed nothing, any check would look this bad in less than 1 of"
+        " 1,000 runs."
+    )
+
+
+def test_a_fall_is_called_a_fall() -> None:
+    """Where higher is better, the limit is a lower end."""
+    assert _said("output_tps", 0.80, 0.02, margin=0.05) == (
+        "At 4 streams the output TPS (tokens per second) is 0.80 times the baseline's (allowed: down to 0.95 times); if"
+        " speculation changed nothing, any check would look this bad in less than 1 of 1,000 runs."
+    )
+
+
+def test_what_is_open_says_what_it_takes() -> None:
+    """The margin that the data do support, and the pairs that the asked one needs."""
+    assert _said(ratio=1.06, se_log=0.03) == (
+        "At 4 streams the TPOT p95 (time per output token; 19 of 20 requests are faster) is 1.06 times the baseline's"
+        " (allowed: up to 1.10 times), but the true figure may still be 1.12 (95 % confidence); the data support a limit of"
+        " 12 %, the limit is 10 %; about 43 pairs of blocks in all instead of 10 would settle it."
+    )
+    assert "even 100 pairs of blocks would not settle it" in _said(ratio=1.0999, se_log=0.03)
+
+
+def test_an_absolute_limit_is_told_in_its_unit() -> None:
+    """Milliseconds, of the speculative arm alone."""
+    assert _said("ttft_p95", None, None, slo=200.0, margin=None, value=PerArm(None, 150.0), bound=PerArm(None, 180.0)) == (
+        "At 4 streams the TTFT p95 (time to the first token; 19 of 20 requests are faster) is 150 ms with speculation"
+        " (allowed: at most 200 ms); the true figure lies below 180 ms with 95 % confidence."
+    )
+
+
+@pytest.mark.parametrize(
+    ("fields", "words"),
+    [
+        ({"unbounded": PerArm(False, True), "ratio": None}, "failed requests count as never answered"),
+        ({"unbounded": PerArm(True, True), "ratio": None}, "failed in both"),
+        ({"unbounded": PerArm(True, False), "ratio": None}, "too many of the baseline's requests failed"),
+        ({"low_n": True, "n": PerArm(12, 11)}, "from 12 and 11 values, which are too few for this percentile"),
+        ({"se_log": 0.0}, "did not vary at all between blocks"),
+        ({"se_log": None}, "fewer than two pairs"),
+        ({"ratio": None, "value": PerArm(None, None), "reason": "both arms: no request succeeded"}, "no request succeeded"),
+    ],
+)
+def test_what_cannot_be_judged_says_why(fields: dict[str, Any], words: str) -> None:
+    """Each reason in words."""
+    assert words in _said(**fields)
+
+
+@pytest.mark.parametrize(
+    ("ratio", "se_log", "words"),
+    [
+        (0.60, 0.02, "(asked for: at most 0.95 times); the true figure lies below 0.63 with 95 % confidence."),
+        (1.00, 0.01, "the true figure is no lower than 0.98 with 95 % confidence, so no such gain is there."),
+        (0.95, 0.05, "but the true figure may still be 1.05 (95 % confidence), so the gain is not shown; about"),
+    ],
+)
+def test_the_benefit_in_words(ratio: float, se_log: float, words: str) -> None:
+    """Shown, excluded, open."""
+    assert (
+        words in benefit(Success(metric="tpot_p50", improve_by=0.05), a_comparison("tpot_p50", ratio, se_log), AT_4, None).reason
+    )
+
+
+def test_no_sentence_uses_a_term_that_it_would_have_to_explain() -> None:
+    """Over all metrics and states."""
+    for metric in METRICS:
+        for ratio, se_log in ((0.6, 0.02), (1.0, 0.02), (1.06, 0.03), (1.5, 0.02), (1.5, 0.5), (1.0, None), (None, None)):
+            for slo in (None, 25.0):
+                sentence = _said(metric, ratio, se_log, slo=slo, bound=PerArm(None, 30.0))
+                assert not TERMS.search(sentence), sentence
+                assert "  " not in sentence
+                assert sentence.startswith("At 4 streams the ")
+
+
+@pytest.mark.parametrize("name", list(RUNS))
+def test_runs_end_in_the_verdict_they_are_named_after(name: str) -> None:
+    """Eleven runs, every sentence of which a person can read: a whole sentence, without terms, without a gap."""
+    result = judge(RUNS[name](), "0")
+
+    assert result.verdict == name.partition(":")[0]
+    for reason in result.reasons:
+        assert reason.message.endswith("."), reason.message
+        assert reason.message[0].isupper() or ":" in reason.message, reason.message
+        assert not TERMS.search(reason.message), reason.message
+        assert not any(gap in reason.message for gap in ("None", "unknown", "  ", "nan")), reason.message

@@ -1,0 +1,110 @@
+"""What crosses the pipes between parent and child arrives as it was sent, however the pipe cuts it."""
+
+from array import array
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from specbench.load.messages import (
+    Abort,
+    BlockClosed,
+    BlockSpec,
+    MessageDecoder,
+    NoMoreWork,
+    RequestJob,
+    Response,
+    ToChild,
+    decode_to_child,
+    decode_to_parent,
+    framed,
+)
+from specbench.model.records import TimedRead
+from specbench.stream.exchange import UNKNOWN, Timeouts
+
+ORDER = BlockSpec(
+    block="c4/0",
+    url="http://127.0.0.1:1",
+    path="/v1/completions",
+    headers={"Authorization": "Bearer k"},
+    concurrency=4,
+    min_requests=12,
+    min_s=2.0,
+    max_s=36.0,
+    ramp_s=1.0,
+    timeouts=Timeouts(total_s=5.0),
+)
+CLOSED = BlockClosed(
+    block="c4/0",
+    window_open_ns=1,
+    window_close_ns=None,
+    short=True,
+    end_reason="max_time",
+    aborted=False,
+    in_flight_limit_reached=False,
+    cpu_share=0.25,
+)
+
+works = st.builds(
+    RequestJob, index=st.integers(0, 10**6), body=st.binary(max_size=300), arrival_ns=st.none() | st.integers(0, 10**12)
+)
+orders = st.lists(works | st.sampled_from([ORDER, NoMoreWork(), Abort()]), max_size=8)
+
+
+def _answered(pieces: list[bytes]) -> Response:
+    count = len(pieces)
+    return Response(
+        block="b",
+        index=3,
+        stream=1,
+        scheduled_ns=None,
+        sent_ns=10,
+        connect_ns=5,
+        reused=False,
+        retries=1,
+        status=200,
+        headers={"content-type": "text/event-stream"},
+        stamps=array("q", range(100, 100 + count)).tobytes(),
+        reads=array("q", range(200, 200 + count)).tobytes(),
+        firsts=array("q", [150 if place % 2 else UNKNOWN for place in range(count)]).tobytes(),
+        sizes=array("q", map(len, pieces)).tobytes(),
+        body=b"".join(pieces),
+        end_ns=900,
+        stamp_source="kernel",
+        problem="cut",
+        problem_text="why",
+        clock_step=False,
+        failed=True,
+    )
+
+
+@given(orders, st.integers(1, 50))
+def test_messages_come_out_of_a_pipe_as_they_went_in(messages: list[ToChild], step: int) -> None:
+    """Cut into pieces of any size, they are whole and in order."""
+    stream = b"".join(map(framed, messages))
+    splitter = MessageDecoder()
+    heard = [
+        decode_to_child(packed)
+        for start in range(0, len(stream), step)
+        for packed in splitter.split(stream[start : start + step])
+    ]
+
+    assert heard == messages
+
+
+@given(st.lists(st.binary(min_size=1, max_size=50), max_size=20))
+def test_a_capture_has_its_frames_again(pieces: list[bytes]) -> None:
+    """Stamps, reads, first moments where known, and bytes of each read, out of the packed form."""
+    answered = decode_to_parent(framed(_answered(pieces))[4:])
+
+    assert isinstance(answered, Response)
+    assert answered.failed
+    capture = answered.capture()
+    assert capture.frames == tuple(
+        TimedRead(100 + place, 200 + place, piece, 150 if place % 2 else None) for place, piece in enumerate(pieces)
+    )
+    assert (capture.index, capture.stream, capture.retries, capture.problem, capture.end_ns) == (3, 1, 1, "cut", 900)
+
+
+def test_the_end_of_a_block_says_what_is_not_known() -> None:
+    """A window that never closed stays None."""
+    assert decode_to_parent(framed(CLOSED)[4:]) == CLOSED

@@ -1,0 +1,94 @@
+"""A run that was refused shows on the terminal what differs between its arms, and what each difference means."""
+
+from dataclasses import replace
+
+from specbench.model.result import EndpointInfo, PerArm
+from specbench.report.formats.text import text
+from specbench.report.view.fairness import fairness, side_by_side
+from tests.support.results import invalid, promote
+
+READ = {"context_length": "8192", "prefix_caching": "on", "speculation": "off", "quantization": "awq"}
+
+
+def endpoint(url: str, **facts: str) -> EndpointInfo:
+    """An endpoint that tells READ but for what is changed."""
+    told = READ | facts
+    return EndpointInfo(
+        url=url,
+        model="m",
+        engine="vllm",
+        engine_version="0.33",
+        speculation=None,
+        facts=told,
+        sources=dict.fromkeys(told, "read"),
+    )
+
+
+def test_the_arms_stand_side_by_side_in_80_columns() -> None:
+    """What must be equal and is not comes first; then what the treatment brings, what nobody knows, and what is equal."""
+    arms = PerArm(
+        endpoint("http://gpu1:8000"),
+        endpoint(
+            "http://inference-gateway.example.internal:8000",
+            context_length="4096",
+            prefix_caching="off",
+            speculation="on",
+            speculation_config="eagle3, 4 tokens",
+        ),
+    )
+
+    assert side_by_side(replace(invalid(), cells=(), endpoints=arms)) == [
+        "The arms side by side",
+        "                          baseline                    speculative",
+        "  must be equal, and is not:",
+        "    context length        8192                        4096",
+        "    prefix caching        on                          off",
+        "  comes with the change under test, or is weighed by the verdict; shown only:",
+        "    URL                   http://gpu1:8000            http://inference-gateway.e",
+        "                                                      xample.internal:8000",
+        "    speculation           off                         on",
+        "    speculation config    not told                    eagle3, 4 tokens",
+        "  not told by at least one arm and not declared, so not compared:",
+        "    revision, tokenizer, KV cache format, chat template, sampling defaults",
+        "  equal:",
+        "    model, quantization, engine, engine version",
+    ]
+
+
+def test_the_table_is_for_refused_runs_alone() -> None:
+    """Equal arms need none, and the page of a measured run has its own."""
+    unequal = PerArm(endpoint("http://a"), endpoint("http://b", context_length="1"))
+
+    assert side_by_side(replace(invalid(), cells=(), endpoints=PerArm(endpoint("http://a"), endpoint("http://b")))) == []
+    assert side_by_side(replace(promote(), endpoints=unequal)) == []
+    assert "The arms side by side" in text(replace(invalid(), cells=(), endpoints=unequal))
+
+
+def test_a_difference_that_was_accepted_is_not_among_those_that_refuse_the_run() -> None:
+    """It stands under a heading of its own; where nothing else differs there is no table."""
+    arms = PerArm(endpoint("http://a"), endpoint("http://b", context_length="4096", prefix_caching="off"))
+    result = replace(invalid(), cells=(), endpoints=arms)
+    accepting = replace(result, config=replace(result.config, accept_differences=("prefix_caching",)))
+    lines = side_by_side(accepting)
+    heading = lines.index("  differs, and was accepted by name (accept_differences):")
+
+    assert lines[lines.index("  must be equal, and is not:") + 1 : heading] == [
+        "    context length        8192                        4096"
+    ]
+    assert lines[heading + 1] == "    prefix caching        on                          off"
+    every = replace(accepting, config=replace(result.config, accept_differences=("prefix_caching", "context_length")))
+    assert side_by_side(every) == []
+
+
+def test_an_arm_that_tells_nothing_of_its_speculation_is_not_called_off() -> None:
+    """Off is what an endpoint says or a scenario declares; the source says which."""
+    silent = replace(endpoint("http://a"), facts={}, sources={})
+    drafts = replace(silent, speculation="method ngram")
+    rows = {
+        (row.baseline, row.speculative): row.source
+        for arms in (PerArm(silent, drafts), PerArm(endpoint("http://a"), drafts))
+        for row in fairness(arms)
+        if row.label == "speculation"
+    }
+
+    assert rows == {("not told", "method ngram"): "not declared, given", ("off", "method ngram"): "read, given"}
