@@ -2,8 +2,8 @@
 
     python -m benchmarks.fidelity [--seconds 6] [--repeat 1] [--vllm PATH --tokenizer FOLDER] [--write [--note TEXT]]
 
-Drives `specbench probe`, and vLLM's own client where PATH runs it as `vllm`, against `specbench.engine.reference_endpoint.reference_endpoint` in turn.
-Measures and prints; no test rests on a time of this machine.
+Drives `specbench probe`, and vLLM's own client where PATH runs it as `vllm`, against `specbench.engine.reference_endpoint` in
+turn. Measures and prints; no test rests on a time of this machine.
 """
 
 import argparse

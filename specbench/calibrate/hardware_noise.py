@@ -1,6 +1,7 @@
 """The noise floor of the user's own hardware: an A/A run over two endpoints that should be alike, and what it makes unreachable.
 
-Only what is asked of the run and what its result says in words; the run itself is `run/run.py`'s, the arithmetic `plan/power.py`'s.
+Only what is asked of the run and what its result says in words; the run itself is `run/run.py`'s, the arithmetic
+`plan/power.py`'s.
 """
 
 from dataclasses import replace

@@ -99,8 +99,9 @@ def plan(
     like: Annotated[Path | None, typer.Option("--like", metavar="RUN", help="Take the noise from this earlier run.")] = None,
 ) -> None:
     """Print what would run, how long it takes and what difference it could detect."""
+    from specbench.plan.describe import describe
     from specbench.plan.power import check_margins, describe_power, stated_prior
-    from specbench.plan.trials import cells_of, describe, trials_of
+    from specbench.plan.trials import cells_of, trials_of
     from specbench.plan.variance import spreads_in
 
     asked = _scenario(scenario, _overrides(profile, settings, None, None, None))

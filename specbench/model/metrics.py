@@ -1,7 +1,7 @@
 """Every metric in one table: what it is and is called, in which unit, which way is better, how two arms are compared on it.
 
-A new metric is one row here and one function in `analysis/metrics/registry.py`; a test holds the two together. Nothing may be computed,
-estimated or judged in this module.
+A new metric is one row here and one function in `analysis/metrics/registry.py`; a test holds the two together. Nothing may be
+computed, estimated or judged in this module.
 """
 
 from dataclasses import dataclass

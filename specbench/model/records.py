@@ -216,7 +216,8 @@ class LoadFacts:
 class Block(LoadFacts):
     """One arm under steady load, as executed.
 
-    `launch` counts the starts of the arm's engine from 0. `engine_exit` says how an engine that specbench had started ended by itself.
+    `launch` counts the starts of the arm's engine from 0. `engine_exit` says how an engine that specbench had started ended by
+    itself.
     """
 
     id: str

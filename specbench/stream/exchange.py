@@ -26,8 +26,8 @@ _ERROR = re.compile(
     rb'|"(?:object|finish_reason)"\s*:\s*"error"'
     rb"|(?:^|[\r\n])event: ?error[\r\n]"
 )
-"""An error that says anything: some servers send an empty one in every event, which is none in `parse_stream.py` either. The word as
-a token of the answer is none."""
+"""An error that says anything: some servers send an empty one in every event, which is none in `parse_stream.py` either. The
+word as a token of the answer is none."""
 
 LARGEST_HEAD = 256 * 1024
 """Bytes of an answer's head that are read, interim answers included; the largest that servers and proxies allow is less."""

@@ -1,7 +1,7 @@
 """How far gaps without a time of their own could move a percentile of chunk gaps or ITL; where they could, it has no value.
 
-What the gaps can have been is `censored_bounds.py`'s. As the metrics do, this takes percentiles block by block and the geometric mean of
-the blocks; a block that is open by itself, where their mean is not, adds to the error of the ratio.
+What the gaps can have been is `censored_bounds.py`'s. As the metrics do, this takes percentiles block by block and the
+geometric mean of the blocks; a block that is open by itself, where their mean is not, adds to the error of the ratio.
 """
 
 from collections.abc import Iterable, Sequence

@@ -6,7 +6,8 @@ from pathlib import Path
 
 from specbench.explain.notes import certainty_of
 from specbench.model.scenario import Scenario
-from specbench.plan.trials import cells_of, describe, duration_s, trials_of
+from specbench.plan.describe import describe
+from specbench.plan.trials import cells_of, duration_s, trials_of
 from specbench.scenario.parse import Overrides, parse_scenario
 
 CODE = Path("scenarios/code.yaml")
