@@ -3,13 +3,28 @@
 import ast
 import subprocess
 import sys
+from collections import Counter
 from pathlib import Path
 
 import pytest
 
 PACKAGE = Path("specbench")
 MODULES = sorted(PACKAGE.rglob("*.py"))
-LONGEST = 350
+LONGEST, SHORTEST = 350, 20
+MOST_IN_A_FOLDER, MOST_AT_THE_TOP = 15, 8
+# File names that occur twice, since both are about one noun: the stage says which side of it.
+TWICE = {
+    "__main__.py": "a program each",
+    "arms.py": "an arm as written, and as it runs",
+    "cells.py": "a cell of the analysis, and as it is shown",
+    "endpoint.py": "what an endpoint reports, and what one serves",
+    "findings.py": "findings judged, and in words",
+    "machine.py": "the machine before a run, and during a block",
+    "notes.py": "notes found, and in words",
+    "previous_runs.py": "earlier runs as values, and read",
+    "safety.py": "safety judged, and in words",
+    "verdict.py": "the verdict found, and in words",
+}
 # Modules that may be longer, each with the reason.
 LONGER: dict[str, str] = {}
 HEAVY = ("locust", "gevent", "pandas", "matplotlib", "scipy", "numpy", "pydantic", "httpx")
@@ -28,6 +43,37 @@ def test_a_module_holds_one_noun(module: Path) -> None:
     lines = len(module.read_text().splitlines())
 
     assert lines <= LONGEST or str(module) in LONGER, f"{module} has {lines} lines: which second noun moved in?"
+    assert lines >= SHORTEST or module.name.startswith("__"), f"{module} has {lines} lines: a paragraph of which module?"
+
+
+@pytest.mark.parametrize("folder", sorted({module.parent for module in MODULES}), ids=str)
+def test_a_folder_reads_in_a_minute(folder: Path) -> None:
+    """A folder is a stage and holds few modules; the top holds fewer."""
+    modules = [module for module in MODULES if module.parent == folder]
+
+    assert len(modules) <= MOST_AT_THE_TOP if folder == PACKAGE else len(modules) - 1 <= MOST_IN_A_FOLDER
+
+
+def test_a_name_has_one_meaning() -> None:
+    """No two public classes share a name, and no two files but those about one noun."""
+    classes = Counter(
+        node.name
+        for module in MODULES
+        for node in ast.parse(module.read_text()).body
+        if isinstance(node, ast.ClassDef) and not node.name.startswith("_")
+    )
+    files = Counter(module.name for module in MODULES if module.name != "__init__.py")
+
+    assert [name for name, count in classes.items() if count > 1] == []
+    assert [name for name, count in files.items() if count > 1 and name not in TWICE] == []
+    assert [name for name in TWICE if files[name] < 2] == []
+
+
+def test_unit_tests_mirror_the_package() -> None:
+    """Every folder of unit tests has its twin."""
+    folders = {path.parent for path in Path("tests/unit").rglob("test_*.py")}
+
+    assert [str(folder) for folder in folders if not (PACKAGE / folder.relative_to("tests/unit")).is_dir()] == []
 
 
 @pytest.mark.parametrize("module", MODULES, ids=str)
@@ -70,19 +116,21 @@ def loaded_by(statement: str) -> set[str]:
 
 def test_help_imports_nothing_heavy() -> None:
     """`specbench --help` answers at once."""
-    assert loaded_by("import specbench.cli\ntry: specbench.cli.app(['--help'])\nexcept SystemExit: pass\nprint()") == set()
+    assert (
+        loaded_by("import specbench.cli.main\ntry: specbench.cli.main.app(['--help'])\nexcept SystemExit: pass\nprint()") == set()
+    )
 
 
 def test_gate_and_probe_do_without_scipy_pandas_and_matplotlib() -> None:
     """What a pipeline step runs starts quickly."""
-    loaded = loaded_by("import specbench.report, specbench.store, specbench.probe")
+    loaded = loaded_by("import specbench.report, specbench.store, specbench.probe.probe")
 
     assert loaded.isdisjoint({"scipy", "pandas", "matplotlib", "locust"})
 
 
 def test_the_analysis_never_loads_the_load_generator() -> None:
     """Analysing a run patches nothing."""
-    assert loaded_by("import specbench.analyze").isdisjoint({"locust", "gevent"})
+    assert loaded_by("import specbench.run.analyze").isdisjoint({"locust", "gevent"})
 
 
 def test_no_file_names_a_package_index_or_this_machine() -> None:

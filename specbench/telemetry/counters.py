@@ -20,7 +20,7 @@ NOT_ASKED = "not_asked: this engine has no metrics page, or none was named"
 
 
 @dataclass(frozen=True, slots=True)
-class Quantity(Generic[T]):
+class Reported(Generic[T]):
     """A quantity, or None with the reason why it cannot be had."""
 
     value: T | None
@@ -52,58 +52,58 @@ def every_series(family: Collection[Labels]) -> Collection[Labels]:
     return family
 
 
-def increase(span: ScrapeWindow, stem: str, keep: Keep = every_series) -> Quantity[float]:
+def increase(span: ScrapeWindow, stem: str, keep: Keep = every_series) -> Reported[float]:
     """How much a counter grew in the block: differences per series, summed over label sets and replicas.
 
     A series that is there only at the end was created in the block, by the same process, and started at 0. A family that
     is there at neither end is unknown, never 0, and so is a sum of which one replica did not tell its part.
     """
     if span.continuity.broken is not None:
-        return Quantity(None, span.continuity.broken)
+        return Reported(None, span.continuity.broken)
     if any(_not_finite(page, stem, keep) for end in (span.before, span.after) for page in end.pages):
-        return Quantity(None, f"not_a_number: {stem} was NaN or infinite")
+        return Reported(None, f"not_a_number: {stem} was NaN or infinite")
     start, end = (_reading(scrape, span.paths, stem, keep) for scrape in (span.before, span.after))
     if end.value is None:
-        return Quantity(None, end.reason)
+        return Reported(None, end.reason)
     unread = [page.absent for page in span.before.pages if page.absent and any(url == page.url for url, _ in end.value)]
     if unread or (start.value is None and start.reason != not_exposed(stem)):
-        return Quantity(None, start.reason if not unread else unread[0])
+        return Reported(None, start.reason if not unread else unread[0])
     begun = start.value or {}
-    return Quantity(sum(value - begun.get(series, 0.0) for series, value in end.value.items()))
+    return Reported(sum(value - begun.get(series, 0.0) for series, value in end.value.items()))
 
 
-def increase_by_label(span: ScrapeWindow, stem: str, label: str) -> Quantity[dict[str, float]]:
+def increase_by_label(span: ScrapeWindow, stem: str, label: str) -> Reported[dict[str, float]]:
     """How much a counter grew in the block for each value of one of its labels, summed over the others."""
     total = increase(span, stem)
     if total.value is None:
-        return Quantity(None, total.reason)
+        return Reported(None, total.reason)
     names = {dict(labels).get(label) for page in span.after.pages for labels, _ in _series(page, stem)}
     rises = {name: increase(span, stem, _label_is(label, name)) for name in names}
-    return Quantity({name: told.value for name, told in rises.items() if name is not None and told.value is not None})
+    return Reported({name: told.value for name, told in rises.items() if name is not None and told.value is not None})
 
 
-def observed_mean(span: ScrapeWindow, stem: str, keep: Keep = every_series) -> Quantity[float]:
+def observed_mean(span: ScrapeWindow, stem: str, keep: Keep = every_series) -> Reported[float]:
     """Mean of what a histogram or summary observed in the block: rise of `_sum` ÷ rise of `_count`."""
     total, count = increase(span, f"{stem}_sum", keep), increase(span, f"{stem}_count", keep)
     if total.value is None or count.value is None:
-        return Quantity(None, total.reason or count.reason)
+        return Reported(None, total.reason or count.reason)
     if count.value == 0:
-        return Quantity(None, f"no_observation: {stem} saw nothing in this block")
-    return Quantity(total.value / count.value)
+        return Reported(None, f"no_observation: {stem} saw nothing in this block")
+    return Reported(total.value / count.value)
 
 
-def gauge_peak(span: ScrapeWindow, stem: str, keep: Keep = every_series) -> Quantity[float]:
+def gauge_peak(span: ScrapeWindow, stem: str, keep: Keep = every_series) -> Reported[float]:
     """The highest value of any series of a gauge at any scrape, those at the ends included."""
     return _of_moments(span, [span.before, *span.during, span.after], stem, keep, lambda rows: max(map(max, rows)))
 
 
-def gauge_mean(span: ScrapeWindow, stem: str, keep: Keep = every_series) -> Quantity[float]:
+def gauge_mean(span: ScrapeWindow, stem: str, keep: Keep = every_series) -> Reported[float]:
     """Mean over the scrapes within the block of a gauge summed over its series and replicas.
 
     The ends stay out of it: the engine is idle there, by design.
     """
     if not span.during:
-        return Quantity(None, f"not_sampled: {stem} was not scraped within the block")
+        return Reported(None, f"not_sampled: {stem} was not scraped within the block")
     return _of_moments(span, span.during, stem, keep, lambda rows: sum(map(sum, rows)) / len(rows))
 
 
@@ -112,9 +112,9 @@ def exposes(span: ScrapeWindow, stem: str) -> bool:
     return any(_series(page, stem) for end in (span.before, span.after) for page in end.pages)
 
 
-def whole(told: Quantity[float]) -> Quantity[int]:
+def whole(told: Reported[float]) -> Reported[int]:
     """The same count as an integer."""
-    return Quantity(None if told.value is None else round(told.value), told.reason)
+    return Reported(None if told.value is None else round(told.value), told.reason)
 
 
 def not_exposed(stem: str) -> str:
@@ -132,13 +132,13 @@ def records(span: ScrapeWindow) -> list[Mapping[str, Any]]:
 
 def _of_moments(
     span: ScrapeWindow, scrapes: Sequence[Scrape], stem: str, keep: Keep, combine: Callable[[list[list[float]]], float]
-) -> Quantity[float]:
+) -> Reported[float]:
     readings = [_reading(scrape, span.paths, stem, keep) for scrape in scrapes]
     rows = [list(reading.value.values()) for reading in readings if reading.value is not None]
-    return Quantity(combine(rows)) if rows else Quantity(None, readings[0].reason)
+    return Reported(combine(rows)) if rows else Reported(None, readings[0].reason)
 
 
-def _reading(scrape: Scrape, paths: tuple[str, ...], stem: str, keep: Keep) -> Quantity[dict[tuple[str, Labels], float]]:
+def _reading(scrape: Scrape, paths: tuple[str, ...], stem: str, keep: Keep) -> Reported[dict[tuple[str, Labels], float]]:
     """The values of a family at one moment by URL and labels; None where a part of them is missing.
 
     A page that did not answer matters where another of its kind has the family: then it is a replica, and the rest
@@ -148,10 +148,10 @@ def _reading(scrape: Scrape, paths: tuple[str, ...], stem: str, keep: Keep) -> Q
     silent = {_kind(page.url, paths): page.absent for page in scrape.pages if page.absent}
     gap = next((silent[kind] for url, _ in found if (kind := _kind(url, paths)) in silent), None)
     if found and gap is None:
-        return Quantity(found)
+        return Reported(found)
     if gap is None and any(page.samples is not None for page in scrape.pages):
-        return Quantity(None, not_exposed(stem))
-    return Quantity(None, gap or next(iter(silent.values()), NOT_ASKED))
+        return Reported(None, not_exposed(stem))
+    return Reported(None, gap or next(iter(silent.values()), NOT_ASKED))
 
 
 def _kind(url: str, paths: tuple[str, ...]) -> str:

@@ -9,11 +9,11 @@ from typing import Any
 
 from specbench.model.records import StreamFormat, Telemetry
 from specbench.model.scenario import Route
-from specbench.telemetry.counters import NOT_ASKED, Quantity, ScrapeWindow, span_of
+from specbench.telemetry.counters import NOT_ASKED, Reported, ScrapeWindow, span_of
 from specbench.telemetry.gpu import gpu_quantities
 from specbench.telemetry.metrics_pages import HttpAnswers, Scrape
 
-Quantities = dict[str, Quantity[Any]]
+Quantities = dict[str, Reported[Any]]
 
 _QUANTITIES = frozenset(field.name for field in fields(Telemetry)) - {"reset", "restarts", "absent"}
 
@@ -61,7 +61,7 @@ def telemetry_of(before: Scrape, during: Sequence[Scrape], after: Scrape, engine
         # An exporter that is silent must not take away what the engine itself tells.
         told |= {name: one for name, one in exporter.items() if one.value is not None or told.get(name, one).value is None}
     silent = next((page.absent for page in after.pages if page.absent), NOT_ASKED)
-    told["restarts"] = Quantity(span.continuity.restarts, span.continuity.broken or silent)
+    told["restarts"] = Reported(span.continuity.restarts, span.continuity.broken or silent)
     absent = dict.fromkeys(_QUANTITIES - told.keys(), f"not_told: {engine.label} does not tell it")
     absent |= {name: one.reason or "unknown: nothing says why" for name, one in told.items() if one.value is None}
     values = {name: one.value for name, one in told.items() if "." not in name}

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from specbench.telemetry.counters import Quantity
+from specbench.telemetry.counters import Reported
 from specbench.telemetry.metrics_pages import HttpAnswer, Page, Scrape, page_of
 from specbench.telemetry.prometheus_text import Key, Labels
 
@@ -43,27 +43,27 @@ def reading_of(pages: Sequence[Page]) -> GpuReading:
     return GpuReading(memory_bytes=_scaled(_sum(pages, _MEMORY), BYTES_PER_MIB), power_w=_sum(pages, _POWER))
 
 
-def gpu_quantities(before: Scrape, during: Sequence[Scrape], after: Scrape) -> dict[str, Quantity[Any]]:
+def gpu_quantities(before: Scrape, during: Sequence[Scrape], after: Scrape) -> dict[str, Reported[Any]]:
     """Memory peak, mean power under load and energy of one block, as the exporter pages tell them."""
     all_memory = [used for one in (before, *during, after) if (used := reading_of(one.gpu_pages).memory_bytes) is not None]
     power = [watts for one in during if (watts := reading_of(one.gpu_pages).power_w) is not None]
     return {
-        "memory_bytes_peak": Quantity(round(max(all_memory))) if all_memory else _none((before, *during, after), _MEMORY[0]),
-        "power_w_mean": Quantity(sum(power) / len(power)) if power else _none(during or (before, after), _POWER[0]),
+        "memory_bytes_peak": Reported(round(max(all_memory))) if all_memory else _none((before, *during, after), _MEMORY[0]),
+        "power_w_mean": Reported(sum(power) / len(power)) if power else _none(during or (before, after), _POWER[0]),
         "energy_j": _energy_used(before, after),
     }
 
 
-def _energy_used(before: Scrape, after: Scrape) -> Quantity[float]:
+def _energy_used(before: Scrape, after: Scrape) -> Reported[float]:
     """The energy of each GPU since the opening scrape, summed; counters run from the driver's start, so both ends are needed."""
     start, end = _energy_mj(before.gpu_pages), _energy_mj(after.gpu_pages)
     if not (start or end) or any(page.absent for page in (*before.gpu_pages, *after.gpu_pages)):
         return _none((before, after), _ENERGY[0])
     if start.keys() != end.keys():
-        return Quantity(None, "not_exposed: a GPU told its energy at one end of the block only")
+        return Reported(None, "not_exposed: a GPU told its energy at one end of the block only")
     if any(end[gpu] < start[gpu] for gpu in end):
-        return Quantity(None, "counter_reset: the GPU driver restarted within the block")
-    return Quantity(sum(end[gpu] - start[gpu] for gpu in end) * MILLI)
+        return Reported(None, "counter_reset: the GPU driver restarted within the block")
+    return Reported(sum(end[gpu] - start[gpu] for gpu in end) * MILLI)
 
 
 def _sum(pages: Sequence[Page], names: tuple[str, ...]) -> float | None:
@@ -98,6 +98,6 @@ def _scaled(value: float | None, factor: float) -> float | None:
     return None if value is None else value * factor
 
 
-def _none(scrapes: Sequence[Scrape], name: str) -> Quantity[Any]:
+def _none(scrapes: Sequence[Scrape], name: str) -> Reported[Any]:
     absent = next((page.absent for scrape in scrapes for page in scrape.gpu_pages if page.absent), None)
-    return Quantity(None, absent or f"not_exposed: no series {name}, or not sampled")
+    return Reported(None, absent or f"not_exposed: no series {name}, or not sampled")

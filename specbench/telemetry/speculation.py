@@ -6,7 +6,7 @@ Counts only: what they mean for a verdict (lengths, rates, alpha) is computed in
 from collections.abc import Mapping, Sequence
 
 from specbench.model.records import SpeculationCounts
-from specbench.telemetry.counters import Quantity, ScrapeWindow, increase, increase_by_label, whole
+from specbench.telemetry.counters import Reported, ScrapeWindow, increase, increase_by_label, whole
 from specbench.telemetry.engine import Quantities
 
 
@@ -24,12 +24,12 @@ def counted(span: ScrapeWindow, prefix: str) -> Quantities:
     accepted = whole(increase(span, f"{prefix}num_accepted_tokens"))
     positions = increase_by_label(span, f"{prefix}num_accepted_tokens_per_pos", "position")
     if drafted.value is None and accepted.value is None:
-        return {"acceptance": Quantity(None, drafted.reason)}
+        return {"acceptance": Reported(None, drafted.reason)}
     per_position = None if positions.value is None else per_position_of(positions.value)
     counts = SpeculationCounts(rounds=rounds.value, drafted=drafted.value, accepted=accepted.value, per_position=per_position)
     parts: Quantities = {"rounds": rounds, "drafted": drafted, "accepted": accepted, "per_position": positions}
     return checked(counts) | {
-        f"acceptance.{name}": Quantity(None, part.reason) for name, part in parts.items() if part.value is None
+        f"acceptance.{name}": Reported(None, part.reason) for name, part in parts.items() if part.value is None
     }
 
 
@@ -37,10 +37,10 @@ def checked(counts: SpeculationCounts) -> Quantities:
     """`acceptance`, refused where it cannot be true: more tokens accepted than drafted, or more rounds than drafted tokens."""
     drafted, accepted, rounds = counts.drafted, counts.accepted, counts.rounds
     if drafted is not None and accepted is not None and accepted > drafted:
-        return {"acceptance": Quantity(None, f"inconsistent: {accepted} tokens accepted of {drafted} drafted")}
+        return {"acceptance": Reported(None, f"inconsistent: {accepted} tokens accepted of {drafted} drafted")}
     if drafted is not None and rounds is not None and rounds > drafted:
-        return {"acceptance": Quantity(None, f"inconsistent: {rounds} rounds drafted {drafted} tokens")}
-    return {"acceptance": Quantity(counts)}
+        return {"acceptance": Reported(None, f"inconsistent: {rounds} rounds drafted {drafted} tokens")}
+    return {"acceptance": Reported(counts)}
 
 
 def per_position_of(by_position: Mapping[str, float]) -> tuple[int, ...] | None:

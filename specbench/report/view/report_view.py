@@ -33,7 +33,7 @@ class ReasonView:
 
 
 @dataclass(frozen=True, slots=True)
-class LimitingFactor:
+class LimitingFactorView:
     """One thing that held speculation back, with the anchor of its cell."""
 
     title: str
@@ -75,7 +75,7 @@ class ReportView:
     curves: tuple[tuple[Curve, ...], ...]
     load_table: tuple[LoadRow, ...]
     remarks: tuple[str, ...]
-    obstacles: tuple[LimitingFactor, ...]
+    obstacles: tuple[LimitingFactorView, ...]
     cells: tuple[CellView, ...]
     run_findings: tuple[rows.FindingRow, ...]
     checks: tuple[rows.CheckRow, ...]
@@ -112,7 +112,7 @@ def view_of(result: Result) -> ReportView:
         load_table=tuple(row for group in drawn for curve in group for row in load_rows(curve)),
         remarks=table_remarks(result),
         obstacles=tuple(
-            LimitingFactor(*limiting_factor(one.code, one.figures), by_id[one.cell].anchor, by_id[one.cell].label)
+            LimitingFactorView(*limiting_factor(one.code, one.figures), by_id[one.cell].anchor, by_id[one.cell].label)
             for one in limiting_factors(result)
         ),
         cells=cells,

@@ -8,7 +8,7 @@ from typing import Any
 
 from specbench.model.records import SpeculationCounts, StreamFormat
 from specbench.model.scenario import Route
-from specbench.telemetry.counters import Quantity, ScrapeWindow, gauge_mean, increase, records, whole
+from specbench.telemetry.counters import Reported, ScrapeWindow, gauge_mean, increase, records, whole
 from specbench.telemetry.endpoint_facts import as_facts, fingerprint, first_model, json_at, metrics_at, source_name
 from specbench.telemetry.engine import EngineSupport, Quantities
 from specbench.telemetry.json_fields import count_in, number_in, object_in, objects_in, word_in
@@ -30,12 +30,12 @@ def read(span: ScrapeWindow) -> Quantities:
         **counted(span, "llamacpp:spec_decode_"),
         "generated_tokens": whole(increase(span, "llamacpp:tokens_predicted")),
         **_prompts(span),
-        "preemptions": Quantity(None, "not_told: llama.cpp never preempts; a request that overflows fails"),
-        "decode_steps": Quantity(None, "not_told: llama.cpp counts decode calls of all requests together, prompts included"),
+        "preemptions": Reported(None, "not_told: llama.cpp never preempts; a request that overflows fails"),
+        "decode_steps": Reported(None, "not_told: llama.cpp counts decode calls of all requests together, prompts included"),
         "server_itl_s_mean": _ratio(
             increase(span, "llamacpp:tokens_predicted_seconds"), increase(span, "llamacpp:tokens_predicted")
         ),
-        "queue_time_s_mean": Quantity(None, "not_told: llama.cpp has no queue time"),
+        "queue_time_s_mean": Reported(None, "not_told: llama.cpp has no queue time"),
         "kv_usage_peak": _kv_usage_peak(span),
         "running_mean": gauge_mean(span, "llamacpp:requests_processing"),
         "waiting_mean": gauge_mean(span, "llamacpp:requests_deferred"),
@@ -46,25 +46,25 @@ def _prompts(span: ScrapeWindow) -> Quantities:
     """Prompt tokens as the other engines count them: llama.cpp's own counter leaves out those found in the cache."""
     processed, cached = whole(increase(span, "llamacpp:prompt_tokens")), whole(increase(span, "llamacpp:prompt_tokens_cached"))
     if processed.value is None or cached.value is None:
-        absent: Quantity[int] = Quantity(None, cached.reason or processed.reason)
+        absent: Reported[int] = Reported(None, cached.reason or processed.reason)
         return {"prompt_tokens": absent, "prefix_queries": absent, "prefix_hits": absent}
-    total = Quantity(processed.value + cached.value)
+    total = Reported(processed.value + cached.value)
     return {"prompt_tokens": total, "prefix_queries": total, "prefix_hits": cached}
 
 
-def _ratio(seconds: Quantity[float], tokens: Quantity[float]) -> Quantity[float]:
+def _ratio(seconds: Reported[float], tokens: Reported[float]) -> Reported[float]:
     if seconds.value is None or tokens.value is None:
-        return Quantity(None, seconds.reason or tokens.reason)
-    return Quantity(seconds.value / tokens.value) if tokens.value else Quantity(None, "no_observation: no token in this block")
+        return Reported(None, seconds.reason or tokens.reason)
+    return Reported(seconds.value / tokens.value) if tokens.value else Reported(None, "no_observation: no token in this block")
 
 
-def _kv_usage_peak(span: ScrapeWindow) -> Quantity[float]:
+def _kv_usage_peak(span: ScrapeWindow) -> Reported[float]:
     """The fullest slot at any scrape: (prompt + generated) ÷ its context; there has been no KV gauge since May 2025."""
     slots = records(span)
     if not slots:
-        return Quantity(None, "not_exposed: no /slots (it needs --slots)")
+        return Reported(None, "not_exposed: no /slots (it needs --slots)")
     shares = [share for slot in slots if slot.get("is_processing") and (share := _filled(slot)) is not None]
-    return Quantity(max(shares)) if shares else Quantity(None, "not_sampled: no slot was busy at any scrape")
+    return Reported(max(shares)) if shares else Reported(None, "not_sampled: no slot was busy at any scrape")
 
 
 def _filled(slot: Mapping[str, Any]) -> float | None:

@@ -7,7 +7,7 @@ from typing import Any
 
 from specbench.model.records import StreamFormat
 from specbench.model.scenario import Route
-from specbench.telemetry.counters import Quantity, ScrapeWindow, gauge_mean, gauge_peak, increase, observed_mean, whole
+from specbench.telemetry.counters import Reported, ScrapeWindow, gauge_mean, gauge_peak, increase, observed_mean, whole
 from specbench.telemetry.endpoint_facts import as_facts, first_model, metrics_at, source_name
 from specbench.telemetry.engine import EngineSupport, Quantities
 from specbench.telemetry.json_fields import word_in
@@ -26,7 +26,7 @@ def read(span: ScrapeWindow) -> Quantities:
         "prompt_tokens": whole(increase(span, "lmdeploy:prompt_tokens")),
         "prefix_queries": whole(increase(span, "lmdeploy:prompt_tokens")),
         "prefix_hits": whole(increase(span, "lmdeploy:cached_tokens")),
-        "decode_steps": Quantity(rounds) if rounds else Quantity(None, "not_told: LMDeploy counts decode steps only as drafts"),
+        "decode_steps": Reported(rounds) if rounds else Reported(None, "not_told: LMDeploy counts decode steps only as drafts"),
         "queue_time_s_mean": observed_mean(span, "lmdeploy:request_queue_time_seconds"),
         "server_ttft_s_mean": observed_mean(span, "lmdeploy:time_to_first_token_seconds"),
         "server_itl_s_mean": observed_mean(span, "lmdeploy:iter_token_latency"),

@@ -9,7 +9,7 @@ from typing import Any
 
 from specbench.model.records import SpeculationCounts, StreamFormat
 from specbench.model.scenario import Route
-from specbench.telemetry.counters import Quantity, ScrapeWindow, gauge_mean, gauge_peak, increase, observed_mean, whole
+from specbench.telemetry.counters import Reported, ScrapeWindow, gauge_mean, gauge_peak, increase, observed_mean, whole
 from specbench.telemetry.endpoint_facts import as_facts, first_model, json_at, metrics_at, source_name
 from specbench.telemetry.engine import EngineSupport, Quantities
 from specbench.telemetry.json_fields import count_in, counts_in, flag_in, object_in, word_in
@@ -64,27 +64,27 @@ def _rounds(span: ScrapeWindow) -> Quantities:
     """The one speculative counter there is (0.5.13); a baseline's answers have no rounds and its steps are not counted."""
     rounds = whole(increase(span, "sglang:spec_verify_calls", _once))
     if rounds.value is None:
-        return {"acceptance": Quantity(None, rounds.reason), "decode_steps": Quantity(None, rounds.reason)}
-    missing: Quantity[int] = Quantity(
+        return {"acceptance": Reported(None, rounds.reason), "decode_steps": Reported(None, rounds.reason)}
+    missing: Reported[int] = Reported(
         None, "not_told: SGLang's metrics count verification rounds only; its answers carry the rest"
     )
     return {
-        "acceptance": Quantity(SpeculationCounts(rounds=rounds.value, drafted=None, accepted=None, per_position=None)),
+        "acceptance": Reported(SpeculationCounts(rounds=rounds.value, drafted=None, accepted=None, per_position=None)),
         "acceptance.drafted": missing,
         "acceptance.accepted": missing,
         "acceptance.per_position": missing,
         # Where it speculates it always does, so that every decode step of a request is a round.
-        "decode_steps": rounds if rounds.value else Quantity(None, "not_told: SGLang counts decode steps only as rounds"),
+        "decode_steps": rounds if rounds.value else Reported(None, "not_told: SGLang counts decode steps only as rounds"),
     }
 
 
-def _waiting(span: ScrapeWindow) -> Quantity[float]:
+def _waiting(span: ScrapeWindow) -> Reported[float]:
     queued = gauge_mean(span, "sglang:num_queue_reqs", _once)
     grammar = gauge_mean(span, "sglang:num_grammar_queue_reqs", _once)
-    return queued if queued.value is None or grammar.value is None else Quantity(queued.value + grammar.value)
+    return queued if queued.value is None or grammar.value is None else Reported(queued.value + grammar.value)
 
 
-def _gpu_seconds(span: ScrapeWindow, categories: frozenset[str]) -> Quantity[float]:
+def _gpu_seconds(span: ScrapeWindow, categories: frozenset[str]) -> Reported[float]:
     """GPU seconds of these kinds of forward pass; there with SGLANG_ENABLE_METRICS_DEVICE_TIMER=1 alone (0.5.11)."""
     return increase(
         span,

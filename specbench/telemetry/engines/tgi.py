@@ -8,7 +8,7 @@ from typing import Any
 
 from specbench.model.records import SpeculationCounts, StreamFormat
 from specbench.model.scenario import Route
-from specbench.telemetry.counters import Quantity, ScrapeWindow, gauge_mean, increase, observed_mean, whole
+from specbench.telemetry.counters import Reported, ScrapeWindow, gauge_mean, increase, observed_mean, whole
 from specbench.telemetry.endpoint_facts import as_facts, json_at, metrics_at, source_name
 from specbench.telemetry.engine import EngineSupport, Quantities
 from specbench.telemetry.engines.llamacpp import BURST_MS
@@ -32,25 +32,25 @@ def read(span: ScrapeWindow) -> Quantities:
     }
 
 
-def _acceptance(accepted: Quantity[int]) -> Quantities:
+def _acceptance(accepted: Reported[int]) -> Quantities:
     if accepted.value is None:
-        return {"acceptance": Quantity(None, accepted.reason)}
-    missing: Quantity[int] = Quantity(None, "not_told: TGI counts accepted tokens only")
+        return {"acceptance": Reported(None, accepted.reason)}
+    missing: Reported[int] = Reported(None, "not_told: TGI counts accepted tokens only")
     return {
-        "acceptance": Quantity(SpeculationCounts(rounds=None, drafted=None, accepted=accepted.value, per_position=None)),
+        "acceptance": Reported(SpeculationCounts(rounds=None, drafted=None, accepted=accepted.value, per_position=None)),
         "acceptance.rounds": missing,
         "acceptance.drafted": missing,
         "acceptance.per_position": missing,
     }
 
 
-def _decode_steps(span: ScrapeWindow) -> Quantity[int]:
+def _decode_steps(span: ScrapeWindow) -> Reported[int]:
     """Observed steps without each request's prefill, which is counted among them."""
     steps = whole(increase(span, "tgi_request_skipped_tokens_count"))
     requests = whole(increase(span, "tgi_request_generated_tokens_count"))
     if steps.value is None or requests.value is None:
-        return Quantity(None, steps.reason or requests.reason)
-    return Quantity(steps.value - requests.value)
+        return Reported(None, steps.reason or requests.reason)
+    return Reported(steps.value - requests.value)
 
 
 def request_extras(route: Route, streaming: bool) -> dict[str, Any]:

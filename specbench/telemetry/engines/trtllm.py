@@ -10,7 +10,7 @@ from typing import Any
 from specbench.model.records import SpeculationCounts, StreamFormat
 from specbench.model.scenario import Route
 from specbench.telemetry.counters import (
-    Quantity,
+    Reported,
     ScrapeWindow,
     exposes,
     gauge_mean,
@@ -42,9 +42,9 @@ def read(span: ScrapeWindow) -> Quantities:
         "generated_tokens": whole(increase(span, f"{prefix}generation_tokens")),
         "prompt_tokens": whole(increase(span, f"{prefix}prompt_tokens")),
         # In blocks, not tokens: the share of hits is what can be compared.
-        "prefix_queries": Quantity(both, reused.reason or missed.reason),
+        "prefix_queries": Reported(both, reused.reason or missed.reason),
         "prefix_hits": reused,
-        "preemptions": Quantity(None, "not_told: TensorRT-LLM shows who is paused now, not how often it pauses"),
+        "preemptions": Reported(None, "not_told: TensorRT-LLM shows who is paused now, not how often it pauses"),
         "queue_time_s_mean": observed_mean(span, f"{prefix}request_queue_time_seconds"),
         "server_ttft_s_mean": observed_mean(span, f"{prefix}time_to_first_token_seconds"),
         "server_itl_s_mean": observed_mean(span, f"{prefix}time_per_output_token_seconds"),
@@ -65,44 +65,44 @@ def _acceptance(span: ScrapeWindow, prefix: str, iterations: Sequence[Fields]) -
     """Counts summed over iterations (never their mean of lengths); the counters check that no iteration was lost."""
     drafted = whole(increase(span, f"{prefix}spec_decode_num_draft_tokens"))
     accepted = whole(increase(span, f"{prefix}spec_decode_num_accepted_tokens"))
-    missing: Quantity[int] = Quantity(None, "not_told: TensorRT-LLM has no counts by position")
+    missing: Reported[int] = Reported(None, "not_told: TensorRT-LLM has no counts by position")
     rounds = _rounds(iterations, drafted.value)
     drafted = drafted if drafted.value is not None else _sum(iterations, "numDraftTokens", drafted.reason)
     accepted = accepted if accepted.value is not None else _sum(iterations, "numAcceptedTokens", accepted.reason)
     if drafted.value is None and accepted.value is None:
-        return {"acceptance": Quantity(None, drafted.reason)}
+        return {"acceptance": Reported(None, drafted.reason)}
     counts = SpeculationCounts(rounds=rounds.value, drafted=drafted.value, accepted=accepted.value, per_position=None)
     parts: Quantities = {"acceptance.rounds": rounds} if rounds.value is None else {}
     return checked(counts) | {"acceptance.per_position": missing} | parts
 
 
-def _rounds(iterations: Sequence[Fields], drafted_by_counter: int | None) -> Quantity[int]:
+def _rounds(iterations: Sequence[Fields], drafted_by_counter: int | None) -> Reported[int]:
     rounds = _sum(iterations, "numRequestsWithDraftTokens", None)
     listed = _sum(iterations, "numDraftTokens", None).value
     if rounds.value is None:
-        return Quantity(None, "not_told: only the iterations of /metrics count rounds (enable_iter_perf_stats)")
+        return Reported(None, "not_told: only the iterations of /metrics count rounds (enable_iter_perf_stats)")
     if drafted_by_counter is not None and listed != drafted_by_counter:
-        return Quantity(None, f"inconsistent: the iterations list {listed} drafted tokens, the counter {drafted_by_counter}")
+        return Reported(None, f"inconsistent: the iterations list {listed} drafted tokens, the counter {drafted_by_counter}")
     return rounds
 
 
-def _sum(iterations: Sequence[Fields], name: str, reason: str | None) -> Quantity[int]:
+def _sum(iterations: Sequence[Fields], name: str, reason: str | None) -> Reported[int]:
     """Sum over iterations of one field of `specDecodingStats`."""
     values = [count for one in iterations if (count := count_in(object_in(one, "specDecodingStats"), name)) is not None]
-    return Quantity(sum(values)) if values else Quantity(None, reason or "not_exposed: no iteration has specDecodingStats")
+    return Reported(sum(values)) if values else Reported(None, reason or "not_exposed: no iteration has specDecodingStats")
 
 
-def _kv_usage_peak(span: ScrapeWindow, prefix: str, iterations: Sequence[Fields]) -> Quantity[float]:
+def _kv_usage_peak(span: ScrapeWindow, prefix: str, iterations: Sequence[Fields]) -> Reported[float]:
     blocks = [object_in(one, "kvCacheStats") for one in iterations]
     shares = [
         used / most
         for one in blocks
         if (most := count_in(one, "maxNumBlocks")) and (used := count_in(one, "usedNumBlocks")) is not None
     ]
-    return Quantity(max(shares)) if shares else gauge_peak(span, f"{prefix}kv_cache_utilization")
+    return Reported(max(shares)) if shares else gauge_peak(span, f"{prefix}kv_cache_utilization")
 
 
-def _mean_or(iterations: Sequence[Fields], name: str, gauge: Quantity[float]) -> Quantity[float]:
+def _mean_or(iterations: Sequence[Fields], name: str, gauge: Reported[float]) -> Reported[float]:
     """Mean over time of a field of the iterations, each weighted by how long it took; the gauge where there are none."""
     timed = [
         (value, latency)
@@ -110,20 +110,20 @@ def _mean_or(iterations: Sequence[Fields], name: str, gauge: Quantity[float]) ->
         if (value := number_in(one, name)) is not None and (latency := number_in(one, "iterLatencyMS"))
     ]
     weight = sum(latency for _, latency in timed)
-    return Quantity(sum(value * latency for value, latency in timed) / weight) if timed else gauge
+    return Reported(sum(value * latency for value, latency in timed) / weight) if timed else gauge
 
 
-def _draft_s(iterations: Sequence[Fields]) -> Quantity[float]:
+def _draft_s(iterations: Sequence[Fields]) -> Reported[float]:
     """Seconds spent drafting; only the two-model drafter fills the field, and 0 means unknown everywhere else."""
     spent_ms = sum(number_in(object_in(one, "specDecodingStats"), "iterLatencyMS") or 0.0 for one in iterations)
     if not spent_ms:
-        return Quantity(None, "not_told: only TensorRT-LLM's two-model drafter times its drafting")
-    return Quantity(spent_ms / MS_PER_S)
+        return Reported(None, "not_told: only TensorRT-LLM's two-model drafter times its drafting")
+    return Reported(spent_ms / MS_PER_S)
 
 
-def _memory_peak(span: ScrapeWindow, prefix: str, iterations: Sequence[Fields]) -> Quantity[int]:
+def _memory_peak(span: ScrapeWindow, prefix: str, iterations: Sequence[Fields]) -> Reported[int]:
     used = [used for one in iterations if (used := count_in(one, "gpuMemUsage"))]
-    return Quantity(max(used)) if used else whole(gauge_peak(span, f"{prefix}gpu_memory_usage_bytes"))
+    return Reported(max(used)) if used else whole(gauge_peak(span, f"{prefix}gpu_memory_usage_bytes"))
 
 
 def request_extras(route: Route, streaming: bool) -> dict[str, Any]:

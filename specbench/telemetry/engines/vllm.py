@@ -10,7 +10,7 @@ from typing import Any
 
 from specbench.model.records import SpeculationCounts, StreamFormat
 from specbench.model.scenario import Route
-from specbench.telemetry.counters import Quantity, ScrapeWindow, exposes, gauge_mean, gauge_peak, increase, observed_mean, whole
+from specbench.telemetry.counters import Reported, ScrapeWindow, exposes, gauge_mean, gauge_peak, increase, observed_mean, whole
 from specbench.telemetry.endpoint_facts import as_facts, first_model, json_at, metrics_at, source_name
 from specbench.telemetry.engine import EngineSupport, Quantities
 from specbench.telemetry.json_fields import count_in, counts_in, flag_in, object_in, word_in
@@ -25,7 +25,7 @@ def read(span: ScrapeWindow) -> Quantities:
     """Quantities of one block under vLLM's names, or under those that Ray's metrics agent makes of them."""
     prefix = "ray_vllm_" if exposes(span, "ray_vllm_generation_tokens") else "vllm:"
     itl = _first(span, prefix, "inter_token_latency_seconds_count", "time_per_output_token_seconds_count").removesuffix("_count")
-    cost: Quantity[float] = Quantity(None, "not_told: neither drafting nor verification is timed outside a profiler")
+    cost: Reported[float] = Reported(None, "not_told: neither drafting nor verification is timed outside a profiler")
     return {
         **_acceptance(span, prefix),
         "generated_tokens": whole(increase(span, f"{prefix}generation_tokens")),
@@ -48,7 +48,7 @@ def read(span: ScrapeWindow) -> Quantities:
 
 def _acceptance(span: ScrapeWindow, prefix: str) -> Quantities:
     if any(exposes(span, prefix + name) for name in _V0_ONLY):
-        return {"acceptance": Quantity(None, "broken_counters: vLLM's V0 engine adds lifetime totals again and again; use V1")}
+        return {"acceptance": Reported(None, "broken_counters: vLLM's V0 engine adds lifetime totals again and again; use V1")}
     return counted(span, f"{prefix}spec_decode_")
 
 

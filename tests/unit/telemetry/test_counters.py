@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from specbench.telemetry.counters import (
     NOT_ASKED,
-    Quantity,
+    Reported,
     gauge_mean,
     gauge_peak,
     increase,
@@ -24,26 +24,26 @@ def test_differences_are_taken_per_series_and_summed() -> None:
     """Two engines of one process: 60 and 20 make 80."""
     block = span('x_total{engine="0"} 100\nx_total{engine="1"} 500\n', 'x_total{engine="0"} 160\nx_total{engine="1"} 520\n')
 
-    assert increase(block, "x") == Quantity(80.0)
+    assert increase(block, "x") == Reported(80.0)
 
 
 def test_a_prefix_is_not_a_name() -> None:
     """M-02: `accepted` is not `accepted_per_pos`."""
     block = span("accepted_total 1\naccepted_per_pos_total 5\n", "accepted_total 2\naccepted_per_pos_total 50\n")
 
-    assert increase(block, "accepted") == Quantity(1.0)
+    assert increase(block, "accepted") == Reported(1.0)
 
 
 def test_a_series_created_in_the_block_started_at_zero() -> None:
     """M-05 (a): the family appears with the first speculative request, and the process is the same."""
     start = "process_start_time_seconds 111\n"
 
-    assert increase(span(start, f"{start}accepted_total 110\n"), "accepted") == Quantity(110.0)
+    assert increase(span(start, f"{start}accepted_total 110\n"), "accepted") == Reported(110.0)
 
 
 def test_a_family_at_neither_end_is_unknown() -> None:
     """M-05 (b): absent is not 0."""
-    assert increase(span("x_total 1\n", "x_total 2\n"), "accepted") == Quantity(None, "not_exposed: no series accepted")
+    assert increase(span("x_total 1\n", "x_total 2\n"), "accepted") == Reported(None, "not_exposed: no series accepted")
 
 
 @pytest.mark.parametrize("status", [501, 404, 401, 403])
@@ -60,13 +60,13 @@ def test_a_page_that_answers_at_the_end_alone_is_unknown() -> None:
     """Without a start there is no difference, even for a series that would otherwise count from 0."""
     told = increase(span(answer("", status=None), "accepted_total 110\n"), "accepted")
 
-    assert told == Quantity(None, "unreachable: refused")
+    assert told == Reported(None, "unreachable: refused")
 
 
 @pytest.mark.parametrize("pages", [("x_total NaN\n", "x_total 5\n"), ("x_total 1\n", "x_total NaN\n")])
 def test_a_wanted_sample_that_is_no_number_makes_the_sum_unknown(pages: tuple[str, str]) -> None:
     """M-04: a NaN at the start must not pass for a series created in the block."""
-    assert increase(span(*pages), "x") == Quantity(None, "not_a_number: x was NaN or infinite")
+    assert increase(span(*pages), "x") == Reported(None, "not_a_number: x was NaN or infinite")
 
 
 def test_a_restart_makes_every_difference_unknown() -> None:
@@ -82,7 +82,7 @@ def test_replicas_with_urls_of_their_own_are_summed() -> None:
     before = scrape_of(answer("x_total 1000\n", A), answer("x_total 1600\n", B))
     after = scrape_of(answer("x_total 1300\n", A), answer("x_total 1700\n", B), second=1)
 
-    assert increase(span_of(before, [], after), "x") == Quantity(400.0)
+    assert increase(span_of(before, [], after), "x") == Reported(400.0)
 
 
 def test_a_silent_replica_makes_the_sum_unknown() -> None:
@@ -91,8 +91,8 @@ def test_a_silent_replica_makes_the_sum_unknown() -> None:
     after = scrape_of(answer("x_total 1300\n", A), answer("", B, status=None), second=1)
     during = scrape_of(answer("g 4\n", A), answer("", B, status=None), second=1)
 
-    assert increase(span_of(before, [], after), "x") == Quantity(None, "unreachable: refused")
-    assert gauge_mean(span_of(before, [during], after), "g") == Quantity(None, "unreachable: refused")
+    assert increase(span_of(before, [], after), "x") == Reported(None, "unreachable: refused")
+    assert gauge_mean(span_of(before, [during], after), "g") == Reported(None, "unreachable: refused")
 
 
 @pytest.mark.parametrize(
@@ -109,7 +109,7 @@ def test_replicas_that_differ_by_path_are_replicas(first: str, second: str, path
     before = scrape_of(answer("x_total 1000\n", first), answer("x_total 1600\n", second))
     after = scrape_of(answer("x_total 1300\n", first), answer("", second, status=None), second=1)
 
-    assert increase(span_of(before, [], after, paths), "x") == Quantity(None, "unreachable: refused")
+    assert increase(span_of(before, [], after, paths), "x") == Reported(None, "unreachable: refused")
 
 
 def test_an_engine_s_two_pages_are_two_kinds_though_one_path_ends_as_the_other() -> None:
@@ -118,7 +118,7 @@ def test_an_engine_s_two_pages_are_two_kinds_though_one_path_ends_as_the_other()
     before = scrape_of(answer("", listed, status=404), answer("x_total 1\n", counters))
     after = scrape_of(answer("", listed, status=404), answer("x_total 5\n", counters), second=1)
 
-    assert increase(span_of(before, [], after, ("/metrics", "/prometheus/metrics")), "x") == Quantity(4.0)
+    assert increase(span_of(before, [], after, ("/metrics", "/prometheus/metrics")), "x") == Reported(4.0)
 
 
 def test_a_silent_page_of_another_kind_does_not_matter() -> None:
@@ -127,13 +127,13 @@ def test_a_silent_page_of_another_kind_does_not_matter() -> None:
     after = scrape_of(answer("x_total 5\n", A), answer("", "http://a/slots", status=501), second=1)
     block = span_of(before, [], after, ("/metrics", "/slots"))
 
-    assert increase(block, "x") == Quantity(4.0)
-    assert increase(block, "y") == Quantity(None, "not_exposed: no series y")
+    assert increase(block, "x") == Reported(4.0)
+    assert increase(block, "y") == Reported(None, "not_exposed: no series y")
 
 
 def test_without_any_url_nothing_was_asked() -> None:
     """An engine without metrics has no counters, for a reason of its own."""
-    assert increase(span_of(scrape_of(), [], scrape_of(second=1)), "x") == Quantity(None, NOT_ASKED)
+    assert increase(span_of(scrape_of(), [], scrape_of(second=1)), "x") == Reported(None, NOT_ASKED)
 
 
 def test_a_counter_is_split_by_one_label() -> None:
@@ -141,15 +141,15 @@ def test_a_counter_is_split_by_one_label() -> None:
     before = 'p_total{engine="0",position="0"} 5\n'
     after = 'p_total{engine="0",position="0"} 60\np_total{engine="1",position="0"} 5\np_total{engine="1",position="1"} 1\n'
 
-    assert increase_by_label(span(before, after), "p", "position") == Quantity({"0": 60.0, "1": 1.0})
+    assert increase_by_label(span(before, after), "p", "position") == Reported({"0": 60.0, "1": 1.0})
 
 
 def test_a_histograms_mean_is_exact() -> None:
     """Rise of the sum over rise of the count; none where nothing was observed."""
     block = span("w_sum 1\nw_count 10\n", "w_sum 3\nw_count 14\n")
 
-    assert observed_mean(block, "w") == Quantity(0.5)
-    assert observed_mean(span("w_sum 1\nw_count 10\n", "w_sum 1\nw_count 10\n"), "w") == Quantity(
+    assert observed_mean(block, "w") == Reported(0.5)
+    assert observed_mean(span("w_sum 1\nw_count 10\n", "w_sum 1\nw_count 10\n"), "w") == Reported(
         None, "no_observation: w saw nothing in this block"
     )
 
@@ -159,13 +159,13 @@ def test_a_gauge_peaks_over_all_scrapes_and_averages_under_load_alone() -> None:
     low, high = 'g{engine="0"} 1\ng{engine="1"} 2\n', 'g{engine="0"} 4\ng{engine="1"} 3\n'
     block = span('g{engine="0"} 0\n', 'g{engine="0"} 0\n', low, high)
 
-    assert gauge_peak(block, "g") == Quantity(4.0)
-    assert gauge_mean(block, "g") == Quantity(5.0)
+    assert gauge_peak(block, "g") == Reported(4.0)
+    assert gauge_mean(block, "g") == Reported(5.0)
 
 
 def test_a_gauge_that_nobody_watched_has_no_mean() -> None:
     """A block shorter than the sampling period says so."""
-    assert gauge_mean(span("g 0\n", "g 0\n"), "g") == Quantity(None, "not_sampled: g was not scraped within the block")
+    assert gauge_mean(span("g 0\n", "g 0\n"), "g") == Reported(None, "not_sampled: g was not scraped within the block")
 
 
 def test_records_of_the_first_scrape_belong_to_the_time_before() -> None:
