@@ -23,6 +23,8 @@ FACT_STATES = {
     "differs": "must be equal, and is not:",
     "accepted": "differs, and was accepted by name (accept_differences):",
     "may differ": "comes with the change under test, or is weighed by the verdict; shown only:",
+    "not known": "not told by at least one arm and not declared, so not compared:",
+    "equal": "equal:",
 }
 FACTS = {
     "url": "URL",

@@ -15,6 +15,7 @@ from specbench.model.guardrails import MIN_LAUNCHES
 from specbench.model.result import Finding, IntegrityCheck, LoadRange, Reason, Result, VerdictWord
 
 NAMED_PLACES = 3
+RANGE_METHOD = "from the primary cell outward, every cell at its own 95 % bounds, ending at the first that did not pass"
 # The gravest first: a headline says one thing.
 _BREAKS = {
     "error_rate": "requests fail with it that do not fail without it",

@@ -9,6 +9,7 @@ import numpy as np
 from specbench.analysis.arrays.cell_arrays import CellArrays
 from specbench.analysis.arrays.events import Ints
 from specbench.analysis.arrays.samples import Samples, Totals, summed
+from specbench.explain import absences
 from specbench.units import NS_PER_MS
 
 PACE_TOKENS = 8
@@ -61,7 +62,7 @@ def tokens_per_step(columns: CellArrays) -> Totals:
     return Totals(
         summed(columns.step_tokens[told], units[told], n_units),
         summed(columns.step_count[told], units[told], n_units),
-        "the endpoint does not tell how many tokens an event holds" if unknown else None,
+        absences.EVENT_SIZES_NOT_TOLD if unknown else None,
     )
 
 

@@ -11,7 +11,6 @@ from specbench.explain import verdict
 from specbench.model.cell_assessment import Axis, CellAssessment, RunConditions
 from specbench.model.result import Finding, LoadRange, Reason, VerdictWord
 
-RANGE_METHOD = "from the primary cell outward, every cell at its own 95 % bounds, ending at the first that did not pass"
 AXES: tuple[Axis, Axis] = ("concurrency", "rate")
 
 
@@ -112,5 +111,5 @@ def _enable_range(span: _Span) -> LoadRange:
         running_at_cap=span.cells[-1].running_mean,
         by=span.axis,
         beyond=None if not span.above else "harm_beyond" if harmed else "not_shown_beyond",
-        method=RANGE_METHOD,
+        method=verdict.RANGE_METHOD,
     )

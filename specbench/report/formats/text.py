@@ -7,6 +7,7 @@ from textwrap import wrap
 from rich.cells import cell_len
 
 from specbench.explain import labels, notes, numbers, verdict
+from specbench.explain.absences import NO_REASON
 from specbench.explain.check_counts import cap_checks
 from specbench.explain.notes import ACCEPTED, table_remarks
 from specbench.explain.reader_questions import ReaderQuestion, reader_questions
@@ -20,7 +21,6 @@ WIDTH = 80
 COMMAND_WIDTH = 68
 COLUMNS = {"Acceptance length": "accept"}  # what a word is called at the head of a column
 SHORT = {"output_tps": "TPS"}
-NO_REASON = "no reason was given"
 
 
 def text(result: Result) -> str:

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 
 from specbench.analysis.theory import predicted_ratio
 from specbench.explain import labels, numbers
+from specbench.explain.absences import NO_REASON
 from specbench.explain.notes import two_factors
 from specbench.model import queries
 from specbench.model.result import AcceptanceSummary, CellResult, Comparison, Factors
@@ -128,13 +129,13 @@ def _untold(cell: CellResult) -> tuple[CellFact, ...]:
     by_reason: dict[str, list[str]] = {}
     for found in cell.metrics:
         if not _told(found):
-            by_reason.setdefault(found.reason or "no reason was given", []).append(labels.metric(found.metric))
+            by_reason.setdefault(found.reason or NO_REASON, []).append(labels.metric(found.metric))
     return tuple(CellFact(", ".join(metrics), reason) for reason, metrics in by_reason.items())
 
 
 def _acceptance(found: AcceptanceSummary) -> tuple[CellFact, ...]:
     if found.length is None and found.rate is None and found.alpha is None:
-        return (CellFact("Acceptance", f"{numbers.ABSENT}: {found.reason or 'no reason was given'}"),)
+        return (CellFact("Acceptance", f"{numbers.ABSENT}: {found.reason or NO_REASON}"),)
     shown = (
         ("Acceptance length", rows.acceptance_length(found)),
         ("Acceptance rate", numbers.percent(found.rate)),

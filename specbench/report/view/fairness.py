@@ -83,13 +83,12 @@ def side_by_side(result: Result) -> list[str]:
     if result.cells or not any(row.state == "differs" for row in rows):
         return []
     lines = ["The arms side by side", *_columns([("", "baseline", "speculative")])]
-    for state, heading in labels.FACT_STATES.items():
+    for state in ("differs", "accepted", "may differ"):
         shown = [row for row in rows if row.state == state and (state != "may differ" or row.baseline != row.speculative)]
-        lines += [f"  {heading}", *(line for row in shown for line in _lines(row))] if shown else []
-    lines += _named(
-        "not told by at least one arm and not declared, so not compared:", [r for r in rows if r.state == "not known"]
-    )
-    return lines + _named("equal:", [row for row in rows if row.state == "equal"])
+        lines += [f"  {labels.FACT_STATES[state]}", *(line for row in shown for line in _lines(row))] if shown else []
+    for state in ("not known", "equal"):
+        lines += _named(labels.FACT_STATES[state], [row for row in rows if row.state == state])
+    return lines
 
 
 def _lines(row: FairnessRow) -> list[str]:
