@@ -25,7 +25,7 @@ _DECIDING = (
     "analysis",
     "model",
     "spreads.py",
-    *(f"engine/{name}.py" for name in ("scheduler", "kv", "roofline", "steptime", "setup")),
+    *(f"engine/{name}.py" for name in ("scheduler", "kv", "roofline", "setup")),
     *(f"calibrate/{name}.py" for name in ("simulators", "facts", "verdicts", "contrasts", "faults", "engine_clock", "sockets")),
 )
 
