@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.e2e.test_main_job import SHORT, specbench
+from tests.support.commands import SHORT, specbench
 from tests.support.endpoint import Behaviour, endpoint
 from tests.support.leftovers import NAME, a_mark, left_after, marked
 

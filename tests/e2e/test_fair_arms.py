@@ -1,4 +1,4 @@
-"""Two arms that differ in more than speculation are refused before load, and traffic that is not ours voids a cell."""
+"""Two arms that differ beyond speculation are refused before load, and traffic that is not ours voids a cell."""
 
 import json
 import subprocess

@@ -2,22 +2,15 @@
 
 import json
 import subprocess
-import sys
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from tests.support.commands import SHORT, TOO_BUSY, specbench
+
 pytestmark = pytest.mark.slow
-# What a machine that is busy with other work does to a load generator on the same cores; never the program's own fault.
-TOO_BUSY = {"merged_events", "read_lag", "send_delay", "client_saturated", "achieved_concurrency", "clock_step"}
-SHORT = ["--set", "matrix.pairs=2", "--set", "matrix.block={min_requests: 6, min_s: 0.7, max_s: 6}", "--profile", "smoke"]
-
-
-def specbench(*words: str, cwd: Path | None = None) -> subprocess.CompletedProcess[str]:
-    """The finished command."""
-    return subprocess.run([sys.executable, "-m", "specbench", *words], capture_output=True, text=True, check=False, cwd=cwd)
 
 
 @dataclass(frozen=True, slots=True)

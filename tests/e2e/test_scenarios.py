@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from tests.e2e.test_main_job import TOO_BUSY
+from tests.support.commands import TOO_BUSY
 
 pytestmark = pytest.mark.slow
 BLOCK = "matrix.block={min_requests: 4, min_s: 0.5, max_s: 8}"

@@ -4,20 +4,17 @@
 head and its body: variants such as log probabilities, two choices, the native route, or an error.
 """
 
-import json
 import re
 from dataclasses import replace
-from pathlib import Path
 
 import pytest
 
-from specbench.model.records import Capture, RequestRecord, SpeculationCounts, TimedRead
-from specbench.stream.http_response import ResponseParser
+from specbench.model.records import RequestRecord, SpeculationCounts, TimedRead
 from specbench.stream.record import record_and_text, record_of
 from specbench.telemetry import ENGINES
 from tests.support.captures import ASKED, SENT_NS, a_capture
+from tests.support.recordings import FOLDER, recorded
 
-FOLDER = Path(__file__).parent / "streams"
 NAMES = sorted(path.name for path in FOLDER.iterdir() if path.suffix != ".md")
 
 
@@ -25,27 +22,6 @@ def replayed(name: str) -> tuple[RequestRecord, str]:
     """The record and text of a recording, under the rule of the engine that it came from."""
     engine = name.partition("-")[0]
     return record_and_text(recorded(name), ASKED, ENGINES[engine if engine in ENGINES else "llamacpp"].stream)
-
-
-def recorded(name: str) -> Capture:
-    content = (FOLDER / name).read_bytes()
-    if name.endswith(".timed.jsonl"):
-        lines = [json.loads(line) for line in content.splitlines()]
-        reads = tuple(
-            TimedRead(SENT_NS + round(1e9 * at), SENT_NS + round(1e9 * at), f"{text}\n\n".encode()) for at, text in lines
-        )
-        return a_capture((0, b""), frames=reads)
-    if name.endswith(".sse"):
-        return a_capture((100, content))
-    return _of_head_and_body(content)
-
-
-def _of_head_and_body(content: bytes) -> Capture:
-    """The recordings have the head as it came, and the body with its chunks already joined."""
-    head, _, body = content.partition(b"\r\n\r\n") if b"\r\n\r\n" in content else content.partition(b"\n\n")
-    framing = ResponseParser()
-    framing.feed(b"\r\n".join(head.splitlines()) + b"\r\n\r\n")
-    return a_capture((100, body), status=framing.status, headers=framing.headers)
 
 
 def _last_count(name: str) -> int | None:

@@ -113,6 +113,9 @@ def a_scenario(
     return replace(scenario, **changes)
 
 
+ONE_CELL = a_scenario([4], pairs=10)
+
+
 def with_guardrails(scenario: Scenario, *listed: Guardrail, defaults: bool = True) -> Scenario:
     """The scenario with these guardrails listed."""
     work = scenario.workload

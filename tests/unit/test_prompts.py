@@ -13,7 +13,7 @@ from specbench.prompts.dataset import Row
 from specbench.prompts.request_body import body_of
 from specbench.prompts.sampler import PromptSource, Turns, prompt, rows_by_bin, salted
 from specbench.prompts.token_estimate import TokenEstimator, cut, measured
-from tests.unit.plan.test_trials import code
+from tests.support.scenarios import code
 
 GREEDY = Sampling(name="greedy", temperature=0.0, top_p=None, top_k=None, seed=None)
 HOT = Sampling(name="hot", temperature=1.0, top_p=0.9, top_k=None, seed=None)

@@ -13,7 +13,7 @@ from specbench.model.records import Manifest
 from specbench.plan.trials import cells_of
 from specbench.store import FORMAT_VERSION, Ending, RunWriter, check_unused, read_run, stream_run, write_atomically
 from tests.support.records import a_block, a_record
-from tests.unit.plan.test_trials import code
+from tests.support.scenarios import code
 
 RECORD = a_record([0.1, 0.2, 0.3], block="c1/p00/baseline", sent_ms=0.001)
 BLOCK = dataclasses.replace(a_block(name="c1/p00/baseline", window_ms=(0.0, 1.0)), cell="c1", concurrency=1)
@@ -174,7 +174,8 @@ def test_a_folder_cannot_be_written(tmp_path: Path) -> None:
 def test_a_disk_that_fills_up_is_one_line_and_keeps_what_was_whole(tmp_path: Path) -> None:
     """The system takes a part of a line and refuses the rest: no line is torn in silence, and those before it are read."""
     script = (
-        "import resource, signal, sys; from pathlib import Path; from tests.unit.test_store import *\n"
+        "import resource, signal, sys; from pathlib import Path; "
+        f"from {__name__} import *\n"
         "signal.signal(signal.SIGXFSZ, signal.SIG_IGN)\n"
         "writer = RunWriter(Path(sys.argv[1]), manifest())\n"
         "writer.request(RECORD)\n"

@@ -12,6 +12,7 @@ from specbench.model.result import Comparison, Finding, Result
 from specbench.model.scenario import Scenario, Success
 from specbench.report import result_json
 from tests.support.evidence import Answer, Effect, a_scenario, evidence, literal_run, with_guardrails
+from tests.support.goldens import same_text
 from tests.support.judging import a_guardrail
 
 PLAIN = a_scenario([4], pairs=10)
@@ -42,7 +43,7 @@ def test_t01_dropping_the_slow_requests_is_no_improvement() -> None:
     assert _finding(result, "e2e_p95").state == "FAIL"
     assert [(f.metric, f.state) for f in result.run_findings if f.metric == "error_rate"] == [("error_rate", "FAIL")]
     assert result.verdict == "ROLLBACK"
-    assert "10 of 100 (10 %)" in result.run_findings[0].reason
+    same_text("t01", result.run_findings[0].reason)
 
 
 def test_t02_fast_failures_stay_out_of_the_latency_of_answers() -> None:
@@ -68,7 +69,7 @@ def test_t03_a_percentile_of_six_values_decides_nothing() -> None:
     assert _metric(result, "ttft_p95").value.baseline == pytest.approx(575.0)
     assert _metric(result, "ttft_p95").low_n
     assert _finding(result, "ttft_p95").state == "INCONCLUSIVE"
-    assert "6 and 6 values, which are too few" in _finding(result, "ttft_p95").reason
+    same_text("t03", _finding(result, "ttft_p95").reason)
     assert result.verdict == "HOLD"
 
 
@@ -95,8 +96,7 @@ def test_t05_a_cache_warmed_by_the_first_arm_voids_the_comparison() -> None:
     reason = next(reason for reason in result.reasons if reason.code == "cache_imbalance")
 
     assert result.verdict == "INVALID"
-    assert "1 % of the prompt tokens came from a cache in the baseline and 93 % with speculation" in reason.message
-    assert "salt the prompts, reset the caches, or alternate the arms" in reason.message
+    same_text("t05", reason.message)
 
 
 def test_t06_latency_counts_from_the_schedule_where_there_is_one() -> None:
@@ -159,7 +159,7 @@ def test_t09_a_guardrail_without_samples_does_not_pass() -> None:
     assert _finding(dead, "ttft_p95").state != "PASS"
     assert (_finding(silent, "acceptance_length").state, silent.verdict) == ("NODATA", "HOLD")
     assert silent.exit_code != 0
-    assert "no figure to judge" in _finding(silent, "acceptance_length").reason
+    same_text("t09", _finding(silent, "acceptance_length").reason)
 
 
 def test_t10_the_result_is_strict_json() -> None:
@@ -233,7 +233,7 @@ def test_a_gain_that_an_engine_tells_of_some_blocks_only_is_not_shown() -> None:
 
     assert gain(telling(())).state != "NODATA"
     assert (gain(telling((9,))).state, gain(telling((9,))).notes) == ("INCONCLUSIVE", ("withheld",))
-    assert "an engine told it of only 9 of 10 blocks" in gain(telling((9,))).reason
+    same_text("nine of ten blocks", gain(telling((9,))).reason)
 
 
 def test_c11_an_answer_without_a_token_has_no_ttft() -> None:
@@ -259,7 +259,7 @@ def test_c13_shorter_answers_are_not_faster_ones() -> None:
     assert _metric(result, "output_length").ratio == pytest.approx(0.25)
     for metric in ("e2e_p95", "completed_rps"):
         assert _finding(result, metric).state == "INCONCLUSIVE"
-        assert "0.25 times as long" in _finding(result, metric).reason
+        same_text(f"c13 {metric}", _finding(result, metric).reason)
     assert result.cells[0].counts.speculative.finish_reasons == {"stop": 300}
 
 

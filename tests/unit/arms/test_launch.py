@@ -91,8 +91,8 @@ def test_no_process_outlives_a_run_that_is_killed_outright(tmp_path: Path, numbe
     program = f"""
         import sys, time
         from pathlib import Path
-        from specbench.launch import launched
-        from tests.unit.arms.test_launch import WORKERS, a_launch
+        from specbench.arms.launch import launched
+        from {__name__} import WORKERS, a_launch
         with launched(a_launch(WORKERS, mark={mark!r}), "baseline", Path({str(tmp_path)!r}) / "log"):
             print("up", flush=True)
             time.sleep(600)

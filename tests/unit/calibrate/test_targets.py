@@ -11,6 +11,7 @@ from specbench.calibrate.targets import (
     verdict_rows,
 )
 from specbench.calibrate.whole_runs import Outcome
+from specbench.explain.reader_questions import CALIBRATED
 
 NOTHING: Outcomes = {campaign.name: [] for campaign in CAMPAIGNS}
 
@@ -29,11 +30,13 @@ def test_a_false_rollback_counts_against_t1_and_a_cap_too_high_against_the_cap()
     }
     rows = {(row.id, row.claim): row for row in verdict_rows(found)}
 
-    assert rows["T1", "A/A over 12 cells ends in ROLLBACK"].found.startswith("6 of 100: 6 %")
-    assert rows["T1", "A/A over 12 cells ends in ROLLBACK"].state == "missed"
-    assert rows["T2", "A/A over 12 cells ends in PROMOTE or CAPPED"].state == "met"
-    assert rows["cap", "wins to 8 streams, +30 % at 16: CAPPED at 8"].state == "met"
-    assert rows["cap", "wins to 8 streams, +30 % at 16: enabled at 16"].found.startswith("1 of 10")
+    rolled_back, promoted = (CALIBRATED[verdict].rows[0] for verdict in ("ROLLBACK", "PROMOTE"))
+    too_high = CALIBRATED["CAPPED"].rows[0]
+    assert rows["T1", rolled_back].found.startswith("6 of 100: 6 %")
+    assert rows["T1", rolled_back].state == "missed"
+    assert rows["T2", promoted].state == "met"
+    assert rows["cap", too_high.replace("enabled at 16", "CAPPED at 8")].state == "met"
+    assert rows["cap", too_high].found.startswith("1 of 10")
 
 
 def test_guardrails_are_counted_over_the_cells_of_clean_runs() -> None:
@@ -105,8 +108,7 @@ def test_over_sockets_no_false_verdict_is_allowed() -> None:
     judged = engine_rows(found, "sockets")
     rows = {row.claim: row.state for row in judged}
 
-    assert rows["A/A ends in ROLLBACK"] == "met"
-    assert rows["A/A ends in PROMOTE or CAPPED"] == "missed"
+    assert [state for claim, state in rows.items() if claim.startswith("A/A ends in")] == ["met", "missed"]
     assert rows["steps 20 % longer: ROLLBACK"] == "met"
     assert rows["steps 25 % shorter: PROMOTE"] == "not run"
     assert judged[-1].found.startswith("2 of 40: 5 %")

@@ -13,8 +13,8 @@ from specbench.doctor.symptoms import symptoms_of
 from specbench.model.records import Capture, StreamFormat, TimedRead
 from specbench.telemetry import ENGINES
 from specbench.units import ns_of_ms
-from tests.golden.test_streams import recorded
 from tests.support.captures import DONE, a_capture, final_usage, finish, role, said
+from tests.support.recordings import recorded
 
 OPENAI, LLAMACPP, VLLM = (ENGINES[name].stream for name in ("openai", "llamacpp", "vllm"))
 URL = "http://gpu.example:8000"

@@ -11,6 +11,7 @@ from specbench.analysis.verdict.findings import Case, judge_cases
 from specbench.model.metrics import METRICS
 from specbench.model.result import PerArm
 from specbench.model.scenario import Success
+from tests.support.goldens import same_text
 from tests.support.judging import AT_4, a_comparison, a_guardrail
 from tests.support.verdicts import RUNS
 
@@ -34,77 +35,58 @@ def _said(metric: str = "tpot_p95", ratio: float | None = 1.0, se_log: float | N
 
 def test_a_pass_says_how_far_the_truth_may_lie() -> None:
     """Seen, allowed, sure."""
-    assert _said(ratio=0.62) == (
-        "At 4 streams the TPOT p95 (time per output token; 19 of 20 requests are faster) is 0.62 times the baseline's"
-        " (allowed: up to 1.10 times); the true figure lies below 0.65 with 95 % confidence."
-    )
+    same_text("a pass", _said(ratio=0.62))
 
 
 def test_a_harm_says_how_often_chance_alone_would_show_it() -> None:
     """In runs, not in p-values."""
-    assert _said(ratio=1.53) == (
-        "At 4 streams the TPOT p95 (time per output token; 19 of 20 requests are faster) is 1.53 times the baseline's"
-        " (allowed: up to 1.10 times); if speculation changed nothing, any check would look this bad in less than 1 of"
-        " 1,000 runs."
-    )
+    same_text("a harm", _said(ratio=1.53))
 
 
 def test_a_fall_is_called_a_fall() -> None:
     """Where higher is better, the limit is a lower end."""
-    assert _said("output_tps", 0.80, 0.02, margin=0.05) == (
-        "At 4 streams the output TPS (tokens per second) is 0.80 times the baseline's (allowed: down to 0.95 times); if"
-        " speculation changed nothing, any check would look this bad in less than 1 of 1,000 runs."
-    )
+    same_text("a fall", _said("output_tps", 0.80, 0.02, margin=0.05))
 
 
 def test_what_is_open_says_what_it_takes() -> None:
     """The margin that the data do support, and the pairs that the asked one needs."""
-    assert _said(ratio=1.06, se_log=0.03) == (
-        "At 4 streams the TPOT p95 (time per output token; 19 of 20 requests are faster) is 1.06 times the baseline's"
-        " (allowed: up to 1.10 times), but the true figure may still be 1.12 (95 % confidence); the data support a limit of"
-        " 12 %, the limit is 10 %; about 43 pairs of blocks in all instead of 10 would settle it."
-    )
-    assert "even 100 pairs of blocks would not settle it" in _said(ratio=1.0999, se_log=0.03)
+    same_text("what is open", _said(ratio=1.06, se_log=0.03))
+    same_text("far from settled", _said(ratio=1.0999, se_log=0.03))
 
 
 def test_an_absolute_limit_is_told_in_its_unit() -> None:
     """Milliseconds, of the speculative arm alone."""
-    assert _said("ttft_p95", None, None, slo=200.0, margin=None, value=PerArm(None, 150.0), bound=PerArm(None, 180.0)) == (
-        "At 4 streams the TTFT p95 (time to the first token; 19 of 20 requests are faster) is 150 ms with speculation"
-        " (allowed: at most 200 ms); the true figure lies below 180 ms with 95 % confidence."
+    same_text(
+        "an absolute limit",
+        _said("ttft_p95", None, None, slo=200.0, margin=None, value=PerArm(None, 150.0), bound=PerArm(None, 180.0)),
     )
 
 
 @pytest.mark.parametrize(
-    ("fields", "words"),
+    ("name", "fields"),
     [
-        ({"unbounded": PerArm(False, True), "ratio": None}, "failed requests count as never answered"),
-        ({"unbounded": PerArm(True, True), "ratio": None}, "failed in both"),
-        ({"unbounded": PerArm(True, False), "ratio": None}, "too many of the baseline's requests failed"),
-        ({"low_n": True, "n": PerArm(12, 11)}, "from 12 and 11 values, which are too few for this percentile"),
-        ({"se_log": 0.0}, "did not vary at all between blocks"),
-        ({"se_log": None}, "fewer than two pairs"),
-        ({"ratio": None, "value": PerArm(None, None), "reason": "both arms: no request succeeded"}, "no request succeeded"),
+        ("unbounded: speculative", {"unbounded": PerArm(False, True), "ratio": None}),
+        ("unbounded: both", {"unbounded": PerArm(True, True), "ratio": None}),
+        ("unbounded: baseline", {"unbounded": PerArm(True, False), "ratio": None}),
+        ("few values", {"low_n": True, "n": PerArm(12, 11)}),
+        ("no variation", {"se_log": 0.0}),
+        ("one pair", {"se_log": None}),
+        ("no success", {"ratio": None, "value": PerArm(None, None), "reason": "both arms: no request succeeded"}),
     ],
 )
-def test_what_cannot_be_judged_says_why(fields: dict[str, Any], words: str) -> None:
+def test_what_cannot_be_judged_says_why(name: str, fields: dict[str, Any]) -> None:
     """Each reason in words."""
-    assert words in _said(**fields)
+    same_text(name, _said(**fields))
 
 
 @pytest.mark.parametrize(
-    ("ratio", "se_log", "words"),
-    [
-        (0.60, 0.02, "(asked for: at most 0.95 times); the true figure lies below 0.63 with 95 % confidence."),
-        (1.00, 0.01, "the true figure is no lower than 0.98 with 95 % confidence, so no such gain is there."),
-        (0.95, 0.05, "but the true figure may still be 1.05 (95 % confidence), so the gain is not shown; about"),
-    ],
+    ("name", "ratio", "se_log"), [("gain: shown", 0.60, 0.02), ("gain: excluded", 1.00, 0.01), ("gain: open", 0.95, 0.05)]
 )
-def test_the_benefit_in_words(ratio: float, se_log: float, words: str) -> None:
+def test_the_benefit_in_words(name: str, ratio: float, se_log: float) -> None:
     """Shown, excluded, open."""
-    assert (
-        words in benefit(Success(metric="tpot_p50", improve_by=0.05), a_comparison("tpot_p50", ratio, se_log), AT_4, None).reason
-    )
+    asked = Success(metric="tpot_p50", improve_by=0.05)
+
+    same_text(name, benefit(asked, a_comparison("tpot_p50", ratio, se_log), AT_4, None).reason)
 
 
 def test_no_sentence_uses_a_term_that_it_would_have_to_explain() -> None:

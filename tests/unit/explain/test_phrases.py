@@ -6,6 +6,7 @@ from specbench.explain.numbers import apart, figure, outward, percentage
 from specbench.explain.phrases import chance, metric_words, place_of, server_limit
 from specbench.model.metrics import METRICS
 from specbench.model.records import Cell
+from tests.support.goldens import same_text
 
 
 def test_every_metric_has_words() -> None:
@@ -14,18 +15,12 @@ def test_every_metric_has_words() -> None:
 
 
 @pytest.mark.parametrize(
-    ("p", "words"),
-    [
-        (0.0, "less than 1 of 1,000 runs"),
-        (0.0009, "less than 1 of 1,000 runs"),
-        (0.004, "about 1 of 250 runs"),
-        (0.03, "about 1 of 33 runs"),
-        (0.6, "about every second run"),
-    ],
+    ("name", "p"),
+    [("chance: none", 0.0), ("chance: tiny", 0.0009), ("chance: small", 0.004), ("chance: some", 0.03), ("chance: large", 0.6)],
 )
-def test_chance_in_runs(p: float, words: str) -> None:
+def test_chance_in_runs(name: str, p: float) -> None:
     """A probability as a frequency."""
-    assert chance(p) == words
+    same_text(name, chance(p))
 
 
 @pytest.mark.parametrize(
@@ -91,6 +86,4 @@ def test_a_one_sided_end_never_looks_like_the_interval_s() -> None:
 
 def test_a_limit_on_a_server_is_a_whole_number() -> None:
     """0.9 requests on average need room for one."""
-    assert server_limit(0.9) == "server limit: at most 1 running request, as 0.9 were running on average"
-    assert server_limit(1.0) == "server limit: at most 1 running request, as 1 was running on average"
-    assert server_limit(3.6) == "server limit: at most 4 running requests, as 3.6 were running on average"
+    same_text("server limits", *(server_limit(running) for running in (0.9, 1.0, 3.6)))

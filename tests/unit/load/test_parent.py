@@ -82,7 +82,7 @@ def url() -> Iterator[str]:
 
 
 def test_a_closed_loop_keeps_its_streams_busy(child: LoadGenerator, url: str) -> None:
-    """Every stream sends its next request when its last has ended; the window holds what was asked for."""
+    """Every stream goes on without a pause; the window holds what was asked for."""
     captures, end = _driven(child, _order(url), _works())
     assert end.window_open_ns is not None
     assert end.window_close_ns is not None
@@ -299,8 +299,8 @@ def test_a_child_that_dies_is_our_fault_and_says_what_it_said() -> None:
 
 PARENT = """
 import sys, time
-from specbench.load.client import LoadChild
-child = LoadChild()
+from specbench.load.parent import LoadGenerator
+child = LoadGenerator()
 print(child.pid, flush=True)
 time.sleep(60)
 """
@@ -321,6 +321,6 @@ def test_a_child_does_not_outlive_its_parent() -> None:
 
 def test_the_parents_side_loads_neither_locust_nor_gevent() -> None:
     """L-01: importing it patches nothing."""
-    code = "import sys, specbench.load.client; print(sorted({'locust', 'gevent', 'httpx'} & set(sys.modules)))"
+    code = "import sys, specbench.load.parent; print(sorted({'locust', 'gevent', 'httpx'} & set(sys.modules)))"
 
     assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.strip() == "[]"

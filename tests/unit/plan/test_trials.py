@@ -2,20 +2,12 @@
 
 from collections import Counter
 from itertools import pairwise
-from pathlib import Path
 
 from specbench.explain.notes import certainty_of
-from specbench.model.scenario import Scenario
 from specbench.plan.describe import describe
 from specbench.plan.trials import cells_of, duration_s, trials_of
 from specbench.scenario.parse import Overrides, parse_scenario
-
-CODE = Path("scenarios/code.yaml")
-
-
-def code(*settings: tuple[str, str], profile: str = "smoke") -> Scenario:
-    """The scenario `code.yaml` with these settings."""
-    return parse_scenario(CODE.read_text(), "code.yaml", Overrides(profile=profile, settings=settings))
+from tests.support.scenarios import CODE, code
 
 
 def test_every_pair_has_both_arms_side_by_side() -> None:

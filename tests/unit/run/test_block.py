@@ -10,7 +10,7 @@ from scipy import stats
 from specbench.model.scenario import Scenario
 from specbench.plan.trials import Trial, cells_of, trials_of
 from specbench.run.block import arrivals
-from tests.unit.plan.test_trials import code
+from tests.support.scenarios import code
 
 COUNT = 4_000
 

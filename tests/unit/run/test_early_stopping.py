@@ -6,7 +6,7 @@ import pytest
 
 from specbench.plan.trials import cells_of, trials_of
 from specbench.run.early_stopping import EarlyStopping, interim_pairs
-from tests.unit.plan.test_trials import code
+from tests.support.scenarios import code
 
 
 @pytest.mark.parametrize(("budget", "looks"), [(10, (4, 6, 8, 10)), (4, (2, 3, 4)), (20, (8, 12, 16, 20)), (2, (2,))])

@@ -9,7 +9,7 @@ from tests.support.scrapes import answer
 
 
 def _lists(monkeypatch: pytest.MonkeyPatch, page: str) -> None:
-    monkeypatch.setattr(endpoint, "ask", lambda *asked: {MODELS: answer(page)})
+    monkeypatch.setattr(endpoint, "get_all", lambda *asked: {MODELS: answer(page)})
 
 
 def test_a_list_that_is_none_names_no_model(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -19,6 +19,7 @@ from specbench.model.metrics import METRICS
 from specbench.model.records import RequestRecord, SpeculationCounts, Telemetry
 from specbench.model.result import Comparison
 from specbench.model.scenario import ARMS, ArmName
+from tests.support.goldens import same_text
 from tests.support.records import a_block, a_record, blocks_of
 
 
@@ -187,7 +188,7 @@ def test_a_percentile_that_hangs_on_one_pair_has_no_interval() -> None:
 
     assert found.ratio is not None
     assert (found.se_log, found.ci_high) == (None, None)
-    assert found.reason == "so many requests failed that this percentile may lie beyond every measured time"
+    same_text("one pair decides", found.reason or "")
 
 
 def test_one_pair_gives_a_ratio_and_no_interval() -> None:

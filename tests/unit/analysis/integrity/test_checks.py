@@ -13,9 +13,9 @@ from specbench.analysis.judge import judge
 from specbench.model.records import Block, GeneratorHealth, RequestRecord, RunData, SpeculationCounts, Telemetry
 from specbench.model.result import Result
 from specbench.units import ns_of_s
-from tests.support.evidence import HEALTH, NONE, Effect, a_manifest, a_scenario, evidence
+from tests.support.evidence import HEALTH, NONE, ONE_CELL, Effect, a_manifest, a_scenario, evidence
+from tests.support.goldens import same_text
 
-ONE_CELL = a_scenario([4], pairs=10)
 Fault = Callable[[RunData], RunData]
 
 
@@ -201,7 +201,7 @@ FAULTS: dict[str, tuple[Fault, set[str]]] = {
     "a baseline that breaks off": (_of_arm("baseline", 0.3, outcome="truncated_stream"), {"excess_truncated"}),
     "a baseline that stays silent": (_of_arm("baseline", 0.3, outcome="empty_output"), {"excess_empty"}),
     "prompts in different terms": (_of_arm("speculative", 0.1, max_tokens=999), {"same_prompts"}),
-    "prompts too long for one arm": (_of_arm("speculative", 0.1, outcome="prompt_too_long"), {"same_prompts"}),
+    "prompts that one arm refuses": (_of_arm("speculative", 0.1, outcome="prompt_too_long"), {"same_prompts"}),
     "another tokenizer": (_of_arm("speculative", 1.0, prompt_tokens=71), {"prompt_tokens"}),
     "a warm-up that did not end": (_slower_to_the_end(1.2), {"steady_speculative"}),
     "three of ten pairs lost": (_without_pairs(2, 5, 8), {"pairs_present"}),
@@ -237,7 +237,7 @@ HARMLESS: dict[str, Fault] = {
     "tokens of answers that were cut": _generated(1.03),
     "as much looping in both arms": _of_arm("p0", 0.3, looping=True),
     "a single looping answer": lambda e: replace(e, records=(replace(e.records[0], looping=True), *e.records[1:])),
-    "prompts too long for both arms": _of_arm("p0", 0.1, outcome="prompt_too_long"),
+    "prompts that both arms refuse": _of_arm("p0", 0.1, outcome="prompt_too_long"),
     "a slight drift": _slower_to_the_end(1.01),
     "one of ten pairs lost": _without_pairs(5),
     "a generator that tells nothing": _blocks(
@@ -285,9 +285,7 @@ def test_a_difference_that_was_accepted_by_name_voids_nothing() -> None:
     result = judge(run, "0")
 
     assert result.verdict == "PROMOTE"
-    assert next(check.message for check in result.integrity if check.id == "arms_equal") == (
-        "The arms are alike in every fact that both of them tell (1), but for engine_version, whose difference was accepted."
-    )
+    same_text("an accepted difference", *(check.message for check in result.integrity if check.id == "arms_equal"))
 
 
 def test_what_is_not_declared_is_shown() -> None:
@@ -365,28 +363,26 @@ def test_how_late_a_request_may_leave() -> None:
 
 
 def test_a_busy_machine_is_told_in_one_sentence() -> None:
-    """Beside the checks that can fail, by the worst block of each figure."""
+    """Beside the checks that can fail, each figure by its worst block."""
     run = _health(3, "baseline", machine_cpu_share=0.97, loop_lag_ms_p99=4.2, events_per_stamp=1.25)(_run())
     (check,) = [check for check in judge(run, "0").cells[0].integrity if check.id == "machine_busy"]
 
     assert (check.ok, check.value, check.limit) == (True, 0.97, None)
-    assert check.message == (
-        "At 4 streams the machine's processors were busy 97 % of the time; 1 in 100 times the client's loop woke 4.2 ms late or"
-        " more; one read brought 1.25 events on average (in the worst block of each)."
-    )
+    same_text("a busy machine", check.message)
 
 
 @pytest.mark.parametrize(
-    ("told", "ok", "message"),
+    ("told", "ok", "name"),
     [
-        (Telemetry(oom_events=0), None, "At 1 stream the engines tell no counters."),
-        (Telemetry(oom_events=0, generated_tokens=9), True, "At 1 stream counters were reset in 0 of 2 blocks (allowed: none)."),
-        (Telemetry(restarts=0), True, "At 1 stream counters were reset in 0 of 2 blocks (allowed: none)."),
+        (Telemetry(oom_events=0), None, "counters: none"),
+        (Telemetry(oom_events=0, generated_tokens=9), True, "counters: not reset"),
+        (Telemetry(restarts=0), True, "counters: not reset"),
     ],
 )
-def test_a_log_alone_says_nothing_of_counters(told: Telemetry, ok: bool | None, message: str) -> None:
+def test_a_log_alone_says_nothing_of_counters(told: Telemetry, ok: bool | None, name: str) -> None:
     """A launched engine without a page of metrics tells of exhausted memory, which is no proof that a counter was whole."""
     run = evidence(NONE, a_scenario([1], pairs=1), requests=2, telling=lambda block, records: told)
     check = counters_whole(cells_of(run)[0])
 
-    assert (check.ok, check.message) == (ok, message)
+    assert check.ok == ok
+    same_text(name, check.message)

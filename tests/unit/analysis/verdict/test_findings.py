@@ -13,6 +13,7 @@ from specbench.analysis.verdict.findings import Case, finding, harm_p, judge_cas
 from specbench.model.guardrails import DEFAULTS
 from specbench.model.result import ArmEstimate, Comparison, Finding, FindingState, PerArm
 from specbench.model.scenario import Guardrail
+from tests.support.goldens import same_text
 from tests.support.judging import AT_4, a_comparison, a_guardrail
 
 BETTER: dict[FindingState, int] = {"PASS": 2, "INCONCLUSIVE": 1, "FAIL": 0}
@@ -160,7 +161,7 @@ def test_what_no_test_can_decide(fields: dict[str, Any], state: FindingState, no
 def test_a_withheld_metric_neither_passes_nor_fails() -> None:
     """Unlike work in the two arms: the numbers are there, and nothing rests on them."""
     for ratio in (0.3, 1.0, 3.0):
-        found = _judged(a_comparison("e2e_p95", ratio=ratio), withheld="answers are not as long")
+        found = _judged(a_comparison("e2e_p95", ratio=ratio), withheld="unlike work")
         assert (found.state, found.notes) == ("INCONCLUSIVE", ("withheld",))
 
 
@@ -235,13 +236,9 @@ def test_what_keeps_a_limit_open_is_said() -> None:
     burst = a_comparison("tpot_p95", ratio=None, unbounded=PerArm(False, True), p_unbounded=0.5)
     one_block = a_comparison("tpot_p50", ratio=None, unbounded=PerArm(False, True), p_unbounded=None)
 
-    assert _judged(few, rule).reason.endswith("but only 3 of 10 pairs of blocks have a figure with speculation.")
-    assert _judged(burst).reason.endswith(
-        "cannot be judged: with speculation so many requests failed that it has no upper end, but not clearly more than without."
-    )
-    assert _judged(one_block).reason.endswith(
-        "cannot be judged: in single blocks so many requests failed that it has no upper end, as most blocks do not show."
-    )
+    same_text("few blocks", _judged(few, rule).reason)
+    same_text("a burst of failures", _judged(burst).reason)
+    same_text("failures in one block", _judged(one_block).reason)
 
 
 def test_a_bound_beyond_every_number_is_left_open() -> None:
@@ -252,9 +249,7 @@ def test_a_bound_beyond_every_number_is_left_open() -> None:
     found = judge_cases([case], 0.001)[0]
 
     assert (found.state, found.upper, found.supported_margin, found.detectable) == ("INCONCLUSIVE", None, None, None)
-    assert found.reason.endswith(
-        "but the true figure may still be anything (99.9 % confidence); even 100 pairs of blocks would not settle it."
-    )
+    same_text("no upper end", found.reason)
 
 
 @pytest.mark.parametrize(
@@ -276,7 +271,7 @@ def test_a_count_of_too_few_pairs_proves_harm_only() -> None:
         return _judged(replace(given, df=None), a_guardrail("preemptions", 0.10))
 
     assert (judged(10.0).state, judged(10.0).notes) == ("INCONCLUSIVE", ("counted", "pairs_missing"))
-    assert judged(10.0).reason.endswith("(allowed: at most 11), but only 7 of 10 pairs of blocks have a figure in both arms.")
+    same_text("a count of seven pairs", judged(10.0).reason)
     assert (judged(20.0).state, judged(20.0).notes) == ("FAIL", ("counted",))
 
 
@@ -294,7 +289,7 @@ def test_pairs_without_a_figure_keep_a_pass_back_and_no_harm() -> None:
     good, bad = _judged(a_comparison(ratio=0.6, pairs=6)), _judged(a_comparison(ratio=1.6, pairs=6))
 
     assert (good.state, good.notes) == ("INCONCLUSIVE", ("pairs_missing",))
-    assert "only 6 of 10 pairs of blocks have a figure in both arms" in good.reason
+    same_text("six pairs", good.reason)
     assert bad.state == "FAIL"
     assert _judged(a_comparison(ratio=0.6, pairs=8)).state == "PASS"
 

@@ -15,6 +15,7 @@ from specbench.model.records import Block, Telemetry
 from specbench.model.result import Finding, FindingState, PerArm
 from specbench.model.scenario import ArmName
 from tests.support.evidence import NONE, a_scenario, evidence
+from tests.support.goldens import same_text
 from tests.support.judging import a_guardrail
 
 ERRORS = a_guardrail("error_rate", 0.005, role="safety")
@@ -56,7 +57,7 @@ def test_a_surplus_that_is_surely_small_passes() -> None:
     assert found.state == "PASS"
     assert found.upper is not None
     assert found.upper < 0.005
-    assert "allowed: at most 0.5 points more" in found.reason
+    same_text("a small surplus", found.reason)
 
 
 def test_cells_are_counted_together() -> None:
@@ -66,12 +67,11 @@ def test_cells_are_counted_together() -> None:
     found = error_finding(ERRORS, excess_of(quiet, noisy, 0.05), 0.05)
 
     assert found.state == "FAIL"
-    assert "50 of 1,000 (5 %) requests failed with speculation and 0 of 1,000 (0 %) without" in found.reason
-    assert "if speculation changed nothing, it would look this bad in less than 1 of 1,000 runs" in found.reason
+    same_text("failures", found.reason)
 
 
 @pytest.mark.parametrize(("before", "after"), [(0, 0), (0, 10), (10, 0)])
-def test_without_requests_there_is_nothing_to_compare(before: int, after: int) -> None:
+def test_without_requests_nothing_is_judged(before: int, after: int) -> None:
     """An arm of which no request ended by itself; never a pass."""
     cells = [Totals(np.zeros(1), np.array([float(count)])) for count in (before, after)]
 
@@ -90,7 +90,7 @@ def test_an_absolute_limit_on_failures(failed: Sequence[float], state: FindingSt
     found = error_finding(rule, excess_of([_cell([9] * 10, 100)], [_cell(failed, 100)], 0.05), 0.05)
 
     assert (found.state, found.slo) == (state, 0.01)
-    assert "(allowed: 1 %)" in found.reason
+    same_text(f"an absolute limit, {sum(failed)} failed", found.reason)
 
 
 def _ten(silent: int = 0, count: int | None = None) -> ToldCount:
@@ -136,7 +136,7 @@ def test_more_failures_never_improve_the_finding(baseline: list[int], rate: int,
     ],
 )
 def test_counts_of_the_engines(told: PerArm[ToldCount], state: FindingState, required: bool) -> None:
-    """None more than the baseline; not known of an arm is no pass; told in no block of either arm is not asked for."""
+    """None more than without speculation; not known of an arm is no pass; told in no block of either arm is not asked for."""
     found = count_finding(OOM, told)
 
     assert (found.state, found.required) == (state, required)
@@ -158,41 +158,22 @@ def test_memory_that_ran_out_in_one_arm_is_told_with_its_count() -> None:
     found = count_finding(OOM, PerArm(_ten(10), _ten(count=2)))
 
     assert (found.state, found.required) == ("NODATA", True)
-    assert found.reason == (
-        "Over the run the number of times that memory ran out was at least 2 with speculation; the baseline's engine does not"
-        " tell it, so the arms cannot be compared in it."
-    )
+    same_text("memory: no baseline", found.reason)
 
 
 @pytest.mark.parametrize(
-    ("told", "reason"),
+    ("name", "told"),
     [
-        (PerArm(_ten(10), _ten(10)), "Neither engine tells the number of times that memory ran out."),
-        (
-            PerArm(_ten(1), _ten(2)),
-            "The baseline's engine was silent in 1 of 10 blocks and the speculative one in 2 of 10 about the number of times that"
-            " memory ran out, so the arms cannot be compared in it.",
-        ),
-        (
-            PerArm(_ten(count=0), _ten(1)),
-            "The speculative engine was silent in 1 of 10 blocks about the number of times that memory ran out, so the arms"
-            " cannot be compared in it.",
-        ),
-        (
-            PerArm(_ten(1), _ten(count=2)),
-            "Over the run the number of times that memory ran out was at least 2 with speculation; the baseline's engine was"
-            " silent in 1 of 10 blocks about it, so the arms cannot be compared in it.",
-        ),
-        (
-            PerArm(_ten(count=0), _ten(1, count=2)),
-            "Over the run the number of times that memory ran out was at least 2 with speculation and 0 without (allowed: no"
-            " more than without).",
-        ),
+        ("silence: both in all", PerArm(_ten(10), _ten(10))),
+        ("silence: both in some", PerArm(_ten(1), _ten(2))),
+        ("silence: speculative", PerArm(_ten(count=0), _ten(1))),
+        ("silence: baseline", PerArm(_ten(1), _ten(count=2))),
+        ("silence: harm all the same", PerArm(_ten(count=0), _ten(1, count=2))),
     ],
 )
-def test_silence_is_told_as_it_was(told: PerArm[ToldCount], reason: str) -> None:
+def test_silence_is_told_as_it_was(name: str, told: PerArm[ToldCount]) -> None:
     """An engine that missed a block is not said to tell nothing."""
-    assert count_finding(OOM, told).reason == reason
+    same_text(name, count_finding(OOM, told).reason)
 
 
 def test_what_is_asked_of_some_loads_says_so() -> None:
@@ -203,8 +184,8 @@ def test_what_is_asked_of_some_loads_says_so() -> None:
     failed = error_finding(rule, excess_of([_cell([0] * 4, 50)], [_cell([0] * 4, 50)], 0.05), 0.05)
     memory = count_finding(replace(OOM, cells=(16.0,), bins=("edit",)), told)
 
-    assert failed.reason.startswith("Over the run at loads of 4, 16: 0 of 200 (0 %) requests failed with speculation")
-    assert memory.reason.startswith("Over the run at loads of 16 in edit: the number of times that memory ran out was 0")
+    same_text("some loads: failures", failed.reason)
+    same_text("some loads: memory", memory.reason)
 
 
 def _blocks(counts: Sequence[int | None], arm: ArmName) -> tuple[Block, ...]:
@@ -220,7 +201,7 @@ def _blocks(counts: Sequence[int | None], arm: ArmName) -> tuple[Block, ...]:
         ((0, 0), (0, 0), (0, 0), "PASS"),
         ((0, 0), (1, 2), (0, 3), "FAIL"),
         ((0, 0), (None, 2), (0, 2), "FAIL"),  # at least two, and the baseline none
-        ((2, 0), (None, 2), (2, None), "NODATA"),  # perhaps more than the baseline, perhaps not
+        ((2, 0), (None, 2), (2, None), "NODATA"),  # perhaps more than without speculation, perhaps not
         ((None, 0), (1, 1), (None, 2), "NODATA"),
         ((None, None), (None, 2), (None, 2), "NODATA"),  # failed answers told of two, and the baseline's of nothing
         ((None, None), (None, 0), (None, None), "NODATA"),

@@ -5,6 +5,9 @@ from dataclasses import replace
 
 import pytest
 
+from specbench.analysis.limiting_factors import limiting_factors
+from specbench.explain.notes import demonstration, limiting_factor
+from specbench.explain.reader_questions import reader_questions
 from specbench.model.result import Result, VerdictWord
 from specbench.report.formats.html import html, sentence, shell
 from tests.support.page import Page
@@ -50,15 +53,10 @@ def test_the_verdict_and_its_reasons_come_first(pages: dict[str, Page], verdict:
 def test_six_questions_have_their_answers(pages: dict[str, Page]) -> None:
     """What a reader wants to know stands on the page in words."""
     text = pages["CAPPED"].text
-    for said in (
-        "Enable it? A demonstration, no decision about a real server. Not yet: first confirm the cap of 4 streams",
-        "For which traffic? The mix as tested",
-        "Up to what load? Up to 4 streams",
-        "How sure? 95 % sure: TPOT p50 below ×0.464",
-        "What would make us surer? A run up to the cap",
-        "What does it cost? TTFT p95 +2 % (within its limit) at 1 stream; money: 28 % to 55 % less a token",
-    ):
-        assert said in text
+    found = reader_questions(capped())
+    assert len(found) == 6
+    for answer in found:
+        assert f"{answer.question} {answer.short}" in text
 
 
 @pytest.mark.parametrize("name", ALL)
@@ -102,9 +100,9 @@ def test_virtual_times_and_a_partial_run_are_said_plainly() -> None:
     """Both stand above the answers; an engine that is real says nothing of virtual times."""
     result = capped()
     text = Page(html(replace(result, run=replace(result.run, partial=True)))).text
-    assert text.index("This run is partial") < text.index("For which traffic?")
-    assert text.index("A demonstration: both arms run the embedded engine") < text.index("This run is partial")
-    assert text.index("Times are virtual") < text.index("For which traffic?")
+    second_question = text.index(reader_questions(result)[1].question)
+    assert text.index(demonstration(result)) < text.index("This run is partial") < second_question
+    assert text.index("Times are virtual") < second_question
     arms = replace(
         result.endpoints,
         baseline=replace(result.endpoints.baseline, engine="vllm"),
@@ -123,8 +121,9 @@ def test_overruns_of_the_engine_and_differences_of_the_arms_are_shown(pages: dic
 
 def test_what_held_speculation_back_is_named_with_its_cell(pages: dict[str, Page]) -> None:
     """The explanation stands beside the factors, and leads to the cell."""
-    said = "A step costs more than it brings 16 streams : A step brought 3.20 tokens where 4.19 were needed to break even."
-    assert said in pages["CAPPED"].text
+    (found,) = limiting_factors(ALL["CAPPED"])
+    title, evidence = limiting_factor(found.code, found.figures)
+    assert f"{title} 16 streams : {evidence}" in pages["CAPPED"].text
     assert "What held speculation back" not in pages["PROMOTE"].text
 
 

@@ -5,6 +5,8 @@ from dataclasses import replace
 
 import pytest
 
+from specbench.explain.reader_questions import reader_questions
+from specbench.explain.verdict import headline
 from specbench.model.result import Result
 from specbench.report.formats.markdown import comment, literal, markdown
 from tests.support.results import capped, hold, hostile, large, reason, twice_judged
@@ -13,13 +15,9 @@ from tests.support.results import capped, hold, hostile, large, reason, twice_ju
 def test_the_summary_says_verdict_reasons_answers_and_cells() -> None:
     """The first lines carry the decision, and the table has a row per cell."""
     lines = markdown(capped()).splitlines()
-    assert lines[:3] == [
-        "## specbench: CAPPED",
-        "",
-        "**Not yet: first confirm the cap of 4 streams, then switch on up to it and no further**",
-    ]
-    load = next(line for line in lines if line.startswith("| Up to what load? | **Up to 4 streams** | "))
-    assert "Tested and passed: 1 stream, 4 streams. Above the cap: 16 streams, harm shown. " in load
+    assert lines[:3] == ["## specbench: CAPPED", "", f"**{headline(capped())}**"]
+    found = reader_questions(capped())[2]
+    load = next(line for line in lines if line.startswith(f"| {found.question} | **{found.short}** | {literal(found.text)}"))
     assert "<code>specbench run code.yaml --profile standard --up-to 4</code> |" in lines[lines.index(load) - 2]
     assert "| 16 streams | 1.31 (1.26–1.36) | 1.31 (1.26–1.36) | 1.22 (1.17–1.27) | 0.76 (0.73–0.79) | 3.40 | ✗ FAIL |" in lines
 

@@ -6,6 +6,7 @@ import pytest
 
 from specbench.model.result import Result, VerdictWord
 from specbench.report.formats.text import text
+from tests.support.goldens import same_text
 from tests.support.result_parts import a_cell
 from tests.support.results import a_result, capped, every_verdict, hold, hostile, invalid, large, reason, sliced
 
@@ -45,8 +46,8 @@ def test_a_cell_is_one_row_of_ratios() -> None:
 
 def test_what_is_not_known_says_why() -> None:
     """A figure that could not be had is n/a in the table, with its reason below it."""
-    said = text(hold())
-    assert "no figure at 4 streams, TTFT p95: no request of the speculative arm succeeded" in said
+    said = [line.strip() for line in text(hold()).splitlines()]
+    same_text("no figure", *(line for line in said if line.startswith("no figure")))
 
 
 def test_a_run_without_cells_is_told_without_a_table() -> None:
