@@ -12,6 +12,8 @@ from typing import Any
 import httpx
 import pytest
 
+from specbench.explain.labels import FACT_STATES
+
 pytestmark = [pytest.mark.slow, pytest.mark.beside]
 SHORT = ["--set", "matrix={concurrency: [2], pairs: 2, block: {min_requests: 6, min_s: 1, max_s: 6}}", "--profile", "smoke"]
 
@@ -43,7 +45,7 @@ def test_unequal_arms_are_refused_before_load(tmp_path: Path, setting: str, fact
     assert result["endpoints"]["baseline"]["facts"][fact] != result["endpoints"]["speculative"]["facts"][fact]
     assert (tmp_path / "run" / "requests.jsonl").read_bytes() == b""
     table = said[said.index("The arms side by side") : said.index("No cell was measured")]
-    assert table.index("must be equal, and is not:") < table.index(fact.replace("_", " ")) < table.index("equal:\n    ")
+    assert table.index(FACT_STATES["differs"]) < table.index(fact.replace("_", " ")) < table.index("equal:\n    ")
     assert max(map(len, said.splitlines()[:-1])) <= 80
 
 

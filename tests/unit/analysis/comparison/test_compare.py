@@ -192,12 +192,13 @@ def test_a_percentile_that_hangs_on_one_pair_has_no_interval() -> None:
 
 
 def test_one_pair_gives_a_ratio_and_no_interval() -> None:
-    """A single pair shows no spread; the comparison says that this is why there is no interval."""
+    """One pair has no spread; the comparison says that this is why there is no interval."""
     found = compare(METRICS["tpot_p50"], _arm("baseline", [[10, 11]]), _arm("speculative", [[5, 6]]))
 
     assert found.ratio == pytest.approx(5.5 / 10.5)
     assert (found.se_log, found.ci_low, found.df) == (None, None, None)
-    assert found.reason == "a single pair shows no spread to judge by"
+    assert found.reason is not None
+    same_text("one pair", found.reason)
 
 
 @pytest.mark.parametrize(("requests", "low"), [(19, True), (20, False)])
@@ -214,7 +215,9 @@ def test_too_few_is_told_apart_from_none() -> None:
 
     found = compare(METRICS["tpot_p95"], nothing, nothing)
 
-    assert (found.low_n, found.reason) == (False, "both arms: nothing was measured inside the steady window")
+    assert found.low_n is False
+    assert found.reason is not None
+    same_text("no sample", found.reason)
 
 
 def test_the_number_behind_a_value_counts_what_was_sampled() -> None:
@@ -392,7 +395,8 @@ def test_acceptance_has_a_value_in_the_arm_that_speculates_only() -> None:
     assert found["acceptance_length"].value.baseline is None
     assert found["acceptance_length"].value.speculative == pytest.approx(3.2)
     assert found["alpha"].value.speculative == pytest.approx(22 / 29)
-    assert found["acceptance_length"].reason == ("baseline: no counts, and every step brought one token: no sign of speculation")
+    assert found["acceptance_length"].reason is not None
+    same_text("acceptance of one arm", found["acceptance_length"].reason)
 
 
 def test_the_sign_flip_check_counts_harm_in_the_metrics_direction() -> None:

@@ -9,6 +9,7 @@ from specbench.analysis.metrics.acceptance import acceptance_length, acceptance_
 from specbench.analysis.metrics.speculation_counts import PER_REQUEST
 from specbench.analysis.stats.paired import t_quantile
 from specbench.model.records import RequestRecord, SpeculationCounts
+from tests.support.goldens import same_text
 from tests.support.records import a_record, blocks_of
 
 
@@ -76,7 +77,8 @@ def test_counts_per_position_that_miss_some_requests_give_no_alpha() -> None:
     summary = acceptance_of(blocks_of("speculative", [requests]))
 
     assert (summary.length, summary.alpha, summary.per_position) == (3.0, None, None)
-    assert summary.reason == "alpha is not known: counts per position do not add up to the accepted tokens"
+    assert summary.reason is not None
+    same_text("positions of some requests", summary.reason)
 
 
 def test_drafts_of_very_uneven_length_have_no_alpha() -> None:
@@ -84,7 +86,8 @@ def test_drafts_of_very_uneven_length_have_no_alpha() -> None:
     summary = acceptance_of(blocks_of("speculative", [[_request(_counted(10, 20, 15, (8, 4, 2, 1)))]]))
 
     assert summary.alpha is None
-    assert summary.reason == "alpha is not known: drafts differ in length"
+    assert summary.reason is not None
+    same_text("drafts of uneven length", summary.reason)
 
 
 def test_a_few_short_drafts_leave_alpha_known() -> None:

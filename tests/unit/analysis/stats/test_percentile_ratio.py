@@ -99,7 +99,7 @@ def test_too_few_slow_requests_leave_no_interval() -> None:
 
 
 def test_failed_requests_lie_beyond_every_ratio() -> None:
-    """With 6 % failures in one arm its percentile lies beyond every measured time: there is no upper end."""
+    """With 6 % failures in one arm its percentile is above all times that were measured: there is no upper end."""
     speculative = np.where(np.arange(400) % 17 == 3, inf, _times(7))
 
     assert log_ratio_ends(_shares(_times(8), speculative), 0.95, 0.0, REACH) is None
