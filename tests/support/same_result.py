@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 # Fields that were renamed, the old name first. Both files are compared under the new names.
-RENAMED: dict[str, str] = {}
+RENAMED = {"min_concurrency": "low", "max_concurrency": "high", "course": "block_series"}
 # Fields that hold sentences; `notes` of the whole result are sentences, those of a finding are codes.
 TEXTS = {"message", "reason", "definition", "method"}
 
