@@ -24,9 +24,10 @@ from specbench.errors import ScenarioError
 _DECIDING = (
     "analysis",
     "model",
-    "spreads.py",
-    *(f"engine/{name}.py" for name in ("scheduler", "kv", "roofline", "steptime", "setup")),
-    *(f"calibrate/{name}.py" for name in ("simulators", "facts", "verdicts", "contrasts", "faults", "engine_clock", "sockets")),
+    "plan/variance.py",
+    *(f"engine/{name}.py" for name in ("core/scheduler", "core/kv", "core/setup", "timing/roofline")),
+    *(f"calibrate/{name}.py" for name in ("simulators", "synthetic_runs", "whole_runs", "single_comparisons", "faults")),
+    *(f"calibrate/{name}.py" for name in ("engine_simulation", "live_runs")),
 )
 
 

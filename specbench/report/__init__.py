@@ -26,21 +26,21 @@ class Format:
 
     def of(self, result: Result) -> str | bytes:
         """The result in this format."""
-        made: Callable[[Result], str | bytes] = getattr(import_module(f"specbench.report.{self.module}"), self.function)
+        made: Callable[[Result], str | bytes] = getattr(import_module(f"specbench.report.formats.{self.module}"), self.function)
         return made(result)
 
 
 FORMATS: dict[str, Format] = {
     "html": Format("html", "html", REPORT),
     "text": Format("text", "text", None),
-    "json": Format("result_file", "result_json", None),
+    "json": Format("result_json", "result_json", None),
     "markdown": Format("markdown", "markdown", None),
     "comment": Format("markdown", "comment", None),
     "annotations": Format("github", "annotations", None),
     "outputs": Format("github", "outputs", None),
     "junit": Format("junit", "junit", "junit.xml"),
-    "prometheus": Format("exposition", "prometheus", "specbench.prom"),
-    "gitlab": Format("exposition", "gitlab", "metrics.txt"),
+    "prometheus": Format("prometheus", "prometheus", "specbench.prom"),
+    "gitlab": Format("prometheus", "gitlab", "metrics.txt"),
     "badge": Format("badge", "badge", "badge.json"),
     "policy": Format("policy", "policy", None),
 }
