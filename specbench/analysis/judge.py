@@ -12,8 +12,8 @@ from specbench.analysis.hosts.previous_run_checks import deciding
 from specbench.analysis.integrity.checks import cell_checks, run_checks, steadiness
 from specbench.analysis.notes import run_notes
 from specbench.analysis.run_description import config_of, endpoint_of, run_info
+from specbench.analysis.shown import course_of, timelines_of
 from specbench.analysis.theory import theory_of
-from specbench.analysis.timeline import course_of, timelines_of
 from specbench.analysis.verdict.guardrail_cases import applies, benefit_of, run_findings
 from specbench.analysis.verdict.interim import alpha_now
 from specbench.analysis.verdict.safety import count_finding, error_finding, excess_of, reported_counts

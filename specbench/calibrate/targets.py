@@ -1,16 +1,98 @@
-"""What the campaigns must show, target by target, and whether they do.
+"""What the campaigns must show, target by target, and whether they do: a row is a share with its exact interval, held against
+what was asked.
 
-Nothing is simulated here, and nothing is written: a row (`rows.py`) is words and a state. Thresholds are targets, not results.
+Nothing is simulated here, and nothing is written: a row is words and a state. Thresholds are targets, not results.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from statistics import fmean, median
+from typing import Literal
 
+from specbench.analysis.stats.rates import share_upper_bound
 from specbench.calibrate.campaigns import FULL_BLOCK, SHORTER_BLOCKS, SHORTER_SCENE, covering
 from specbench.calibrate.faults import FAULTS
 from specbench.calibrate.single_comparisons import COVERED, GUARDED, NEED_GRID, SCENARIOS
-from specbench.calibrate.target_rows import ErrorRate, Event, State, TargetRow, at_least, at_most, percent, share_of, shown
 from specbench.calibrate.whole_runs import PAIRS, Outcome
+from specbench.explain.numbers import tenths
+
+State = Literal["met", "missed", "not built", "not run", "shown"]
+Event = Callable[[Outcome], bool]
+
+
+@dataclass(frozen=True, slots=True)
+class TargetRow:
+    """One target: what was asked, of how many runs, what came out, and whether that meets it."""
+
+    id: str
+    claim: str
+    asked: str
+    runs: int
+    found: str
+    state: State
+
+
+@dataclass(frozen=True, slots=True)
+class ErrorRate:
+    """`hits` of `runs`, with the exact interval of 95 % (Clopper and Pearson 1934)."""
+
+    hits: int
+    runs: int
+
+    @property
+    def value(self) -> float:
+        """The share itself."""
+        return self.hits / self.runs
+
+    @property
+    def low(self) -> float:
+        """The lower end."""
+        return 1.0 - ErrorRate(self.runs - self.hits, self.runs).high
+
+    @property
+    def high(self) -> float:
+        """The upper end."""
+        bound = share_upper_bound(self.hits, self.runs, 0.025)
+        assert bound is not None
+        return bound
+
+    def __str__(self) -> str:
+        return f"{self.hits} of {self.runs}: {percent(self.value)} ({percent(self.low)} to {percent(self.high)})"
+
+
+def percent(share: float) -> str:
+    """The share in percent, one decimal where it is not whole."""
+    return tenths(share).replace(".0 %", " %")
+
+
+def share_of(outcomes: Sequence[Outcome], event: Event) -> ErrorRate | None:
+    """How often the event was seen; None where nothing was run."""
+    return ErrorRate(sum(1 for outcome in outcomes if event(outcome)), len(outcomes)) if outcomes else None
+
+
+def at_most(id: str, claim: str, share: ErrorRate | None, limit: float, upper: float | None = None) -> TargetRow:
+    """A row that is met where the share is at most `limit`, and the upper end of its interval at most `upper` if one is asked."""
+    asked = f"at most {percent(limit)}" + (f", upper end at most {percent(upper)}" if upper is not None else "")
+    if share is None:
+        return TargetRow(id, claim, asked, 0, "", "not run")
+    met = share.value <= limit and (upper is None or share.high <= upper)
+    return TargetRow(id, claim, asked, share.runs, str(share), "met" if met else "missed")
+
+
+def at_least(id: str, claim: str, share: ErrorRate | None, limit: float) -> TargetRow:
+    """A row that is met where the share is at least `limit`."""
+    asked = f"at least {percent(limit)}"
+    if share is None:
+        return TargetRow(id, claim, asked, 0, "", "not run")
+    return TargetRow(id, claim, asked, share.runs, str(share), "met" if share.value >= limit else "missed")
+
+
+def shown(id: str, claim: str, share: ErrorRate | None) -> TargetRow:
+    """A row without a target."""
+    if share is None:
+        return TargetRow(id, claim, "shown", 0, "", "not run")
+    return TargetRow(id, claim, "shown", share.runs, str(share), "shown")
+
 
 Outcomes = Mapping[str, Sequence[Outcome]]
 COVERAGE_SCENES = (*((name, FULL_BLOCK) for name in SCENARIOS), *((SHORTER_SCENE, steps) for steps in SHORTER_BLOCKS))

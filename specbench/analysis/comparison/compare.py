@@ -15,8 +15,7 @@ from specbench.analysis.comparison.arm_statistics import ArmSamples
 from specbench.analysis.comparison.methods import ArmContrast, alone, by_pairs, by_value, p_of_failures, pooled
 from specbench.analysis.metrics.acceptance import acceptance_of
 from specbench.analysis.metrics.registry import SOURCES
-from specbench.analysis.stats.holm import finite_exp
-from specbench.analysis.stats.paired import Estimate, sign_flip_p
+from specbench.analysis.stats.paired import Estimate, finite_exp, sign_flip_p
 from specbench.analysis.stats.quantile import design_effect
 from specbench.explain.absences import NO_SAMPLE, NO_SPREAD, NO_SUCCESS, ONE_PAIR, OPEN_END, of_arms
 from specbench.model.metrics import METRICS, Metric

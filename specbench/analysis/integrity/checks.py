@@ -24,7 +24,7 @@ from specbench.analysis.integrity.generator import (
     sends_in_time,
 )
 from specbench.analysis.integrity.workload import Drift, excess_checks, pairs_present, same_prompts
-from specbench.analysis.stats.holm import holm
+from specbench.analysis.stats.multiplicity import holm
 from specbench.explain.integrity import steady
 from specbench.model.records import RunData
 from specbench.model.result import IntegrityCheck, PerArm
