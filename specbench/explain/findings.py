@@ -58,12 +58,7 @@ def benefit_reason(finding: Finding, comparison: Comparison, setting: FindingCon
         return f"{seen}; the true figure is no {least} than {end} with {confidence}, so no such gain is there."
     if "pairs_missing" in finding.notes:
         return f"{seen}, but {_few_pairs(comparison, setting)}, so the gain is not shown."
-    needs = (
-        f"even {BUDGET_PAIRS} pairs of blocks would not settle it"
-        if finding.pairs_needed is None
-        else f"about {finding.pairs_needed} pairs of blocks in all instead of {setting.pairs} would settle it"
-    )
-    return f"{seen}, but {_still(finding, end, setting)}, so the gain is not shown; {needs}."
+    return f"{seen}, but {_still(finding, end, setting)}, so the gain is not shown; {_pairs_to_settle(finding, setting)}."
 
 
 def _undecidable(subject: str, finding: Finding, comparison: Comparison, withheld: str | None) -> str | None:
@@ -121,9 +116,13 @@ def _needs(finding: Finding, setting: FindingContext) -> str:
     if finding.supported_margin is not None and finding.bound is not None:
         asked = percentage(round(max(finding.bound - 1, finding.margin or 0.0), 3))  # a floor widens the limit
         support = f"the data support a limit of {_rounded_up(finding.supported_margin)}, the limit is {asked}; "
+    return support + _pairs_to_settle(finding, setting)
+
+
+def _pairs_to_settle(finding: Finding, setting: FindingContext) -> str:
     if finding.pairs_needed is None:
-        return f"{support}even {BUDGET_PAIRS} pairs of blocks would not settle it"
-    return f"{support}about {finding.pairs_needed} pairs of blocks in all instead of {setting.pairs} would settle it"
+        return f"even {BUDGET_PAIRS} pairs of blocks would not settle it"
+    return f"about {finding.pairs_needed} pairs of blocks in all instead of {setting.pairs} would settle it"
 
 
 def _rounded_up(margin: float) -> str:
@@ -145,11 +144,7 @@ def _absolute(subject: str, finding: Finding, comparison: Comparison, setting: F
     bound = f"{figure(finding.upper)}{unit}"
     if finding.state == "PASS":
         return f"{seen} {allowed}; the true figure lies {'above' if higher else 'below'} {bound} with {sure(setting.alpha)}."
-    more = (
-        "a longer run is needed"
-        if finding.pairs_needed is None
-        else f"about {finding.pairs_needed} pairs of blocks in all instead of {setting.pairs} would settle it"
-    )
+    more = "a longer run is needed" if finding.pairs_needed is None else _pairs_to_settle(finding, setting)
     return f"{seen} {allowed}, but the true figure may still be {bound} ({sure(setting.alpha)}); {more}."
 
 
