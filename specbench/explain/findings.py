@@ -63,11 +63,13 @@ def benefit_reason(finding: Finding, comparison: Comparison, setting: FindingCon
 
 def _undecidable(subject: str, finding: Finding, comparison: Comparison, withheld: str | None) -> str | None:
     """The sentence of a finding that no test could decide; None where one did."""
+    alone = "fewer than two pairs of blocks say nothing of how much the figure varies"
+    unset = "no limit was set for it" if finding.slo is None and finding.margin is None else "one arm or both gave no values"
     sentences = {
         "withheld": f"{subject} cannot be judged: {withheld}.",
         "low_n": f"{subject} cannot be judged from {_counts(comparison)} values, which are too few for this percentile.",
-        "one_pair": f"{subject} cannot be judged: {_no_spread(comparison)}.",
-        "no_data": f"{subject} has no figure to judge: {_lacking(finding, comparison)}.",
+        "one_pair": f"{subject} cannot be judged: {_why(comparison, alone)}.",
+        "no_data": f"{subject} has no figure to judge: {_why(comparison, unset)}.",
         "constant": f"{subject} did not vary at all between blocks, as no real timing does, so nothing is concluded from it.",
         "unbounded_open": f"{subject} cannot be judged: {_open_failures(comparison)}.",
         "unbounded_both": f"{subject} has no upper end in either arm, as too many requests failed in both, so nothing compares.",
@@ -179,18 +181,8 @@ def _counts(comparison: Comparison) -> str:
     return f"{comparison.n.baseline:,} and {comparison.n.speculative:,}"
 
 
-def _no_spread(comparison: Comparison) -> str:
-    if comparison.reason is not None:
-        return comparison.reason.rstrip(".")
-    return "fewer than two pairs of blocks say nothing of how much the figure varies"
-
-
-def _lacking(finding: Finding, comparison: Comparison) -> str:
-    if comparison.reason is not None:
-        return comparison.reason.rstrip(".")
-    if finding.slo is None and finding.margin is None:
-        return "no limit was set for it"
-    return "one arm or both gave no values"
+def _why(comparison: Comparison, otherwise: str) -> str:
+    return otherwise if comparison.reason is None else comparison.reason.rstrip(".")
 
 
 def limit(found: Finding, unit: str = "") -> str:

@@ -84,20 +84,27 @@ def test_a_block_without_a_window_has_no_rate() -> None:
 TOLD = Telemetry(preemptions=3, queue_time_s_mean=0.25, kv_usage_peak=0.8, memory_bytes_peak=1000, oom_events=1, restarts=0)
 
 
+def told(source: str, columns: CellArrays) -> Totals:
+    """What the metric's row makes of these blocks."""
+    found = SOURCES[source](columns)
+    assert isinstance(found, Totals)
+    return found
+
+
 @pytest.mark.parametrize(
     ("source", "value"),
     [("preemptions", 3.0), ("queue_time", 250.0), ("kv_peak", 0.8), ("memory", 1000.0), ("oom", 1.0), ("restarts", 0.0)],
 )
 def test_what_the_engine_tells_is_passed_on(source: str, value: float) -> None:
     """Gauges and counters of a block are its values, times in milliseconds; a told 0 is 0."""
-    assert SOURCES[source](one_block(a_record([1.0]), telemetry=TOLD)).by_unit().tolist() == [value]
+    assert told(source, one_block(a_record([1.0]), telemetry=TOLD)).by_unit().tolist() == [value]
 
 
 @pytest.mark.parametrize("source", ["preemptions", "queue_time", "kv_peak", "memory", "oom", "restarts"])
 def test_what_the_engine_does_not_tell_is_absent_with_a_reason(source: str) -> None:
     """Silence is not 0, and the reason is the scraper's own where it gave one."""
-    silent = SOURCES[source](one_block(a_record([1.0]), telemetry=Telemetry()))
-    bins = SOURCES[source](select_bin(one_block(a_record([1.0]), telemetry=TOLD), "short", "greedy"))
+    silent = told(source, one_block(a_record([1.0]), telemetry=Telemetry()))
+    bins = told(source, select_bin(one_block(a_record([1.0]), telemetry=TOLD), "short", "greedy"))
 
     assert np.isnan(silent.by_unit()).all()
     assert silent.reason == "the engine does not tell it"
@@ -108,4 +115,4 @@ def test_the_reason_of_absence_is_the_one_that_was_noted() -> None:
     """M-05: '501 without --metrics' reaches the reader, without the word for scripts."""
     telemetry = Telemetry(absent={"kv_usage_peak": "http_501: the metrics page is switched off"})
 
-    assert SOURCES["kv_peak"](blocks_of("baseline", [[], []], telemetry)).reason == "the metrics page is switched off"
+    assert told("kv_peak", blocks_of("baseline", [[], []], telemetry)).reason == "the metrics page is switched off"
