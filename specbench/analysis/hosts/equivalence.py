@@ -43,7 +43,7 @@ def place_of_run(manifest: Manifest, findings: Sequence[Finding]) -> HostEquival
     """Whether place can explain a difference: no where the arms share one, or where one cited run shows the two alike.
 
     Args:
-        findings: This run's own, those that decide it (`citation.deciding`); a cited run with the arms exchanged is read
+        findings: This run's own, those that decide it (`deciding`); a cited run with the arms exchanged is read
             together with them.
     """
     doubts = [(run, why_not_equivalent(run, findings, manifest.cells)) for run in manifest.previous_runs]

@@ -3,7 +3,8 @@
 import numpy as np
 import pytest
 
-from specbench.analysis.arrays.cell_arrays import select_bin
+from specbench.analysis.arrays.cell_arrays import CellArrays, select_bin
+from specbench.analysis.arrays.samples import Totals
 from specbench.analysis.metrics.registry import SOURCES
 from specbench.analysis.metrics.throughput import completed_rps, error_rate, output_length, output_tps
 from specbench.model.records import Telemetry
