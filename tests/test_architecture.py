@@ -23,6 +23,7 @@ TWICE = {
     "notes.py": "notes found, and in words",
     "previous_runs.py": "earlier runs as values, and read",
     "safety.py": "safety judged, and in words",
+    "shown.py": "what is drawn as values, and computed",
     "verdict.py": "the verdict found, and in words",
 }
 # Modules that may be longer, each with the reason.

@@ -18,8 +18,8 @@ from specbench.analysis.comparison.exclusions import unlike_tokens
 from specbench.analysis.integrity.workload import Drift, drift_of
 from specbench.analysis.metrics.acceptance import acceptance_length, acceptance_of
 from specbench.analysis.metrics.acceptance import alpha as alpha_of
-from specbench.analysis.metrics.distributions import distributions_of
 from specbench.analysis.metrics.throughput import error_rate
+from specbench.analysis.shown import distributions_of
 from specbench.analysis.stats.paired import Estimate, trend
 from specbench.analysis.theory import factors_of
 from specbench.model.records import Block, RequestRecord

@@ -12,16 +12,16 @@ from specbench.analysis.hosts.previous_run_checks import deciding
 from specbench.analysis.integrity.checks import cell_checks, run_checks, steadiness
 from specbench.analysis.notes import run_notes
 from specbench.analysis.run_description import config_of, endpoint_of, run_info
+from specbench.analysis.shown import course_of, timelines_of
 from specbench.analysis.theory import theory_of
-from specbench.analysis.timeline import course_of, timelines_of
-from specbench.analysis.verdict.guardrail_cases import applies, benefit_of, run_findings
+from specbench.analysis.verdict.guardrail_cases import benefit_of, run_findings
 from specbench.analysis.verdict.interim import alpha_now
 from specbench.analysis.verdict.safety import count_finding, error_finding, excess_of, reported_counts
 from specbench.analysis.verdict.verdict import verdict_of
 from specbench.errors import ExitCode
 from specbench.explain.phrases import place_of
 from specbench.model.cell_assessment import CellAssessment, RunConditions, state_of
-from specbench.model.guardrails import RUN_WIDE
+from specbench.model.guardrails import RUN_WIDE, asked_of
 from specbench.model.records import RunData
 from specbench.model.result import CellCoordinates, CellResult, Finding, IntegrityCheck, PerArm, Result
 from specbench.model.scenario import Scenario
@@ -151,7 +151,7 @@ def _safety(evidence: RunData, cells: Sequence[CellMetrics], alpha: float) -> tu
     """The run-wide findings, over the required cells that each guardrail is asked of."""
     found = []
     for guardrail in evidence.manifest.scenario.guardrails:
-        asked = [cell for cell in cells if cell.evidence.required and applies(guardrail, cell)]
+        asked = [cell for cell in cells if cell.evidence.required and asked_of(guardrail, cell.evidence.cell)]
         if guardrail.metric == "error_rate":
             excess = excess_of([cell.errors.baseline for cell in asked], [cell.errors.speculative for cell in asked], alpha)
             found.append(error_finding(guardrail, excess, alpha))

@@ -7,7 +7,7 @@ import math
 from collections.abc import Sequence
 
 from specbench.analysis.cell_metrics import CellMetrics
-from specbench.analysis.stats.holm import holm
+from specbench.analysis.stats.alpha_spending import holm
 from specbench.analysis.stats.paired import Estimate
 from specbench.analysis.theory import gain_ends
 from specbench.explain import notes

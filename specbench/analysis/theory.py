@@ -1,17 +1,24 @@
-"""Why TPOT moved, and what acceptance and draft cost predict: tokens per round, speed-up, the best depth, where the gain ends.
+"""Why TPOT moved, and what acceptance and draft cost predict: tokens per round, speed-up, the best depth, where the gain ends;
+and what held speculation back in a cell, recognised from its numbers.
 
 The factors are measured. The model is to be set beside them: it takes each drafted token as accepted independently with
-probability alpha. Nothing here may decide a verdict. Source throughout: Leviathan, Kalman and Matias 2022, arXiv 2211.17192,
-section 3; Chen et al. 2023, arXiv 2302.01318.
+probability alpha. Nothing here may decide a verdict, no sentence may be made. Source throughout: Leviathan, Kalman and Matias
+2022, arXiv 2211.17192, section 3; Chen et al. 2023, arXiv 2302.01318.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from itertools import pairwise
 from math import exp, log
 
-from specbench.model.result import AcceptanceSummary, Comparison, Factors, PerArm
+from specbench.model import queries
+from specbench.model.guardrails import FULL_KV, LOW_ALPHA
+from specbench.model.result import AcceptanceSummary, CellResult, Comparison, Factors, PerArm, Result
 
 DEEPEST = 16
+PREFILL_SHARE = 0.5  # of the whole answer's time, before its first token: decode can shorten only what is left
+SATURATED = 1.1  # a larger batch that brings less than this times the tokens is no gain any more
+SLOWER = 1.0
 
 
 def expected_tokens(alpha: float, gamma: int) -> float:
@@ -109,24 +116,76 @@ def theory_of(acceptance: AcceptanceSummary, factors: Factors, gamma: int | None
     """
     depth = gamma or (len(acceptance.per_position) if acceptance.per_position else None)
     alpha, ratio = acceptance.alpha, factors.step_ratio
-    told: dict[str, float | None] = {
+    tokens = expected_tokens(alpha, depth) if depth and alpha is not None else None
+    cost = (ratio - 1) / depth if depth and ratio is not None else None
+    spent = None if cost is None else max(cost, 0.0)  # a step that came out shorter than the baseline's is noise, not a gift
+    best = None if alpha is None or spent is None else best_gamma(alpha, spent)
+    return {
         "gamma": None if depth is None else float(depth),
         "alpha": alpha,
-        "expected_tokens_per_round": None,
+        "expected_tokens_per_round": tokens,
         "measured_tokens_per_round": acceptance.length,
-        "effective_draft_cost": None,
-        "expected_speed_up": None,
+        "effective_draft_cost": cost,
+        "expected_speed_up": None if tokens is None or ratio is None else tokens / ratio,
         "measured_speed_up": None if not factors.tpot_ratio else 1 / factors.tpot_ratio,
-        "best_gamma": None,
-        "speed_up_at_best_gamma": None,
+        "best_gamma": None if best is None else float(best),
+        "speed_up_at_best_gamma": None if alpha is None or spent is None or best is None else speed_up(alpha, best, spent),
     }
-    if depth and ratio is not None:
-        told["effective_draft_cost"] = (ratio - 1) / depth
-    if depth and alpha is not None:
-        told["expected_tokens_per_round"] = expected_tokens(alpha, depth)
-    if depth and alpha is not None and ratio is not None:
-        cost = max((ratio - 1) / depth, 0.0)  # a step that came out shorter than the baseline's is noise, not a gift
-        best = best_gamma(alpha, cost)
-        told["expected_speed_up"] = expected_tokens(alpha, depth) / ratio
-        told["best_gamma"], told["speed_up_at_best_gamma"] = float(best), speed_up(alpha, best, cost)
-    return told
+
+
+@dataclass(frozen=True, slots=True)
+class LimitingFactor:
+    """One thing that held speculation back in one cell, with the figures that show it, in the order of its sentence."""
+
+    cell: str
+    code: str
+    figures: tuple[float, ...]
+
+
+def limiting_factors(result: Result) -> tuple[LimitingFactor, ...]:
+    """What held speculation back, cell by cell in the result's order; empty where nothing did.
+
+    The cases are those that any guide to speculative decoding warns of: prefill dominates, acceptance is low, the server is
+    saturated by batching, the KV cache has little room, or verifying simply costs more than it brings.
+    """
+    return tuple(LimitingFactor(cell.id, code, figures) for cell in result.cells for code, figures in _limits(result, cell))
+
+
+def _limits(result: Result, cell: CellResult) -> Iterator[tuple[str, tuple[float, ...]]]:
+    first, whole, alpha = _value(cell, "ttft_p50").baseline, _value(cell, "e2e_p50").baseline, cell.acceptance.alpha
+    if first is not None and whole and first / whole >= PREFILL_SHARE:
+        yield "prefill", (first / whole,)
+    if alpha is not None and alpha < LOW_ALPHA:
+        yield "acceptance", (alpha,)
+    yield from _saturated(result, cell)
+    peak, put_back = _value(cell, "kv_peak").speculative, _value(cell, "preemptions")
+    if peak is not None and peak >= FULL_KV:
+        yield "kv_full", (peak,)
+    elif put_back.speculative is not None and put_back.baseline is not None and put_back.speculative > put_back.baseline:
+        yield "put_back", (put_back.speculative, put_back.baseline)
+    factors, tokens = cell.factors, cell.factors.tokens_per_step.speculative
+    slower = factors.tpot_ratio is not None and factors.tpot_ratio > SLOWER
+    if slower and factors.break_even is not None and tokens is not None and tokens < factors.break_even:
+        yield "step_cost", (tokens, factors.break_even)
+
+
+def _saturated(result: Result, cell: CellResult) -> Iterator[tuple[str, tuple[float, ...]]]:
+    """The baseline's throughput hardly grew from the next lower load to this one."""
+    load, tps = cell.axes.concurrency, _value(cell, "output_tps").baseline
+    if load is None or tps is None:
+        return
+    lower = [
+        (one.axes.concurrency, below)
+        for one in result.cells
+        if (one.axes.bin, one.axes.sampling) == (cell.axes.bin, cell.axes.sampling)
+        and one.axes.concurrency is not None
+        and one.axes.concurrency < load
+        and (below := _value(one, "output_tps").baseline)
+    ]
+    if lower and tps / max(lower)[1] < SATURATED:
+        yield "saturated", (tps / max(lower)[1], max(lower)[0])
+
+
+def _value(cell: CellResult, metric: str) -> PerArm[float | None]:
+    found = queries.comparison(cell, metric)
+    return PerArm(None, None) if found is None else found.value

@@ -26,13 +26,8 @@ _DECIDING = (
     "model",
     "plan/variance.py",
     *(f"engine/{name}.py" for name in ("core/scheduler", "core/kv", "core/setup", "timing/roofline")),
-    *(
-        f"calibrate/{name}.py"
-        for name in (
-            *("simulators", "synthetic_runs", "whole_runs", "single_comparisons"),
-            *("faults", "engine_simulation", "live_runs"),
-        )
-    ),
+    *(f"calibrate/{name}.py" for name in ("simulators", "synthetic_runs", "whole_runs", "single_comparisons", "faults")),
+    *(f"calibrate/{name}.py" for name in ("engine_simulation", "live_runs")),
 )
 
 

@@ -8,60 +8,35 @@ from dataclasses import replace
 
 import numpy as np
 
-from specbench.arms.arms import bare_arm
 from specbench.calibrate.simulators import Streams
-from specbench.model.guardrails import effective_guardrails
 from specbench.model.records import Block, Cell, Endpoint, GeneratorHealth, Manifest, RequestRecord, RunData
 from specbench.model.result import PerArm
-from specbench.model.scenario import ARMS, ArmName, Bin, BlockSize, Matrix, Sampling, Scenario, Success, Workload
+from specbench.model.scenario import ARMS, ArmName, Scenario
+from specbench.scenario.parse import Overrides, parse_scenario
 
 WHEN = "2026-01-01T00:00:00Z"
 HEALTHY = GeneratorHealth(
     cpu_share=0.2, read_lag_ms_p99=0.1, send_delay_ms_p95=0.2, achieved_concurrency=1.0, chunks=1000, clock_steps=0
 )
-GREEDY = Sampling(name="greedy", temperature=0.0, top_p=None, top_k=None, seed=None)
+_SCENARIO = """
+name: calibration
+arms:
+  baseline: {{url: "http://127.0.0.1:9001", model: simulated}}
+  speculative: {{url: "http://127.0.0.1:9002", model: simulated}}
+workload:
+  source: {{dataset: simulated}}
+  bins: [{bins}]
+  sampling: [{{name: greedy, temperature: 0}}]
+matrix: {{traffic: {traffic}, concurrency: {levels}, pairs: {pairs}}}
+"""
 
 
 def scenario_of(bins: Mapping[str, tuple[int, int]], concurrency: Sequence[int], pairs: int, *, separate: bool) -> Scenario:
     """A scenario with every default of a user's: `bins` give each bin's band of output tokens."""
-    bands = tuple(Bin(name=name, input_tokens=(64, 128), output_tokens=band, weight=1.0) for name, band in bins.items())
-    return Scenario(
-        name="calibration",
-        path="calibration",
-        sha256="0" * 64,
-        seed=0,
-        profile="standard",
-        baseline=bare_arm("openai", "http://127.0.0.1:9001", "simulated", {}),
-        speculative=bare_arm("openai", "http://127.0.0.1:9002", "simulated", {}),
-        workload=Workload(
-            corpus=None,
-            dataset="simulated",
-            route="chat",
-            length="natural",
-            streaming=True,
-            shared_prefix_tokens=0,
-            bins=bands,
-            sampling=(GREEDY,),
-        ),
-        matrix=Matrix(
-            traffic="separate" if separate else "mixed",
-            concurrency=tuple(concurrency),
-            rate=(),
-            arrivals="poisson",
-            primary=float(concurrency[0]),
-            optional=(),
-            traffic_share={},
-            schedule="alternate",
-            pairs=pairs,
-            block=BlockSize(min_requests=30, min_s=20.0, max_s=90.0, ramp_s=5.0),
-        ),
-        success=Success(metric="tpot_p50", improve_by=0.05),
-        guardrails=effective_guardrails((), True, "natural"),
-        alpha=0.05,
-        place=None,
-        accept_differences=(),
-        labels={},
-    )
+    bands = [f"{{name: {name}, input_tokens: [64, 128], output_tokens: {list(band)}}}" for name, band in bins.items()]
+    traffic = "separate" if separate else "mixed"
+    text = _SCENARIO.format(bins=", ".join(bands), traffic=traffic, levels=list(concurrency), pairs=pairs)
+    return parse_scenario(text, "calibration", Overrides())
 
 
 def evidence_of(scenario: Scenario, cells: Sequence[Cell], streams: Mapping[str, PerArm[Streams]]) -> RunData:
@@ -139,7 +114,7 @@ def records_of(streams: Streams, cell: Cell, blocks: Sequence[Block], bin_name: 
         index=0,
         stream=0,
         bin=bin_name,
-        sampling=GREEDY.name,
+        sampling="greedy",
         max_tokens=max_tokens,
         scheduled_ns=None,
         sent_ns=0,

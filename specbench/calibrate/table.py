@@ -10,11 +10,11 @@ from specbench.calibrate.live_runs import PAIRS as REAL_PAIRS
 from specbench.calibrate.live_runs import PAIRS_OF_A_CAP
 from specbench.calibrate.simulators import PREFILL_SPAN, TTFT_SD
 from specbench.calibrate.single_comparisons import COVERED
-from specbench.calibrate.target_rows import TargetRow
 from specbench.calibrate.targets import (
     COVERAGE_SCENES,
     DECIDE_COVERAGE,
     Outcomes,
+    TargetRow,
     coverage_rows,
     engine_rows,
     looking_rows,

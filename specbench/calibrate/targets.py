@@ -1,16 +1,97 @@
-"""What the campaigns must show, target by target, and whether they do.
+"""What the campaigns must show, target by target, and whether they do: a row is a share with its exact interval, held against
+what was asked.
 
-Nothing is simulated here, and nothing is written: a row (`rows.py`) is words and a state. Thresholds are targets, not results.
+Nothing is simulated here, and nothing is written: a row is words and a state. Thresholds are targets, not results.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from statistics import fmean, median
+from typing import Literal
 
+from specbench.analysis.stats.rates import share_upper_bound
 from specbench.calibrate.campaigns import FULL_BLOCK, SHORTER_BLOCKS, SHORTER_SCENE, covering
 from specbench.calibrate.faults import FAULTS
 from specbench.calibrate.single_comparisons import COVERED, GUARDED, NEED_GRID, SCENARIOS
-from specbench.calibrate.target_rows import ErrorRate, Event, State, TargetRow, at_least, at_most, percent, share_of, shown
 from specbench.calibrate.whole_runs import PAIRS, Outcome
+from specbench.explain.numbers import tenths
+
+State = Literal["met", "missed", "not built", "not run", "shown"]
+Event = Callable[[Outcome], bool]
+
+
+@dataclass(frozen=True, slots=True)
+class TargetRow:
+    """One target: what was asked, of how many runs, what came out, and whether that meets it."""
+
+    id: str
+    claim: str
+    asked: str
+    runs: int
+    found: str
+    state: State
+
+
+@dataclass(frozen=True, slots=True)
+class ErrorRate:
+    """`hits` of `runs`, with the exact interval of 95 % (Clopper and Pearson 1934)."""
+
+    hits: int
+    runs: int
+
+    @property
+    def value(self) -> float:
+        """The share itself."""
+        return self.hits / self.runs
+
+    @property
+    def low(self) -> float:
+        """The lower end."""
+        return 1.0 - ErrorRate(self.runs - self.hits, self.runs).high
+
+    @property
+    def high(self) -> float:
+        """The upper end."""
+        bound = share_upper_bound(self.hits, self.runs, 0.025)
+        assert bound is not None
+        return bound
+
+    def __str__(self) -> str:
+        return f"{self.hits} of {self.runs}: {percent(self.value)} ({percent(self.low)} to {percent(self.high)})"
+
+
+def percent(share: float) -> str:
+    """The share in percent, one decimal where it is not whole."""
+    return tenths(share).replace(".0 %", " %")
+
+
+def share_of(outcomes: Sequence[Outcome], event: Event) -> ErrorRate | None:
+    """How often the event was seen; None where nothing was run."""
+    return ErrorRate(sum(1 for outcome in outcomes if event(outcome)), len(outcomes)) if outcomes else None
+
+
+def at_most(id: str, claim: str, share: ErrorRate | None, limit: float, upper: float | None = None) -> TargetRow:
+    """A row that is met where the share is at most `limit`, and the upper end of its interval at most `upper` if one is asked."""
+    asked = f"at most {percent(limit)}" + (f", upper end at most {percent(upper)}" if upper is not None else "")
+    return _row(id, claim, asked, share, lambda seen: seen.value <= limit and (upper is None or seen.high <= upper))
+
+
+def at_least(id: str, claim: str, share: ErrorRate | None, limit: float) -> TargetRow:
+    """A row that is met where the share is at least `limit`."""
+    return _row(id, claim, f"at least {percent(limit)}", share, lambda seen: seen.value >= limit)
+
+
+def shown(id: str, claim: str, share: ErrorRate | None) -> TargetRow:
+    """A row without a target."""
+    return _row(id, claim, "shown", share, None)
+
+
+def _row(id: str, claim: str, asked: str, share: ErrorRate | None, met: Callable[[ErrorRate], bool] | None) -> TargetRow:
+    if share is None:
+        return TargetRow(id, claim, asked, 0, "", "not run")
+    state: State = "shown" if met is None else "met" if met(share) else "missed"
+    return TargetRow(id, claim, asked, share.runs, str(share), state)
+
 
 Outcomes = Mapping[str, Sequence[Outcome]]
 COVERAGE_SCENES = (*((name, FULL_BLOCK) for name in SCENARIOS), *((SHORTER_SCENE, steps) for steps in SHORTER_BLOCKS))
@@ -40,7 +121,12 @@ def verdict_rows(found: Outcomes) -> list[TargetRow]:
         at_most("cap", "wins to 8 streams, +30 % at 16: enabled at 16", share_of(clear, _enabled_beyond(8)), 0.05),
         at_least("cap", "wins to 8, at the margin of +10 % at 16: CAPPED at 8", share_of(edge, _capped_at(8)), 0.9),
         at_most("cap", "wins to 8, at the margin of +10 % at 16: enabled at 16", share_of(edge, _enabled_beyond(8)), 0.06),
-        at_most("ITL", "TPOT ratio at most .6, alpha .5 to .7: ROLLBACK blamed on ITL", share_of(itl, _itl_blamed), 0.0),
+        at_most(
+            "ITL",
+            "TPOT ratio at most .6, alpha .5 to .7: ROLLBACK blamed on ITL",
+            share_of(itl, lambda outcome: outcome["itl_blamed"]),
+            0.0,
+        ),
         at_most("ITL", "the same arms end in ROLLBACK at all", share_of(itl, verdict_is("ROLLBACK")), 0.0),
     ]
     rows += [at_least("A/A", f"clean A/A: {rule.metric} passes in a cell", _passes(clean, rule.metric), 0.9) for rule in GUARDED]
@@ -91,7 +177,7 @@ def looking_rows(found: Outcomes) -> list[TargetRow]:
 def other_rows(found: Outcomes) -> list[TargetRow]:
     """T7 to T10."""
     rows = [
-        at_least("T7", f"fault “{name}”: {wanted}", share_of(found[f"fault-{name}"], _right_state), 0.99)
+        at_least("T7", f"fault “{name}”: {wanted}", share_of(found[f"fault-{name}"], verdict_is(wanted)), 0.99)
         for name, (_, wanted) in FAULTS.items()
     ]
     rows.append(TargetRow("T8", "losslessness", "false alarms at most 5 %", 0, "", "not built"))
@@ -168,13 +254,5 @@ def _enabled_beyond(level: int) -> Event:
     return lambda outcome: bool(outcome["verdict"] == "PROMOTE" or (outcome["cap"] or 0) > level)
 
 
-def _itl_blamed(outcome: Outcome) -> bool:
-    return bool(outcome["itl_blamed"])
-
-
 def _stopped_by_the_second(outcome: Outcome) -> bool:
     return bool(outcome["verdict"] == "ROLLBACK" and outcome["looks"] <= 2)
-
-
-def _right_state(outcome: Outcome) -> bool:
-    return bool(outcome["verdict"] == outcome["wanted"])

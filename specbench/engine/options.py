@@ -135,43 +135,27 @@ def _checked(mapping: Mapping[str, Any], checks: Mapping[str, Check], prefix: st
     return {key: checks[key](prefix + key, value) for key, value in mapping.items()}
 
 
-def _text(key: str, value: object) -> str:
-    if not isinstance(value, str) or not value:
-        raise ScenarioError(f"{key}: a text is needed, got {value!r}")
-    return value
+def _check(wanted: str, accepts: Callable[[Any], bool], made: Callable[[Any], Any] = lambda value: value) -> Check:
+    """A check that gives the value back as it is `made`; where it does not accept it, the error says what is wanted."""
 
+    def check(key: str, value: object) -> Any:
+        if not accepts(value):
+            raise ScenarioError(f"{key}: {wanted} is needed, got {value!r}")
+        return made(value)
 
-def _flag(key: str, value: object) -> bool:
-    if not isinstance(value, bool):
-        raise ScenarioError(f"{key}: true or false is needed, got {value!r}")
-    return value
+    return check
 
 
 def _one_of(*words: str) -> Check:
-    def check(key: str, value: object) -> str:
-        if value not in words:
-            raise ScenarioError(f"{key}: one of {', '.join(words)} is needed, got {value!r}")
-        return str(value)
-
-    return check
+    return _check(f"one of {', '.join(words)}", lambda value: value in words)
 
 
 def _whole(low: int, high: int) -> Check:
-    def check(key: str, value: object) -> int:
-        if isinstance(value, bool) or not isinstance(value, int) or not low <= value <= high:
-            raise ScenarioError(f"{key}: a whole number from {low} to {high} is needed, got {value!r}")
-        return value
-
-    return check
+    return _check(f"a whole number from {low} to {high}", lambda value: type(value) is int and low <= value <= high)
 
 
 def _number(low: float, high: float) -> Check:
-    def check(key: str, value: object) -> float:
-        if isinstance(value, bool) or not isinstance(value, int | float) or not low <= value <= high:
-            raise ScenarioError(f"{key}: a number from {low:g} to {high:g} is needed, got {value!r}")
-        return float(value)
-
-    return check
+    return _check(f"a number from {low:g} to {high:g}", lambda value: type(value) in (int, float) and low <= value <= high, float)
 
 
 def _or_none(check: Check) -> Check:
@@ -191,6 +175,8 @@ def _faults(key: str, value: object) -> Mapping[str, float]:
     return MappingProxyType(_checked(value, FAULT_CHECKS, "faults."))
 
 
+_TEXT = _check("a text", lambda value: isinstance(value, str) and value != "")
+_FLAG = _check("true or false", lambda value: isinstance(value, bool))
 FAULT_CHECKS: Mapping[str, Check] = {"error_share": _number(0.0, 1.0), "exit_after_requests": _whole(1, 10**9)}
 SPECULATION_CHECKS: Mapping[str, Check] = {
     "method": _one_of("draft_model", "ngram", "heads"),
@@ -202,9 +188,9 @@ SPECULATION_CHECKS: Mapping[str, Check] = {
 }
 OWNERS = {"prompt_lookup_min": "ngram", "prompt_lookup_max": "ngram", "tree": "heads"}
 OPTION_CHECKS: Mapping[str, Check] = {
-    "host": _text,
+    "host": _TEXT,
     "port": _whole(0, 65535),
-    "model": _text,
+    "model": _TEXT,
     "corpus": _one_of("python", "prose"),
     "speculative": _or_none(lambda _, value: speculation_of(value)),
     "slow_by": _number(0.0, 100.0),
@@ -212,7 +198,7 @@ OPTION_CHECKS: Mapping[str, Check] = {
     "max_model_len": _whole(16, 131072),
     "max_num_seqs": _whole(1, 4096),
     "max_num_batched_tokens": _whole(16, 131072),
-    "prefix_caching": _flag,
+    "prefix_caching": _FLAG,
     "seed": _whole(0, 2**63 - 1),
     "faults": _faults,
 }

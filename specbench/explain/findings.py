@@ -58,21 +58,18 @@ def benefit_reason(finding: Finding, comparison: Comparison, setting: FindingCon
         return f"{seen}; the true figure is no {least} than {end} with {confidence}, so no such gain is there."
     if "pairs_missing" in finding.notes:
         return f"{seen}, but {_few_pairs(comparison, setting)}, so the gain is not shown."
-    needs = (
-        f"even {BUDGET_PAIRS} pairs of blocks would not settle it"
-        if finding.pairs_needed is None
-        else f"about {finding.pairs_needed} pairs of blocks in all instead of {setting.pairs} would settle it"
-    )
-    return f"{seen}, but {_still(finding, end, setting)}, so the gain is not shown; {needs}."
+    return f"{seen}, but {_still(finding, end, setting)}, so the gain is not shown; {_pairs_to_settle(finding, setting)}."
 
 
 def _undecidable(subject: str, finding: Finding, comparison: Comparison, withheld: str | None) -> str | None:
     """The sentence of a finding that no test could decide; None where one did."""
+    alone = "fewer than two pairs of blocks say nothing of how much the figure varies"
+    unset = "no limit was set for it" if finding.slo is None and finding.margin is None else "one arm or both gave no values"
     sentences = {
         "withheld": f"{subject} cannot be judged: {withheld}.",
         "low_n": f"{subject} cannot be judged from {_counts(comparison)} values, which are too few for this percentile.",
-        "one_pair": f"{subject} cannot be judged: {_no_spread(comparison)}.",
-        "no_data": f"{subject} has no figure to judge: {_lacking(finding, comparison)}.",
+        "one_pair": f"{subject} cannot be judged: {_why(comparison, alone)}.",
+        "no_data": f"{subject} has no figure to judge: {_why(comparison, unset)}.",
         "constant": f"{subject} did not vary at all between blocks, as no real timing does, so nothing is concluded from it.",
         "unbounded_open": f"{subject} cannot be judged: {_open_failures(comparison)}.",
         "unbounded_both": f"{subject} has no upper end in either arm, as too many requests failed in both, so nothing compares.",
@@ -121,9 +118,13 @@ def _needs(finding: Finding, setting: FindingContext) -> str:
     if finding.supported_margin is not None and finding.bound is not None:
         asked = percentage(round(max(finding.bound - 1, finding.margin or 0.0), 3))  # a floor widens the limit
         support = f"the data support a limit of {_rounded_up(finding.supported_margin)}, the limit is {asked}; "
+    return support + _pairs_to_settle(finding, setting)
+
+
+def _pairs_to_settle(finding: Finding, setting: FindingContext) -> str:
     if finding.pairs_needed is None:
-        return f"{support}even {BUDGET_PAIRS} pairs of blocks would not settle it"
-    return f"{support}about {finding.pairs_needed} pairs of blocks in all instead of {setting.pairs} would settle it"
+        return f"even {BUDGET_PAIRS} pairs of blocks would not settle it"
+    return f"about {finding.pairs_needed} pairs of blocks in all instead of {setting.pairs} would settle it"
 
 
 def _rounded_up(margin: float) -> str:
@@ -145,11 +146,7 @@ def _absolute(subject: str, finding: Finding, comparison: Comparison, setting: F
     bound = f"{figure(finding.upper)}{unit}"
     if finding.state == "PASS":
         return f"{seen} {allowed}; the true figure lies {'above' if higher else 'below'} {bound} with {sure(setting.alpha)}."
-    more = (
-        "a longer run is needed"
-        if finding.pairs_needed is None
-        else f"about {finding.pairs_needed} pairs of blocks in all instead of {setting.pairs} would settle it"
-    )
+    more = "a longer run is needed" if finding.pairs_needed is None else _pairs_to_settle(finding, setting)
     return f"{seen} {allowed}, but the true figure may still be {bound} ({sure(setting.alpha)}); {more}."
 
 
@@ -184,18 +181,8 @@ def _counts(comparison: Comparison) -> str:
     return f"{comparison.n.baseline:,} and {comparison.n.speculative:,}"
 
 
-def _no_spread(comparison: Comparison) -> str:
-    if comparison.reason is not None:
-        return comparison.reason.rstrip(".")
-    return "fewer than two pairs of blocks say nothing of how much the figure varies"
-
-
-def _lacking(finding: Finding, comparison: Comparison) -> str:
-    if comparison.reason is not None:
-        return comparison.reason.rstrip(".")
-    if finding.slo is None and finding.margin is None:
-        return "no limit was set for it"
-    return "one arm or both gave no values"
+def _why(comparison: Comparison, otherwise: str) -> str:
+    return otherwise if comparison.reason is None else comparison.reason.rstrip(".")
 
 
 def limit(found: Finding, unit: str = "") -> str:

@@ -9,8 +9,6 @@ from specbench.explain.numbers import figure, percentage
 from specbench.explain.phrases import place_of
 from specbench.model.previous_runs import PreviousRun
 from specbench.model.records import Cell
-from specbench.model.result import FindingState
-from specbench.model.scenario import ArmName
 
 _KINDS = {"aa": "an A/A of the two places", "swap": "the same arms with their places exchanged", None: "an earlier run"}
 INCOMPLETE = "it did not reach its end"
@@ -21,6 +19,17 @@ ANOTHER_SPECULATION = "it compared another speculation"
 ANOTHER_GAIN = "it asked for another gain"
 OTHER_MARGINS = "it asked for other margins"
 NOTHING_TO_READ_WITH = "nothing was measured in this run that could be read together with it"
+# To be filled in by `format`: what was checked, and what it was there and is here.
+NOT_JUDGED = "it did not judge {what}"
+OTHER_STATE = "{what} was {there} there and is {here} here"
+OTHER_WAY = "{what} went up in one run and down in the other"
+ANOTHER = "its {what} was {then}, and is {now} here"
+STARTED_OTHERWISE = "it started the {arm} engine by another command or with other variables"
+ANOTHER_SUCCESS_METRIC = "it looked for a gain in {then}, not in {now}"
+LESS_GUARDED = "it did not guard {metric} as closely as this run does"
+UNEQUAL_VERDICT = "its arms were alike, yet it ended {verdict}"
+GAIN_NOT_EXCLUDED = "it does not rule out that the places alone make the gain asked for in {what}"
+UNEQUAL_CHECK = "its arms were alike, yet {what} ended {state}"
 
 
 def cited_run(run: PreviousRun, doubt: str | None) -> str:
@@ -29,21 +38,6 @@ def cited_run(run: PreviousRun, doubt: str | None) -> str:
     if doubt is None:
         return f"The two places are alike, as run {name} shows: {_KINDS[run.kind]}, {run.verdict}."
     return f"Run {name} does not show that the two places are alike: {doubt}."
-
-
-def not_judged(what: str) -> str:
-    """That a check of this run was not made in the other."""
-    return f"it did not judge {what}"
-
-
-def other_state(what: str, there: FindingState, here: FindingState) -> str:
-    """That a check ended otherwise."""
-    return f"{what} was {there} there and is {here} here"
-
-
-def other_way(what: str) -> str:
-    """That the gain went both ways."""
-    return f"{what} went up in one run and down in the other"
 
 
 def places_apart(what: str, times: float | None) -> str:
@@ -62,21 +56,6 @@ def unmeasured(cells: Sequence[Cell]) -> str:
     return f"it measured nothing {', '.join(place_of(cell).lower() for cell in cells)}"
 
 
-def another(what: str, then: str | None, now: str | None) -> str:
-    """How a fact of both runs differs."""
-    return f"its {what} was {then}, and is {now} here"
-
-
-def started_otherwise(arm: ArmName) -> str:
-    """That another engine was started, or with other options."""
-    return f"it started the {arm} engine by another command or with other variables"
-
-
-def another_success_metric(then: str, now: str) -> str:
-    """That it looked for another benefit."""
-    return f"it looked for a gain in {then}, not in {now}"
-
-
 def larger_gain(then: float, now: float) -> str:
     """That it only excluded a larger benefit."""
     return f"it was asked for a gain of {percentage(then)}, and {percentage(now)} is asked for here"
@@ -85,23 +64,3 @@ def larger_gain(then: float, now: float) -> str:
 def another_primary(level: float) -> str:
     """That it looked for the benefit elsewhere."""
     return f"it looked for the gain in another cell (matrix.primary {figure(level)})"
-
-
-def less_guarded(metric: str) -> str:
-    """That a limit was wider there, or was not there."""
-    return f"it did not guard {metric} as closely as this run does"
-
-
-def unequal_verdict(verdict: str) -> str:
-    """That equal arms did not end in HOLD."""
-    return f"its arms were alike, yet it ended {verdict}"
-
-
-def gain_not_excluded(what: str) -> str:
-    """That equal arms may differ by the benefit asked for."""
-    return f"it does not rule out that the places alone make the gain asked for in {what}"
-
-
-def unequal_check(what: str, state: FindingState) -> str:
-    """That a check of equal arms did not pass."""
-    return f"its arms were alike, yet {what} ended {state}"

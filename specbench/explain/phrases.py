@@ -14,11 +14,16 @@ from specbench.model.records import Cell
 def place_of(cell: Cell) -> str:
     """The cell in words, as the beginning of a sentence."""
     if cell.rate is not None:
-        load = f"{figure(cell.rate)} {'request' if cell.rate == 1 else 'requests'} per second"
+        load = load_words(cell.rate, by_rate=True)
     else:
         load = f"{cell.concurrency} {'stream' if cell.concurrency == 1 else 'streams'}"
     slice_name = "/".join(part for part in (cell.bin, cell.sampling) if part is not None)
     return f"At {load} of {slice_name}" if slice_name else f"At {load}"
+
+
+def load_words(level: float, *, by_rate: bool) -> str:
+    """A load inside a sentence: '2.5 requests per second', '8 streams'."""
+    return f"{figure(level)} {'request' if by_rate else 'stream'}{'' if level == 1 else 's'}{' per second' if by_rate else ''}"
 
 
 def metric_words(metric: str) -> str:

@@ -121,7 +121,7 @@ def _own(result: Result) -> str:
     """With what to run the confirming command: what was a demonstration is replaced, the rest stays as it was."""
     prompts = "your own prompts (workload.source.dataset)"
     arms = "your own endpoints (--baseline URL --speculative URL)" if queries.virtual(result) else "the same arms"
-    return f"with {prompts} and {arms}" if queries.built_in(result) else f"with {arms}"
+    return f"with {prompts} and {arms}" if result.config.built_in else f"with {arms}"
 
 
 def confirmation(result: Result) -> str:

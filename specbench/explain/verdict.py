@@ -4,11 +4,12 @@ Words only; the rules that choose among them are in `verdict.py` and `slices.py`
 """
 
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 
 from specbench.explain import labels
 from specbench.explain.load_ranges import caps, tops
-from specbench.explain.numbers import figure, listed, one_of, slice_words
-from specbench.explain.phrases import server_limit
+from specbench.explain.numbers import listed, one_of, slice_words
+from specbench.explain.phrases import load_words, server_limit
 from specbench.model import queries
 from specbench.model.cell_assessment import CellAssessment, failed_findings, open_findings
 from specbench.model.guardrails import MIN_LAUNCHES
@@ -53,16 +54,8 @@ def unsafe(findings: Sequence[Finding], dead: Sequence[CellAssessment]) -> tuple
     metrics = {"error_rate"} if dead else {finding.metric for finding in findings}
     first = next((metric for metric in _BREAKS if metric in metrics), None)
     headline = _reason("unsafe", f"Turn speculation off: {'it breaks the service' if first is None else _BREAKS[first]}.")
-    gone = [
-        Reason(
-            code="dead_arm",
-            cell=standing.id,
-            metric=None,
-            message=f"{standing.place} the speculative arm was dead (no request succeeded, or its engine went down), while the"
-            " baseline answered.",
-        )
-        for standing in dead
-    ]
+    why = "the speculative arm was dead (no request succeeded, or its engine went down), while the baseline answered."
+    gone = [_reason("dead_arm", f"{standing.place} {why}", standing.id) for standing in dead]
     return (headline, *(_of(finding, "safety") for finding in findings), *gone)
 
 
@@ -71,20 +64,12 @@ def invalid(checks: Sequence[IntegrityCheck], lost: Sequence[CellAssessment]) ->
     headline = _reason(
         "invalid", "No judgement: the measurement itself cannot be trusted, so mend what is named here and run again."
     )
-    failed = [Reason(code=check.id, cell=check.cell, metric=None, message=check.message) for check in checks]
+    failed = [_reason(check.id, check.message, check.cell) for check in checks]
     gone = []
     for standing in lost:
-        both = "speculative" in standing.dead
-        who = "both arms were" if both else "the baseline was"
-        gone.append(
-            Reason(
-                code="dead_baseline",
-                cell=standing.id,
-                metric=None,
-                message=f"{standing.place} {who} dead (no request succeeded, or the engine went down), so there is nothing to"
-                " compare with.",
-            )
-        )
+        who = "both arms were" if "speculative" in standing.dead else "the baseline was"
+        why = f"{who} dead (no request succeeded, or the engine went down), so there is nothing to compare with."
+        gone.append(_reason("dead_baseline", f"{standing.place} {why}", standing.id))
     nothing = () if failed or gone else (_reason("no_required_cell", "No cell of the run is required, so none can decide."),)
     return (headline, *failed, *gone, *nothing)
 
@@ -127,8 +112,7 @@ def harm(required: Sequence[CellAssessment], benefit: Finding | None) -> tuple[R
     """Rule 5: a guardrail broke, and no range of the load is left to cap at."""
     failed = [standing for standing in required if standing.state == "FAIL"]
     count = sum(len(failed_findings(standing)) for standing in failed)
-    checks = "1 check" if count == 1 else f"{count} checks"
-    headline = _reason("harm", f"Turn speculation off: {checks} broke {_places(failed)}.")
+    headline = _reason("harm", f"Turn speculation off: {one_of(count, 'check')} broke {_places(failed)}.")
     gain = () if benefit is None or benefit.state == "PASS" else (_of(benefit, "no_gain"),)
     return (headline, *(_of(finding, "harm") for standing in failed for finding in failed_findings(standing)), *gain)
 
@@ -186,11 +170,7 @@ def over_slices(
         text = f"Speculation may serve {len(eligible)} of {len(parts)} slices of the traffic: {', '.join(eligible)}."
     else:
         text = f"No slice of the traffic is eligible for speculation; the worst of {len(parts)} says {word}."
-    details = [
-        Reason(code=reason.code, cell=reason.cell, metric=reason.metric, message=_of_slice(name, reason))
-        for name, _, reasons in parts
-        for reason in reasons
-    ]
+    details = [replace(reason, message=_of_slice(name, reason)) for name, _, reasons in parts for reason in reasons]
     return (_reason("slices", text), *details)
 
 
@@ -199,15 +179,15 @@ def _open(standing: CellAssessment, code: str) -> tuple[Reason, ...]:
     reasons = tuple(_of(finding, code) for finding in (*failed_findings(standing), *open_findings(standing)))
     if reasons or standing.state == "PASS":
         return reasons
-    return (Reason(code=code, cell=standing.id, metric=None, message=f"{standing.place} nothing was measured."),)
+    return (_reason(code, f"{standing.place} nothing was measured.", standing.id),)
 
 
 def _of(finding: Finding, code: str) -> Reason:
     return Reason(code=code, cell=finding.cell, metric=finding.metric, message=finding.reason)
 
 
-def _reason(code: str, message: str) -> Reason:
-    return Reason(code=code, cell=None, metric=None, message=message)
+def _reason(code: str, message: str, cell: str | None = None) -> Reason:
+    return Reason(code=code, cell=cell, metric=None, message=message)
 
 
 def _places(standings: Sequence[CellAssessment]) -> str:
@@ -224,14 +204,8 @@ def _of_slice(name: tuple[str | None, str | None], reason: Reason) -> str:
 
 def _load(span: LoadRange) -> str:
     assert span.high is not None
-    top = figure(span.high)
-    if span.by == "rate":
-        return f"{top} {'request' if span.high == 1 else 'requests'} per second"
-    streams = f"{top} {'stream' if span.high == 1 else 'streams'}"
-    running = span.running_at_cap
-    if running is None:
-        return streams
-    return f"{streams} ({server_limit(running)})"
+    load = load_words(span.high, by_rate=span.by == "rate")
+    return load if span.by == "rate" or span.running_at_cap is None else f"{load} ({server_limit(span.running_at_cap)})"
 
 
 def _name(name: tuple[str | None, str | None]) -> str:

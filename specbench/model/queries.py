@@ -109,11 +109,6 @@ def virtual(result: Result) -> bool:
     return "embedded" in (result.endpoints.baseline.engine, result.endpoints.speculative.engine)
 
 
-def built_in(result: Result) -> bool:
-    """Whether the prompts come from a corpus of this program's own."""
-    return result.config.built_in
-
-
 def first_token_metric(result: Result) -> str:
     """The TTFT figure that decides: its p50 where every judged cell was judged by that alone, for whatever reason, else p95."""
     judged = {one.metric for cell in result.cells for one in cell.findings if one.required and one.metric.startswith("ttft_")}

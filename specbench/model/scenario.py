@@ -1,4 +1,4 @@
-"""What a scenario asks for, parsed and frozen. No defaults are computed here: `scenario.py` fills every field."""
+"""What a scenario asks for, parsed and frozen. No defaults are computed here: `parse.py` fills every field."""
 
 from dataclasses import dataclass, field
 from typing import Any, Literal

@@ -7,8 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from math import exp, log, sqrt
 
-from specbench.analysis.stats.paired import t_quantile
-from specbench.analysis.stats.required_pairs import detectable_effect, pairs_needed
+from specbench.analysis.stats.paired import detectable_effect, pairs_needed, t_quantile
 from specbench.errors import ScenarioError
 from specbench.explain.numbers import columns, tenths
 from specbench.model.guardrails import BUDGET_PAIRS, asked_of

@@ -60,11 +60,7 @@ def render(result: Result, format: str) -> str | bytes:
     return FORMATS[format].of(result)
 
 
-def _unheard(_: str) -> None:
-    """For callers who look at the tables themselves."""
-
-
-def write_report(run: Path, format: str, output: Path | None, say: Callable[[str], None] = _unheard) -> Path | bytes:
+def write_report(run: Path, format: str, output: Path | None, say: Callable[[str], None] = lambda _: None) -> Path | bytes:
     """A run folder's report in that format: where it was written to, or its bytes where it goes to standard output.
 
     `output` of '-' means standard output whatever the format; for the tables it is the folder that takes them.

@@ -1,12 +1,9 @@
 """The two arms of a scenario, frozen, with the commands that start them; and whether a schedule fits them. Pure."""
 
-from typing import NoReturn
-
-from specbench.errors import ScenarioError
 from specbench.model.scenario import ARMS, Arm, ArmName, Launch, Schedule
 from specbench.scenario.launch_commands import READY, READY_ELSEWHERE, launch_command
 from specbench.scenario.schema import ArmSchema, LaunchSchema
-from specbench.scenario.yaml_source import Path, YamlSource, key_path
+from specbench.scenario.yaml_source import Path, YamlSource
 from specbench.urls import share_server
 
 # What an arm that is not the embedded engine may say under `options`: where its metrics are, beyond `metrics_url`.
@@ -25,12 +22,12 @@ def arm_of(form: ArmSchema, name: ArmName, text: YamlSource) -> Arm:
     engine = form.engine or "openai"
     given = [key for key, value in (("url", form.url), ("launch", form.launch)) if value is not None]
     if len(given) == 2:
-        _refuse((*path, "launch"), "a launched engine serves on this machine at a port of its own: leave out url", text)
+        raise text.error((*path, "launch"), "a launched engine serves on this machine at a port of its own: leave out url")
     if not given and engine != "embedded":
-        _refuse(path, "needs a url, or a launch block (or engine: embedded, which specbench starts itself)", text)
+        raise text.error(path, "needs a url, or a launch block (or engine: embedded, which specbench starts itself)")
     embedded = engine == "embedded" and not given
     if not embedded and (form.slow_by or form.options.keys() - METRICS_OPTIONS):
-        _refuse(path, "slow_by and options are for the embedded engine that specbench starts", text)
+        raise text.error(path, "slow_by and options are for the embedded engine that specbench starts")
     launch = None if form.launch is None else _launch(form.launch, form, engine, (*path, "launch"), text)
     model = form.model or (form.launch.model if form.launch is not None else None)
     return Arm(**form.model_dump(exclude={"engine", "model", "launch"}), engine=engine, model=model, launch=launch)
@@ -46,20 +43,22 @@ def check_schedule(schedule: Schedule, arms: tuple[Arm, Arm], text: YamlSource) 
     where: Path = ("matrix", "schedule")
     for name, arm in zip(ARMS, arms, strict=True):
         if schedule == "restart" and arm.url is not None:
-            _refuse(where, f"restart needs engines that specbench starts, and arms.{name} is a url; give it a launch block", text)
+            raise text.error(
+                where, f"restart needs engines that specbench starts, and arms.{name} is a url; give it a launch block"
+            )
         if schedule != "alternate" and arm.launch is not None and arm.launch.sleep:
-            _refuse(where, f"arms.{name} is to sleep between its blocks, which only schedule: alternate has", text)
+            raise text.error(where, f"arms.{name} is to sleep between its blocks, which only schedule: alternate has")
     if schedule == "simultaneous" and share_server([arm.url for arm in arms]):
-        _refuse(where, "simultaneous needs two engines, and both arms have one url, however it is spelled; leave it out", text)
+        raise text.error(where, "simultaneous needs two engines, and both arms have one url, however it is spelled; leave it out")
 
 
 def _launch(form: LaunchSchema, arm: ArmSchema, engine: str, path: Path, text: YamlSource) -> Launch:
     if engine == "embedded":
-        _refuse(path, "specbench knows how to start the embedded engine: leave out launch", text)
+        raise text.error(path, "specbench knows how to start the embedded engine: leave out launch")
     if form.command is not None and (form.program or form.model or form.arguments):
-        _refuse(path, "command is the whole command: leave out program, model and arguments", text)
+        raise text.error(path, "command is the whole command: leave out program, model and arguments")
     if form.sleep and engine != "vllm":
-        _refuse((*path, "sleep"), "only vLLM can sleep; leave it out, or use schedule: restart", text)
+        raise text.error((*path, "sleep"), "only vLLM can sleep; leave it out, or use schedule: restart")
     return Launch(
         **form.model_dump(include={"gpu", "port", "timeout_s", "log", "sleep"}),
         command=tuple(form.command) if form.command is not None else _ready_made(form, arm, engine, path, text),
@@ -71,14 +70,10 @@ def _launch(form: LaunchSchema, arm: ArmSchema, engine: str, path: Path, text: Y
 
 def _ready_made(form: LaunchSchema, arm: ArmSchema, engine: str, path: Path, text: YamlSource) -> tuple[str, ...]:
     if form.model is None:
-        _refuse(path, "needs a command, or a model for the engine's ready-made one", text)
+        raise text.error(path, "needs a command, or a model for the engine's ready-made one")
     program = tuple(form.program) if form.program is not None else None
     try:
         command = launch_command(engine, program, form.model, arm.model or form.model, arm.speculative)
     except ValueError as error:
-        _refuse(path, str(error), text)
+        raise text.error(path, str(error)) from None
     return (*command, *(("--enable-sleep-mode",) if form.sleep else ()), *form.arguments)
-
-
-def _refuse(path: Path, why: str, text: YamlSource) -> NoReturn:
-    raise ScenarioError(f"{text.where(path)}: {key_path(path)}: {why}")

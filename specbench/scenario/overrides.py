@@ -12,7 +12,7 @@ from typing import Any, TypeVar
 from specbench.errors import ScenarioError
 from specbench.model.guardrails import RUN_WIDE
 from specbench.model.scenario import Design, Guardrail, Scenario
-from specbench.scenario.yaml_source import Path, YamlSource, key_path, lone_surrogate, read_text
+from specbench.scenario.yaml_source import Path, YamlSource, lone_surrogate, read_text
 
 Level = TypeVar("Level", int, float)
 LEFT_OUT = "(left out)"
@@ -96,8 +96,7 @@ def _set_in_arms(text: YamlSource, flag: str, tree: Any, path: Path, value: Any)
     try:
         return _set(tree, path, value)
     except TypeError:
-        above = path[:-1]
-        raise ScenarioError(f"{text.where(above)}: {key_path(above)}: must be a mapping for {flag} to change it") from None
+        raise text.error(path[:-1], f"must be a mapping for {flag} to change it") from None
 
 
 def _path_of(key: str) -> Path:

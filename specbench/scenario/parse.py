@@ -18,7 +18,7 @@ from specbench.scenario.arms import arm_of, check_schedule
 from specbench.scenario.experiment_design import apply_design
 from specbench.scenario.overrides import Overrides, apply_overrides, flags_of, limit_loads
 from specbench.scenario.schema import GuardrailSchema, MatrixSchema, ScenarioSchema, WorkloadSchema
-from specbench.scenario.yaml_source import Path, YamlSource, key_path, lone_surrogate, read_text, scalar
+from specbench.scenario.yaml_source import Path, YamlSource, lone_surrogate, read_text, scalar
 from specbench.urls import without_secrets
 
 __all__ = ["PROFILES", "Overrides", "Profile", "parse_scenario"]
@@ -62,12 +62,12 @@ def parse_scenario(content: str, name: str, overrides: Overrides) -> Scenario:
     try:
         form = ScenarioSchema.model_validate(tree)
     except ValidationError as error:
-        raise ScenarioError(_first_problem(error, text)) from None
+        raise _first_problem(error, text) from None
     whole = replace(_frozen(form, text, content, overrides.profile or DEFAULT_PROFILE), flags=flags_of(overrides))
     return apply_design(limit_loads(whole, overrides.up_to, overrides.rate_up_to), overrides.design)
 
 
-def _first_problem(error: ValidationError, text: YamlSource) -> str:
+def _first_problem(error: ValidationError, text: YamlSource) -> ScenarioError:
     problem = error.errors(include_url=False)[0]
     path: Path = tuple(part for part in problem["loc"] if not (isinstance(part, str) and part.startswith("function-")))
     given = problem.get("input")
@@ -89,7 +89,7 @@ def _first_problem(error: ValidationError, text: YamlSource) -> str:
     if problem["type"] not in known and not isinstance(given, dict | list) and "never a key" not in message:
         shown = without_secrets(given) if isinstance(given, str) and path[-1:] in (("url",), ("metrics_url",)) else given
         message += f" (it is {shown!r})"
-    return f"{text.where(path)}: {key_path(path)}: {message}"
+    return text.error(path, message)
 
 
 def _frozen(form: ScenarioSchema, text: YamlSource, content: str, profile: str) -> Scenario:
@@ -98,12 +98,10 @@ def _frozen(form: ScenarioSchema, text: YamlSource, content: str, profile: str) 
     matrix = _matrix(form.matrix, PROFILES[profile], text)
     listed = tuple(_guardrail(rail, place, form, text) for place, rail in enumerate(form.guardrails))
     if form.success.metric not in METRICS:
-        raise ScenarioError(f"{text.where(('success', 'metric'))}: success.metric: {_unknown_metric(form.success.metric)}")
+        raise text.error(("success", "metric"), _unknown_metric(form.success.metric))
     if METRICS[form.success.metric].direction == "lower" and form.success.improve_by >= 1:
-        raise ScenarioError(
-            f"{text.where(('success', 'improve_by'))}: success.improve_by: {form.success.metric} cannot fall by"
-            f" {form.success.improve_by:.0%}; ask for less than 100%"
-        )
+        gain = f"{form.success.metric} cannot fall by {form.success.improve_by:.0%}; ask for less than 100%"
+        raise text.error(("success", "improve_by"), gain)
     places = [form.place] if isinstance(form.place, str) else form.place or []
     arms = (arm_of(form.arms.baseline, "baseline", text), arm_of(form.arms.speculative, "speculative", text))
     check_schedule(matrix.schedule, arms, text)
@@ -130,17 +128,14 @@ def _frozen(form: ScenarioSchema, text: YamlSource, content: str, profile: str) 
 
 
 def _workload(form: WorkloadSchema, text: YamlSource) -> Workload:
-    source: Path = ("workload", "source")
     if (form.source.corpus is None) == (form.source.dataset is None):
-        raise ScenarioError(f"{text.where(source)}: {key_path(source)}: name either a corpus or a dataset")
+        raise text.error(("workload", "source"), "name either a corpus or a dataset")
     if not form.streaming:
-        where: Path = ("workload", "streaming")
-        raise ScenarioError(f"{text.where(where)}: {key_path(where)}: must be true, as latency per token needs a stream")
+        raise text.error(("workload", "streaming"), "must be true, as latency per token needs a stream")
     for key, names in (("bins", [b.name for b in form.bins]), ("sampling", [s.name for s in form.sampling])):
         for place, found in enumerate(names):
             if found in names[:place]:
-                path: Path = ("workload", key, place, "name")
-                raise ScenarioError(f"{text.where(path)}: {key_path(path)}: the name {found} is used twice")
+                raise text.error(("workload", key, place, "name"), f"the name {found} is used twice")
     return Workload(
         **form.source.model_dump(),
         **form.model_dump(exclude={"source", "bins", "sampling"}),
@@ -150,27 +145,21 @@ def _workload(form: WorkloadSchema, text: YamlSource) -> Workload:
 
 
 def _matrix(form: MatrixSchema, profile: Profile, text: YamlSource) -> Matrix:
-    where: Path = ("matrix", "concurrency")
     if len(set(form.concurrency)) != len(form.concurrency) or len(set(form.rate)) != len(form.rate):
-        raise ScenarioError(f"{text.where(where)}: {key_path(where)}: each level may stand once")
+        raise text.error(("matrix", "concurrency"), "each level may stand once")
     levels: Sequence[float] = (*form.concurrency, *form.rate)
     primary = form.primary if form.primary is not None else min(form.concurrency)
     for key, found in (("primary", (primary,)), ("optional", form.optional), ("traffic_share", map(_level, form.traffic_share))):
         for level in found:
             if level not in levels:
-                path: Path = ("matrix", key)
                 given = f"{level:g}" if isinstance(level, float | int) else level
-                raise ScenarioError(
-                    f"{text.where(path)}: {key_path(path)}: {given} is none of the levels {', '.join(map(str, levels))}"
-                )
+                raise text.error(("matrix", key), f"{given} is none of the levels {', '.join(map(str, levels))}")
     if primary in form.optional:
-        path = ("matrix", "optional")
-        raise ScenarioError(f"{text.where(path)}: {key_path(path)}: the primary level {primary:g} cannot be optional")
+        raise text.error(("matrix", "optional"), f"the primary level {primary:g} cannot be optional")
     min_s = form.block.min_s or profile.min_s
     max_s = form.block.max_s or 3 * min_s + 30
     if max_s < min_s:
-        path = ("matrix", "block", "max_s")
-        raise ScenarioError(f"{text.where(path)}: {key_path(path)}: must not be below min_s ({min_s:g})")
+        raise text.error(("matrix", "block", "max_s"), f"must not be below min_s ({min_s:g})")
     return Matrix(
         **form.model_dump(include={"traffic", "arrivals", "schedule"}),
         concurrency=tuple(sorted(form.concurrency)),
@@ -180,10 +169,7 @@ def _matrix(form: MatrixSchema, profile: Profile, text: YamlSource) -> Matrix:
         traffic_share={float(level): share for level, share in form.traffic_share.items()},
         pairs=form.pairs or profile.pairs,
         block=BlockSize(
-            min_requests=form.block.min_requests or profile.min_requests,
-            min_s=min_s,
-            max_s=max_s,
-            ramp_s=profile.ramp_s,
+            min_requests=form.block.min_requests or profile.min_requests, min_s=min_s, max_s=max_s, ramp_s=profile.ramp_s
         ),
     )
 
@@ -197,15 +183,12 @@ def _level(key: str) -> float | str:
 def _guardrail(form: GuardrailSchema, place: int, scenario: ScenarioSchema, text: YamlSource) -> Guardrail:
     path: Path = ("guardrails", place)
     if form.metric not in METRICS:
-        metric: Path = (*path, "metric")
-        raise ScenarioError(f"{text.where(metric)}: {key_path(metric)}: {_unknown_metric(form.metric)}")
+        raise text.error((*path, "metric"), _unknown_metric(form.metric))
     if (form.worse_by_at_most is None) == (form.slo is None) and form.role != "advisory":
-        raise ScenarioError(f"{text.where(path)}: {key_path(path)}: give either worse_by_at_most (relative) or slo (absolute)")
+        raise text.error(path, "give either worse_by_at_most (relative) or slo (absolute)")
     if METRICS[form.metric].direction == "higher" and (form.worse_by_at_most or 0.0) >= 1:
-        margin: Path = (*path, "worse_by_at_most")
-        raise ScenarioError(
-            f"{text.where(margin)}: {key_path(margin)}: {form.metric} cannot fall by more than 100%, so nothing would be guarded"
-        )
+        unguarded = f"{form.metric} cannot fall by more than 100%, so nothing would be guarded"
+        raise text.error((*path, "worse_by_at_most"), unguarded)
     levels: tuple[float, ...] = (*scenario.matrix.concurrency, *scenario.matrix.rate)
     for key, found, known in (
         ("cells", form.cells or (), levels),
@@ -213,12 +196,10 @@ def _guardrail(form: GuardrailSchema, place: int, scenario: ScenarioSchema, text
     ):
         for value in found:
             if value not in known:
-                where: Path = (*path, key)
-                raise ScenarioError(f"{text.where(where)}: {key_path(where)}: {value} is none of {', '.join(map(str, known))}")
+                raise text.error((*path, key), f"{value} is none of {', '.join(map(str, known))}")
     if form.bins is not None and scenario.matrix.traffic == "mixed":
-        where = (*path, "bins")
         remedy = "set matrix.traffic to separate, or leave bins out"
-        raise ScenarioError(f"{text.where(where)}: {key_path(where)}: cells of mixed traffic are judged whole; {remedy}")
+        raise text.error((*path, "bins"), f"cells of mixed traffic are judged whole; {remedy}")
     return Guardrail(
         **form.model_dump(include={"metric", "role", "slo", "required"}),
         margin=form.worse_by_at_most,

@@ -52,6 +52,10 @@ class YamlSource:
             path = path[:-1]
         return f"{self.name}:{self.lines.get(path, 1)}"
 
+    def error(self, path: Path, message: str) -> ScenarioError:
+        """What is wrong at that key path, to be raised: file, line, key path, message."""
+        return ScenarioError(f"{self.where(path)}: {key_path(path)}: {message}")
+
 
 def read_text(content: str, name: str) -> YamlSource:
     """The plain value of YAML `content`; `name` is what errors call the file.

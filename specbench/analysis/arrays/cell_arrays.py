@@ -31,38 +31,31 @@ PER_REQUEST = (
 class CellArrays:
     """One arm of one cell. A unit is one pair's blocks of this arm, which comparisons take as one observation.
 
-    Blocks: `unit` (n_blocks,) is an index into `pairs`; `open_ns`, `close_ns` (n_blocks,) bound the steady window, which is
-    empty (0 to 0) where it never opened. `whole` is False once a bin was selected: what the engine counts is then not ours.
-
-    Requests, all (n_requests,), in the order of their unit: `block`, `bin`, `sampling` are indices into `blocks`, `bins`,
-    `samplings`; `start_ns` is the moment that latency counts from (scheduled in an open loop, else sent); `outcome` is an
-    index into OUTCOMES; counts that nobody told are NOT_TOLD. `counted` is False where each event was taken for one token.
-    `per_position` (n_requests, n_positions) is zero where not told. `step_count`, `step_tokens` and `step_gap_ns` sum up the
-    steps of each request that lie inside the window. Unit u holds the requests first_request[u] to
-    first_request[u + 1], request i the events first_event[i] to first_event[i + 1].
+    Requests are in the order of their unit: unit u holds the requests first_request[u] to first_request[u + 1], request i the
+    events first_event[i] to first_event[i + 1]. Counts that nobody told are NOT_TOLD.
     """
 
     blocks: tuple[Block, ...]  # by pair and order
     pairs: tuple[int, ...]  # the number of each unit's pair
-    whole: bool  # no bin was selected
+    whole: bool  # no bin was selected: what the engine counts is ours
     unit: Ints  # (n_blocks,) into `pairs`
-    open_ns: Ints  # (n_blocks,) clock of the generator
-    close_ns: Ints  # (n_blocks,) clock of the generator
+    open_ns: Ints  # (n_blocks,) steady window on the clock of the generator; 0 to 0 where it never opened
+    close_ns: Ints  # (n_blocks,)
     bins: tuple[str, ...]  # names
     samplings: tuple[str, ...]  # names
     block: Ints  # (n_requests,) into `blocks`
     bin: Ints  # (n_requests,) into `bins`
     sampling: Ints  # (n_requests,) into `samplings`
-    start_ns: Ints  # (n_requests,) clock of the generator
+    start_ns: Ints  # (n_requests,) what latency counts from: as scheduled in an open loop, else as sent
     outcome: Ints  # (n_requests,) into OUTCOMES
     prompt_tokens: Ints  # (n_requests,) tokens
     output_tokens: Ints  # (n_requests,) tokens
-    counted: Bools  # (n_requests,)
+    counted: Bools  # (n_requests,) False where each event was taken for one token
     rounds: Ints  # (n_requests,) of verification
     drafted: Ints  # (n_requests,) tokens
     accepted: Ints  # (n_requests,) tokens
-    per_position: Ints  # (n_requests, n_positions) rounds that accepted it
-    step_count: Ints  # (n_requests,) steps
+    per_position: Ints  # (n_requests, n_positions) rounds that accepted it; 0 where not told
+    step_count: Ints  # (n_requests,) steps inside the window
     step_tokens: Ints  # (n_requests,) tokens
     step_gap_ns: Ints  # (n_requests,) sum of the times between steps
     first_request: Ints  # (n_units + 1,) into requests

@@ -11,8 +11,7 @@ import numpy as np
 
 from specbench.analysis.arrays.events import Floats, Ints
 from specbench.analysis.arrays.samples import Samples, Totals, quantiles
-from specbench.analysis.stats.holm import finite_exp
-from specbench.analysis.stats.paired import mean_with_t
+from specbench.analysis.stats.paired import finite_exp, mean_with_t
 from specbench.analysis.stats.percentile_ratio import Sorted
 from specbench.analysis.stats.quantile import design_effect, upper_bound
 from specbench.analysis.stats.rates import share_upper_bound

@@ -13,8 +13,7 @@ import numpy as np
 from specbench.analysis.arrays.cell_arrays import CellArrays, select_bin
 from specbench.analysis.arrays.censored_bounds import ValueBounds, value_bounds
 from specbench.analysis.arrays.events import Floats
-from specbench.analysis.stats.holm import finite_exp
-from specbench.analysis.stats.paired import Estimate, t_quantile
+from specbench.analysis.stats.paired import Estimate, finite_exp, t_quantile
 from specbench.explain import absences
 from specbench.model.metrics import METRICS
 from specbench.model.result import ArmEstimate, BinResult, Comparison, PerArm

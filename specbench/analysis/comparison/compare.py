@@ -15,8 +15,7 @@ from specbench.analysis.comparison.arm_statistics import ArmSamples
 from specbench.analysis.comparison.methods import ArmContrast, alone, by_pairs, by_value, p_of_failures, pooled
 from specbench.analysis.metrics.acceptance import acceptance_of
 from specbench.analysis.metrics.registry import SOURCES
-from specbench.analysis.stats.holm import finite_exp
-from specbench.analysis.stats.paired import Estimate, sign_flip_p
+from specbench.analysis.stats.paired import Estimate, finite_exp, sign_flip_p
 from specbench.analysis.stats.quantile import design_effect
 from specbench.explain.absences import NO_SAMPLE, NO_SPREAD, NO_SUCCESS, ONE_PAIR, OPEN_END, of_arms
 from specbench.model.metrics import METRICS, Metric
@@ -107,7 +106,7 @@ def _comparison(metric: Metric, baseline: ArmSamples, speculative: ArmSamples, a
         unbounded=PerArm(_beyond(contrast.value.baseline, absent.baseline), beyond),
         constant=constant,
         low_n=_low_n(metric, baseline, speculative),
-        reason=_reason(absent, contrast, constant) or _open_end(log, ends),
+        reason=_reason(absent, contrast, constant) or (OPEN_END if log and log.se is not None and ends is None else None),
         bound=PerArm(_finite(contrast.bound.baseline, absent.baseline), _finite(contrast.bound.speculative, absent.speculative)),
         p_sign_flip=None if log is None else _flipped(metric, contrast),
         p_unbounded=p_of_failures(metric, baseline, speculative, pairs) if beyond else None,
@@ -121,10 +120,6 @@ def _ends(log: Estimate | None, confidence: float) -> tuple[float, float] | None
     if bounds is None or finite_exp(-bounds[0]) is None or finite_exp(bounds[1]) is None:
         return None
     return exp(bounds[0]), exp(bounds[1])
-
-
-def _open_end(log: Estimate | None, ends: tuple[float, float] | None) -> str | None:
-    return OPEN_END if log is not None and log.se is not None and ends is None else None
 
 
 def _contrast(metric: Metric, baseline: ArmSamples, speculative: ArmSamples, confidence: float) -> ArmContrast:

@@ -7,8 +7,7 @@ is better, so that a positive θ is always harm (|θ| where the two should be eq
 import math
 from dataclasses import dataclass
 
-from specbench.analysis.stats.holm import finite_exp
-from specbench.analysis.stats.paired import t_quantile, t_tail
+from specbench.analysis.stats.paired import finite_exp, t_quantile, t_tail
 from specbench.model.result import Comparison
 from specbench.model.scenario import Guardrail
 

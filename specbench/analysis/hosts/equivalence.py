@@ -33,7 +33,7 @@ def place_by_address(manifest: Manifest) -> bool:
     """
     if manifest.scenario.place is not None:
         return True
-    urls = [_url(manifest, index) for index in range(len(ARMS))]
+    urls = [manifest.scenario.arm(arm).url for arm in ARMS]
     if urls[0] == urls[1]:
         return True
     return all(url is None or _loopback(urlsplit(url).hostname or "") for url in urls)
@@ -43,7 +43,7 @@ def place_of_run(manifest: Manifest, findings: Sequence[Finding]) -> HostEquival
     """Whether place can explain a difference: no where the arms share one, or where one cited run shows the two alike.
 
     Args:
-        findings: This run's own, those that decide it (`citation.deciding`); a cited run with the arms exchanged is read
+        findings: This run's own, those that decide it (`deciding`); a cited run with the arms exchanged is read
             together with them.
     """
     doubts = [(run, why_not_equivalent(run, findings, manifest.cells)) for run in manifest.previous_runs]
@@ -66,13 +66,13 @@ def why_not_equivalent(run: PreviousRun, findings: Sequence[Finding], cells: Seq
         what = subject_of(finding.metric, finding.cell, cells)
         found = earlier.get((finding.cell, finding.metric, finding.role))
         if found is None:
-            return hosts.not_judged(what)
+            return hosts.NOT_JUDGED.format(what=what)
         if found.state != finding.state:
-            return hosts.other_state(what, found.state, finding.state)
+            return hosts.OTHER_STATE.format(what=what, there=found.state, here=finding.state)
         if finding.ratio is None or found.ratio is None or finding.cell is None:
             continue
         if finding.role == "success" and (finding.ratio - 1) * (found.ratio - 1) < 0:
-            return hosts.other_way(what)
+            return hosts.OTHER_WAY.format(what=what)
         place = math.sqrt(finding.ratio / found.ratio) if finding.ratio and found.ratio else None
         if place is None or finding.bound is None or abs(math.log(place)) >= abs(math.log(finding.bound)):
             return hosts.places_apart(what, place)
@@ -84,11 +84,6 @@ def enough_launches(manifest: Manifest, blocks: Sequence[Block]) -> bool:
     if manifest.scenario.matrix.schedule != "restart":
         return True
     return all(len({block.launch for block in blocks if block.arm == arm}) >= MIN_LAUNCHES for arm in ARMS)
-
-
-def _url(manifest: Manifest, index: int) -> str | None:
-    """The arm's address: None where specbench itself started the engine, which is on this machine."""
-    return manifest.scenario.arm(ARMS[index]).url
 
 
 def _loopback(host: str) -> bool:

@@ -51,7 +51,10 @@ def citation(cited: str, there: Manifest, result: Result, here: Manifest) -> Pre
         kind=kind,
         verdict=result.verdict,
         checked=tuple(checked),
-        findings=tuple(_copied(finding) for finding in deciding(result.cells, result.run_findings)),
+        findings=tuple(
+            PreviousFinding(cell=found.cell, metric=found.metric, role=found.role, state=found.state, ratio=found.ratio)
+            for found in deciding(result.cells, result.run_findings)
+        ),
         problem=problem,
     )
 
@@ -111,20 +114,16 @@ def _hardware(there: Manifest, here: Manifest) -> str | None:
 def _unequal(there: Manifest, result: Result) -> str | None:
     """Why an A/A does not show its places to be alike, None where it does: no harm, and no gain of the size asked for."""
     if result.verdict != "HOLD":
-        return hosts.unequal_verdict(result.verdict)
+        return hosts.UNEQUAL_VERDICT.format(verdict=result.verdict)
     for finding in deciding(result.cells, result.run_findings):
         wanted = "FAIL" if finding.role == "success" else "PASS"
         if finding.state == wanted:
             continue
         what = subject_of(finding.metric, finding.cell, there.cells)
         if finding.role == "success":
-            return hosts.gain_not_excluded(what)
-        return hosts.unequal_check(what, finding.state)
+            return hosts.GAIN_NOT_EXCLUDED.format(what=what)
+        return hosts.UNEQUAL_CHECK.format(what=what, state=finding.state)
     return None
-
-
-def _copied(finding: Finding) -> PreviousFinding:
-    return PreviousFinding(cell=finding.cell, metric=finding.metric, role=finding.role, state=finding.state, ratio=finding.ratio)
 
 
 def _model(manifest: Manifest) -> str | None:
@@ -147,7 +146,7 @@ def _place(url: str | None) -> str:
 
 def difference(what: str, then: str | None, now: str | None) -> str | None:
     """How a fact of both runs differs; None where it does not, or one of them does not know it."""
-    return None if then == now or None in (then, now) else hosts.another(what, then, now)
+    return None if then == now or None in (then, now) else hosts.ANOTHER.format(what=what, then=then, now=now)
 
 
 def unlike_treatment(there: Manifest, here: Manifest) -> str | None:
@@ -157,7 +156,7 @@ def unlike_treatment(there: Manifest, here: Manifest) -> str | None:
         if (then.speculative, then.extra_body) != (now.speculative, now.extra_body):
             return hosts.ANOTHER_SPECULATION
         if then.launch is not None and now.launch is not None and _started(then.launch) != _started(now.launch):
-            return hosts.started_otherwise(arm)
+            return hosts.STARTED_OTHERWISE.format(arm=arm)
         told = (_told(there, arm, "speculation_config"), _told(here, arm, "speculation_config"))
         if (problem := difference(f"speculation of the {arm} arm", *told)) is not None:
             return problem
@@ -180,14 +179,14 @@ def asked_less(there: Manifest, here: Manifest) -> str | None:
     """Why an A/A that passed does not show what this run needs: it must have been asked as much, in the same cells."""
     then, now = there.scenario, here.scenario
     if then.success.metric != now.success.metric:
-        return hosts.another_success_metric(then.success.metric, now.success.metric)
+        return hosts.ANOTHER_SUCCESS_METRIC.format(then=then.success.metric, now=now.success.metric)
     if then.success.improve_by > now.success.improve_by:
         return hosts.larger_gain(then.success.improve_by, now.success.improve_by)
     if (then.matrix.primary, then.matrix.gain_by_rate) != (now.matrix.primary, now.matrix.gain_by_rate):
         return hosts.another_primary(then.matrix.primary)
     for rule in _relative(now):
         if not _decided_cells(here, rule) <= _guarded(there, rule):
-            return hosts.less_guarded(rule.metric)
+            return hosts.LESS_GUARDED.format(metric=rule.metric)
     return None
 
 

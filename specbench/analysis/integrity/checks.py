@@ -1,7 +1,7 @@
 """Whether a run and each of its cells may be judged at all: the client was in time, the arms alike, the work the same.
 
 Every check answers True, False, or None where there was too little to tell; None never stops a verdict. What a failed check
-leads to is `verdict.py`'s. The checks themselves are in the `integrity_` modules, by what they look at.
+leads to is `verdict.py`'s. The checks themselves are in the modules beside this one, by what they look at.
 """
 
 from collections.abc import Sequence
@@ -24,7 +24,7 @@ from specbench.analysis.integrity.generator import (
     sends_in_time,
 )
 from specbench.analysis.integrity.workload import Drift, excess_checks, pairs_present, same_prompts
-from specbench.analysis.stats.holm import holm
+from specbench.analysis.stats.alpha_spending import holm
 from specbench.explain.integrity import steady
 from specbench.model.records import RunData
 from specbench.model.result import IntegrityCheck, PerArm

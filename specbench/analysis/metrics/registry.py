@@ -8,6 +8,7 @@ from collections.abc import Callable
 from specbench.analysis.arrays.cell_arrays import CellArrays
 from specbench.analysis.arrays.samples import Samples, Totals
 from specbench.analysis.metrics import acceptance, inter_token, latency, throughput
+from specbench.units import MS_PER_S
 
 Source = Callable[[CellArrays], Samples | Totals]
 
@@ -29,10 +30,10 @@ SOURCES: dict[str, Source] = {
     "alpha": acceptance.alpha,
     "tokens_per_step": inter_token.tokens_per_step,
     "step_time": inter_token.step_time,
-    "queue_time": throughput.queue_time,
-    "kv_peak": throughput.kv_peak,
-    "memory": throughput.memory,
-    "preemptions": throughput.preemptions,
-    "oom": throughput.oom,
-    "restarts": throughput.restarts,
+    "queue_time": throughput.told("queue_time_s_mean", MS_PER_S),
+    "kv_peak": throughput.told("kv_usage_peak"),
+    "memory": throughput.told("memory_bytes_peak"),
+    "preemptions": throughput.told("preemptions"),
+    "oom": throughput.told("oom_events"),
+    "restarts": throughput.told("restarts"),
 }

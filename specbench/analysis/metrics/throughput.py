@@ -12,8 +12,7 @@ from specbench.analysis.arrays.cell_arrays import FAILED, NOT_TOLD, WITHOUT_LATE
 from specbench.analysis.arrays.events import Floats
 from specbench.analysis.arrays.samples import Totals, summed
 from specbench.explain import absences
-from specbench.model.records import Telemetry
-from specbench.units import MS_PER_S, NS_PER_S
+from specbench.units import NS_PER_S
 
 
 def output_tps(columns: CellArrays) -> Totals:
@@ -54,53 +53,26 @@ def output_length(columns: CellArrays) -> Totals:
     return Totals(summed(columns.output_tokens[kept], units, n_units), counts)
 
 
-def kv_peak(columns: CellArrays) -> Totals:
-    """Highest share of the KV cache in use, as the engine tells it."""
-    return _told(columns, "kv_usage_peak", lambda told: told.kv_usage_peak)
+def told(field: str, factor: float = 1.0) -> Callable[[CellArrays], Totals]:
+    """What the engine tells of itself in this field of `Telemetry`, times `factor`, over the blocks that tell it.
 
+    Where none does, the reason is the engine's own.
+    """
 
-def memory(columns: CellArrays) -> Totals:
-    """Highest accelerator memory in use in bytes, as the engine or its exporter tells it."""
-    return _told(columns, "memory_bytes_peak", lambda told: told.memory_bytes_peak)
+    def source(columns: CellArrays) -> Totals:
+        n_units = len(columns.pairs)
+        if not columns.whole:
+            return Totals(np.zeros(n_units), np.zeros(n_units), absences.WHOLE_BLOCKS_ONLY)
+        blocks = [(unit, block.telemetry) for unit, block in zip(columns.unit, columns.blocks, strict=True) if block.telemetry]
+        values = [(unit, value) for unit, telemetry in blocks if (value := getattr(telemetry, field)) is not None]
+        said = sorted({why for _, telemetry in blocks if (why := telemetry.why_absent(field))})
+        reason = None if values else next(iter(said), absences.NOT_TOLD)
+        units = np.array([unit for unit, _ in values], dtype=np.int64)
+        sums = summed(np.array([value for _, value in values], dtype=np.float64) * factor, units, n_units)
+        return Totals(sums, np.bincount(units, minlength=n_units).astype(np.float64), reason)
 
-
-def queue_time(columns: CellArrays) -> Totals:
-    """Mean time in milliseconds that a request waited before it was scheduled, as the engine tells it."""
-    return _told(columns, "queue_time_s_mean", lambda told: _times(told.queue_time_s_mean, MS_PER_S))
-
-
-def preemptions(columns: CellArrays) -> Totals:
-    """Requests that the engine put back to make room, as it counts them."""
-    return _told(columns, "preemptions", lambda told: told.preemptions)
-
-
-def oom(columns: CellArrays) -> Totals:
-    """Times the engine ran out of memory, as it tells it."""
-    return _told(columns, "oom_events", lambda told: told.oom_events)
-
-
-def restarts(columns: CellArrays) -> Totals:
-    """Times the engine started anew during a block."""
-    return _told(columns, "restarts", lambda told: told.restarts)
-
-
-def _times(value: float | None, factor: float) -> float | None:
-    return None if value is None else value * factor
+    return source
 
 
 def _window_s(columns: CellArrays) -> Floats:
     return summed(columns.close_ns - columns.open_ns, columns.unit, len(columns.pairs)) / NS_PER_S
-
-
-def _told(columns: CellArrays, name: str, of: Callable[[Telemetry], float | None]) -> Totals:
-    """A quantity of the engine's, over the blocks that tell it; the reason is the engine's own where none does."""
-    n_units = len(columns.pairs)
-    if not columns.whole:
-        return Totals(np.zeros(n_units), np.zeros(n_units), absences.WHOLE_BLOCKS_ONLY)
-    values = [(unit, of(block.telemetry)) for unit, block in zip(columns.unit, columns.blocks, strict=True) if block.telemetry]
-    told = [(unit, value) for unit, value in values if value is not None]
-    said = sorted({why for block in columns.blocks if block.telemetry and (why := block.telemetry.why_absent(name))})
-    reason = None if told else next(iter(said), absences.NOT_TOLD)
-    units = np.array([unit for unit, _ in told], dtype=np.int64)
-    sums = summed(np.array([value for _, value in told], dtype=np.float64), units, n_units)
-    return Totals(sums, np.bincount(units, minlength=n_units).astype(np.float64), reason)

@@ -1,17 +1,21 @@
-"""Inference from pairs of blocks on the log ratio: Student's t, the jackknife over pairs, sign flips, the drift of a series.
+"""Inference from pairs of blocks on the log ratio: Student's t, the jackknife over pairs, sign flips, the drift of a series;
+and what a design of such pairs can see: the detectable effect, and the pairs that a decision needs.
 
 Only arrays of numbers come in: no columns, no metrics. scipy is imported where it is needed, as most commands do without it.
 """
 
 from dataclasses import dataclass
-from math import sqrt
+from math import exp, sqrt
 
 import numpy as np
 
 from specbench.analysis.arrays.events import Floats
+from specbench.model.guardrails import BUDGET_PAIRS
 
 # Beyond this many pairs the sums of all sign patterns no longer fit in memory; t alone speaks then.
 MAX_FLIPPED_PAIRS = 36
+POWER = 0.8  # in how many of such runs a true effect is to be found
+_MOST_LOG = 700.0  # e to a higher power is hardly a number of any machine, and none of any measurement
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,3 +156,38 @@ def trend(values: Floats) -> Estimate | None:
     slope = float((time * around).sum()) / spread
     residual = around - slope * time
     return Estimate(slope, sqrt(float((residual**2).sum()) / (n - 2) / spread), n - 2)
+
+
+def detectable_effect(se_log: float, df: int, alpha: float) -> float:
+    """The smallest true log ratio that a harm test of this precision finds in four of five runs.
+
+    (t(1 − alpha; df) + t(.8; df)) · se
+
+    Source: the usual minimal detectable effect, with t in the place of z as blocks are few.
+    """
+    return (t_quantile(1 - alpha, df) + t_quantile(POWER, df)) * se_log
+
+
+def pairs_needed(gap: float, se_log: float, pairs: int, alpha: float) -> int | None:
+    """The fewest pairs that settle the question in four of five runs, given the spread seen so far; None beyond the budget.
+
+    The smallest n with (t(1 − alpha; n − 1) + t(.8; n − 1)) · s ÷ √n ≤ gap, where s = se · √pairs is the spread of one pair.
+
+    Args:
+        gap: Distance on the log scale between the point and what it must clear.
+        se_log: Standard error of the log ratio, from `pairs` pairs.
+        pairs: Pairs behind `se_log`.
+        alpha: One-sided level of the test.
+    """
+    if gap <= 0:
+        return None
+    spread = se_log * sqrt(pairs)
+    for n in range(max(2, pairs + 1), BUDGET_PAIRS + 1):
+        if (t_quantile(1 - alpha, n - 1) + t_quantile(POWER, n - 1)) * spread <= gap * sqrt(n):
+            return n
+    return None
+
+
+def finite_exp(log: float) -> float | None:
+    """e to this power; None, an open end, where it lies beyond every number, as two pairs at a strict level may put it."""
+    return exp(log) if log <= _MOST_LOG else None

@@ -76,7 +76,7 @@ def log_ratio_ends(shares: Shares, p: float, point: float, reach: float) -> tupl
         ten in each arm are needed), or so many requests failed that the percentile may lie beyond every measured time.
 
     Source: Woodruff 1952, J. Am. Stat. Assoc. 47, 635, for one percentile; test inversion as in Lehmann and Romano, Testing
-    Statistical Hypotheses, section 3.5; the error of a share in clusters as in `stats_quantile.design_effect`.
+    Statistical Hypotheses, section 3.5; the error of a share in clusters as in `quantile.design_effect`.
     """
     if shares.pairs < 2 or abs(shares.t_at(point, p)) > reach:
         return None

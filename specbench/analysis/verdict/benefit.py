@@ -7,7 +7,7 @@ import math
 from dataclasses import replace
 
 from specbench.analysis.comparison.harm_scale import AT_THE_BOUND, Inference, against_baseline
-from specbench.analysis.stats.required_pairs import pairs_needed
+from specbench.analysis.stats.paired import pairs_needed
 from specbench.analysis.verdict.findings import Case, draft_of, stopped
 from specbench.explain.findings import FindingContext, benefit_reason
 from specbench.model.result import Comparison, Finding

@@ -8,8 +8,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from specbench.analysis.comparison.harm_scale import AT_THE_BOUND, Inference, against_baseline, against_limit, is_ratio, limit_of
-from specbench.analysis.stats.holm import holm
-from specbench.analysis.stats.required_pairs import detectable_effect, pairs_needed
+from specbench.analysis.stats.alpha_spending import holm
+from specbench.analysis.stats.paired import detectable_effect, pairs_needed
 from specbench.explain.findings import FindingContext, finding_reason
 from specbench.model.guardrails import PAIRS_KEPT
 from specbench.model.result import Comparison, Finding, FindingState, PerArm

@@ -43,7 +43,7 @@ def _cases(cell: CellMetrics, manifest: Manifest, alpha: float) -> list[Case]:
     return [
         _case(cell, _in_this_loop(guardrail, cell, manifest), alpha)
         for guardrail in manifest.scenario.guardrails
-        if guardrail.metric not in RUN_WIDE and applies(guardrail, cell)
+        if guardrail.metric not in RUN_WIDE and asked_of(guardrail, cell.evidence.cell)
     ]
 
 
@@ -62,11 +62,6 @@ def _case(cell: CellMetrics, guardrail: Guardrail, alpha: float) -> Case:
         withheld=_mixed(guardrail, cell) or partly or _withheld(cell, metric),
         notes=notes,
     )
-
-
-def applies(guardrail: Guardrail, cell: CellMetrics) -> bool:
-    """Whether the guardrail is asked of this cell: of its load, and of its bin where the cell has only one."""
-    return asked_of(guardrail, cell.evidence.cell)
 
 
 def _mixed(guardrail: Guardrail, cell: CellMetrics) -> str | None:

@@ -1,11 +1,11 @@
 """Looking at the data while they come in: how strict each look must be, and whether there is anything left to learn.
 
-Plans nothing and measures nothing; the spending of error over looks is computed in `sequential.py`.
+Plans nothing and measures nothing; the spending of error over looks is computed in `alpha_spending.py`.
 """
 
 from collections.abc import Sequence
 
-from specbench.analysis.stats.sequential import look_levels
+from specbench.analysis.stats.alpha_spending import look_levels
 from specbench.model.records import RunData
 from specbench.model.result import CellResult, Result
 

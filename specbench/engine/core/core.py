@@ -154,17 +154,14 @@ class Engine:
         speculation = self.speculation if share.decodes and sequence.speculate else None
         made, drafted = next_tokens(self.models, speculation, sequence.tokens, sequence.request.shaping, sequence.rng)
         if drafted:
-            self._count_round(sequence, drafted, made.accepted)
+            sequence.drafted_by_round.append(drafted)
+            sequence.accepted_by_round.append(made.accepted)
+            self.counts.rounds += 1
+            self.counts.drafted += drafted
+            self.counts.accepted += made.accepted
+            for position in range(made.accepted):
+                self.counts.per_position[position] += 1
         return made, drafted
-
-    def _count_round(self, sequence: Sequence, drafted: int, accepted: int) -> None:
-        sequence.drafted_by_round.append(drafted)
-        sequence.accepted_by_round.append(accepted)
-        self.counts.rounds += 1
-        self.counts.drafted += drafted
-        self.counts.accepted += accepted
-        for position in range(accepted):
-            self.counts.per_position[position] += 1
 
     def _commit(self, sequence: Sequence, made: Round) -> Output:
         first = sequence.answer.count == 0

@@ -231,33 +231,27 @@ def _logprobs(body: Mapping[str, Any], route: Route) -> int | None:
 
 
 def _flag(body: Mapping[str, Any], name: str, default: bool) -> bool:
-    value = body.get(name)
-    if value is None:
-        return default
-    if not isinstance(value, bool):
-        raise RequestError(f"{name} must be true or false, got {_shown(value)}", name)
+    return bool(_field(body, name, default, "true or false", bool))
+
+
+def _whole(body: Mapping[str, Any], name: str, default: int | None) -> int | None:
+    value: int | None = _field(body, name, default, "a whole number", int)
     return value
 
 
 def _number(body: Mapping[str, Any], name: str, default: float) -> float:
-    value = body.get(name)
-    if value is None:
-        return default
-    if isinstance(value, bool) or not isinstance(value, int | float):
-        raise RequestError(f"{name} must be a number, got {_shown(value)}", name)
     try:
-        return float(value)
+        return float(_field(body, name, default, "a number", int, float))
     except OverflowError:
-        raise RequestError(f"{name} has too many digits, got {_shown(value)}", name) from None
+        raise RequestError(f"{name} has too many digits, got {_shown(body[name])}", name) from None
 
 
-def _whole(body: Mapping[str, Any], name: str, default: int | None) -> int | None:
+def _field(body: Mapping[str, Any], name: str, default: Any, wanted: str, *types: type) -> Any:
+    """The field where it is of one of these very types (a truth value is no number), the default where it is not there."""
     value = body.get(name)
-    if value is None:
-        return default
-    if isinstance(value, bool) or not isinstance(value, int):
-        raise RequestError(f"{name} must be a whole number, got {_shown(value)}", name)
-    return value
+    if value is not None and type(value) not in types:
+        raise RequestError(f"{name} must be {wanted}, got {_shown(value)}", name)
+    return default if value is None else value
 
 
 def _shown(value: object) -> str:

@@ -1,6 +1,6 @@
 """What vLLM observes per request and per step, as histograms with vLLM's names and edges.
 
-Sums and counts only; when something is observed is decided in `endpoint.py`, how it is printed in `exposition.py`.
+Sums and counts only; when something is observed is decided in `endpoint.py`, how it is printed in `metrics_page.py`.
 """
 
 from bisect import bisect_left

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from specbench.engine.models.ngram_tables import SuccessorTable
+from specbench.engine.models.ngram_model import SuccessorTable
 from specbench.engine.models.training import CORPORA, Recipe, Trained, train
 from specbench.engine.models.vocabulary import Vocabulary
 

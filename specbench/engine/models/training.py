@@ -15,8 +15,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from specbench.engine.models.ngram_model import LanguageModel
-from specbench.engine.models.ngram_tables import LONGEST_CONTEXT, SuccessorTable, count_successors
+from specbench.engine.models.ngram_model import LONGEST_CONTEXT, LanguageModel, SuccessorTable, count_successors
 from specbench.engine.models.vocabulary import EOS, Vocabulary, encode_pieces, pieces_of, vocabulary_of
 from specbench.errors import ScenarioError
 

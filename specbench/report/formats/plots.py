@@ -13,7 +13,7 @@ from specbench.explain import labels, numbers
 from specbench.model.shown import BlockSample, Distribution, Timeline
 from specbench.report.formats.svg import BASELINE, INK, LIMIT, MUTED, PANEL, SPECULATIVE, drawing, svg
 from specbench.report.view.curves import Curve, Point
-from specbench.report.view.quantiles import by_probability
+from specbench.report.view.rows import by_probability
 
 SIZE = (5.0, 3.1)  # inches of 72 points: readable on a phone at full width, and three abreast on a desk
 FRAME = (0.125, 0.165, 0.845, 0.735)

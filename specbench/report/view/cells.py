@@ -11,7 +11,7 @@ from specbench.model.result import AcceptanceSummary, CellResult, Comparison, Fa
 from specbench.model.shown import BlockSample, Distribution, Timeline
 from specbench.report.view import rows
 from specbench.report.view.engine_truth import TruthRow, truth_rows
-from specbench.report.view.quantiles import QuantileTable, quantile_tables
+from specbench.report.view.rows import QuantileTable, quantile_tables
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,6 +1,6 @@
 """The matrix of cells against guardrails: which columns, which tile where, and what the states mean. No layout lives here."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from specbench.explain import labels
@@ -57,7 +57,7 @@ def heat_map(cells: Sequence[CellView]) -> HeatMap:
             HeatColumn(one.label + (f" ({one.number})" if one.number > 1 else ""), labels.ROLES[one.kind])
             for one in columns.values()
         ),
-        rows=tuple(HeatRow(cell, tuple(_tile(cell, column) for column in columns)) for cell in cells),
+        rows=tuple(HeatRow(cell, _tiles(cell, columns)) for cell in cells),
         legend=tuple(
             LegendRow(state, labels.GLYPHS[state], meaning) for state, meaning in labels.STATES.items() if state in seen
         ),
@@ -68,5 +68,6 @@ def _column(found: FindingRow) -> tuple[str, str, int]:
     return found.metric, found.kind, found.number
 
 
-def _tile(cell: CellView, column: tuple[str, str, int]) -> FindingRow | None:
-    return next((found for found in cell.findings if _column(found) == column), None)
+def _tiles(cell: CellView, columns: Iterable[tuple[str, str, int]]) -> tuple[FindingRow | None, ...]:
+    found = {_column(one): one for one in cell.findings}
+    return tuple(map(found.get, columns))

@@ -6,7 +6,7 @@ Every output for people is made from this value or from the rows that it is made
 from dataclasses import dataclass
 from shlex import quote
 
-from specbench.analysis.limiting_factors import limiting_factors
+from specbench.analysis.theory import limiting_factors
 from specbench.explain import costs, labels, notes, numbers, verdict
 from specbench.explain.load_ranges import range_words
 from specbench.explain.notes import limiting_factor, table_remarks

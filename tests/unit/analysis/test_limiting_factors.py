@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 
-from specbench.analysis.limiting_factors import limiting_factors
+from specbench.analysis.theory import limiting_factors
 from specbench.explain.notes import limiting_factor
 from specbench.model.result import CellResult, Comparison, PerArm, Result
 from tests.support.goldens import same_text

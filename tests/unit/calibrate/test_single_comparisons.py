@@ -17,14 +17,14 @@ def test_coverage_says_for_each_metric_whether_its_interval_holds_the_truth(scen
 
 def test_a_slowdown_of_a_fifth_is_seen_in_every_guardrail_and_passes_none() -> None:
     """One cell of the standard profile."""
-    found = single_comparisons.slower_20(0)
+    found = single_comparisons.POWER_RUNS["slower-20"](0)
 
     assert found == {rule.metric: {"harm": True, "pass": False} for rule in single_comparisons.GUARDED}
 
 
 def test_a_true_change_at_the_margin_seldom_passes() -> None:
     """5 % less throughput against a margin of 5 % passes about one time in twenty; here at most 4 of 20."""
-    assert sum(single_comparisons.edge_5(index)["output_tps"]["pass"] for index in range(20)) <= 4
+    assert sum(single_comparisons.POWER_RUNS["edge-5"](index)["output_tps"]["pass"] for index in range(20)) <= 4
 
 
 def test_a_pilot_on_a_noisy_machine_names_more_pairs_than_it_has() -> None:

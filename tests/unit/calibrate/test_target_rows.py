@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from specbench.calibrate.target_rows import ErrorRate, at_least, at_most, percent
+from specbench.calibrate.targets import ErrorRate, at_least, at_most, percent
 
 
 def test_intervals_are_exact() -> None:

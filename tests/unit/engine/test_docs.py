@@ -9,7 +9,8 @@ from starlette.routing import Route
 from specbench.engine.core.setup import kv_tokens_of, machine_of
 from specbench.engine.http.server import app_of, endpoint_of
 from specbench.engine.options import FAULT_CHECKS, OPTION_CHECKS, SPECULATION_CHECKS, EngineOptions, Speculation
-from specbench.engine.timing.roofline import QWEN25_14B_INT4, RTX_3090, Part, ridge_tokens, step_s
+from specbench.engine.timing.roofline import QWEN25_14B_INT4, RTX_3090, Part, step_s
+from tests.support.roofline import ridge_tokens
 
 ENGINE = Path("docs/engine.md").read_text()
 ROOFLINE = Path("docs/roofline.md").read_text()

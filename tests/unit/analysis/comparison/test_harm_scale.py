@@ -7,7 +7,8 @@ import pytest
 from statsmodels.stats.multitest import multipletests
 
 from specbench.analysis.comparison.harm_scale import against_baseline, against_limit, limit_of
-from specbench.analysis.stats.holm import finite_exp, holm
+from specbench.analysis.stats.alpha_spending import holm
+from specbench.analysis.stats.paired import finite_exp
 from specbench.model.result import PerArm
 from tests.support.judging import a_comparison, a_guardrail
 

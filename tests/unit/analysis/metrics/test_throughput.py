@@ -1,24 +1,12 @@
 """Counts and rates of whole blocks, over the right window and the right requests."""
 
-from collections.abc import Callable
-
 import numpy as np
 import pytest
 
 from specbench.analysis.arrays.cell_arrays import CellArrays, select_bin
 from specbench.analysis.arrays.samples import Totals
-from specbench.analysis.metrics.throughput import (
-    completed_rps,
-    error_rate,
-    kv_peak,
-    memory,
-    oom,
-    output_length,
-    output_tps,
-    preemptions,
-    queue_time,
-    restarts,
-)
+from specbench.analysis.metrics.registry import SOURCES
+from specbench.analysis.metrics.throughput import completed_rps, error_rate, output_length, output_tps
 from specbench.model.records import Telemetry
 from tests.support.goldens import same_text
 from tests.support.records import a_record, blocks_of, one_block
@@ -95,23 +83,30 @@ def test_a_block_without_a_window_has_no_rate() -> None:
     assert np.isnan(completed_rps(columns).by_unit()).all()
 
 
-Tally = Callable[[CellArrays], Totals]
 TOLD = Telemetry(preemptions=3, queue_time_s_mean=0.25, kv_usage_peak=0.8, memory_bytes_peak=1000, oom_events=1, restarts=0)
 
 
+def told(source: str, columns: CellArrays) -> Totals:
+    """What the metric's row makes of these blocks."""
+    found = SOURCES[source](columns)
+    assert isinstance(found, Totals)
+    return found
+
+
 @pytest.mark.parametrize(
-    ("source", "value"), [(preemptions, 3.0), (queue_time, 250.0), (kv_peak, 0.8), (memory, 1000.0), (oom, 1.0), (restarts, 0.0)]
+    ("source", "value"),
+    [("preemptions", 3.0), ("queue_time", 250.0), ("kv_peak", 0.8), ("memory", 1000.0), ("oom", 1.0), ("restarts", 0.0)],
 )
-def test_what_the_engine_tells_is_passed_on(source: Tally, value: float) -> None:
+def test_what_the_engine_tells_is_passed_on(source: str, value: float) -> None:
     """Gauges and counters of a block are its values, times in milliseconds; a told 0 is 0."""
-    assert source(one_block(a_record([1.0]), telemetry=TOLD)).by_unit().tolist() == [value]
+    assert told(source, one_block(a_record([1.0]), telemetry=TOLD)).by_unit().tolist() == [value]
 
 
-@pytest.mark.parametrize("source", [preemptions, queue_time, kv_peak, memory, oom, restarts])
-def test_what_the_engine_is_silent_about_is_absent_with_a_reason(source: Tally) -> None:
+@pytest.mark.parametrize("source", ["preemptions", "queue_time", "kv_peak", "memory", "oom", "restarts"])
+def test_what_the_engine_is_silent_about_is_absent_with_a_reason(source: str) -> None:
     """Silence is not 0, and the reason is the scraper's own where it gave one."""
-    silent = source(one_block(a_record([1.0]), telemetry=Telemetry()))
-    bins = source(select_bin(one_block(a_record([1.0]), telemetry=TOLD), "short", "greedy"))
+    silent = told(source, one_block(a_record([1.0]), telemetry=Telemetry()))
+    bins = told(source, select_bin(one_block(a_record([1.0]), telemetry=TOLD), "short", "greedy"))
 
     assert np.isnan(silent.by_unit()).all()
     assert silent.reason is not None
@@ -124,4 +119,4 @@ def test_the_reason_of_absence_is_the_one_that_was_noted() -> None:
     """M-05: '501 without --metrics' reaches the reader, without the word for scripts."""
     telemetry = Telemetry(absent={"kv_usage_peak": "http_501: the metrics page is switched off"})
 
-    assert kv_peak(blocks_of("baseline", [[], []], telemetry)).reason == "the metrics page is switched off"
+    assert told("kv_peak", blocks_of("baseline", [[], []], telemetry)).reason == "the metrics page is switched off"

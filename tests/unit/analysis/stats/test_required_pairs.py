@@ -5,8 +5,7 @@ import math
 import numpy as np
 import pytest
 
-from specbench.analysis.stats.paired import t_quantile
-from specbench.analysis.stats.required_pairs import detectable_effect, pairs_needed
+from specbench.analysis.stats.paired import detectable_effect, pairs_needed, t_quantile
 from specbench.model.guardrails import BUDGET_PAIRS
 
 

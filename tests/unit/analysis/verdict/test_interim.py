@@ -8,7 +8,7 @@ import pytest
 
 from specbench.analysis.cells import planned_pairs
 from specbench.analysis.judge import judge
-from specbench.analysis.stats.sequential import look_levels
+from specbench.analysis.stats.alpha_spending import look_levels
 from specbench.analysis.verdict.findings import Case, judge_cases
 from specbench.analysis.verdict.interim import alpha_now, is_settled
 from specbench.model.records import RunData

@@ -4,7 +4,7 @@ import random
 
 import pytest
 
-from specbench.engine.core.proposers import propose_by_heads, propose_by_lookup, propose_by_model, propose_tree
+from specbench.engine.core.decoding import propose_by_heads, propose_by_lookup, propose_by_model, propose_tree
 from specbench.engine.models.distribution import Shaping, probability
 from specbench.engine.models.vocabulary import encode
 from tests.support.engines import PROMPTS, small_models

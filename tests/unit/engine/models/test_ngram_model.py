@@ -4,8 +4,7 @@ import numpy as np
 import pytest
 
 from specbench.engine.models.distribution import Shaping, probability
-from specbench.engine.models.ngram_model import LanguageModel
-from specbench.engine.models.ngram_tables import count_successors
+from specbench.engine.models.ngram_model import LanguageModel, count_successors
 
 TEXT = np.array([1, 2, 3, 1, 2, 3, 1, 2, 4], dtype=np.uint64)
 TAIL = ((5, 0.75), (3, 0.25))

@@ -4,7 +4,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from specbench.engine.models.ngram_tables import SuccessorTable, count_successors, packed
+from specbench.engine.models.ngram_model import SuccessorTable, count_successors, packed
 
 
 def of(tokens: list[int], length: int, distance: int = 1, keep: int = 48) -> dict[tuple[int, ...], dict[int, int]]:

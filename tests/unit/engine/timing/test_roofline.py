@@ -15,9 +15,9 @@ from specbench.engine.timing.roofline import (
     Work,
     heads_on,
     kv_capacity_tokens,
-    ridge_tokens,
     work_s,
 )
+from tests.support.roofline import ridge_tokens
 
 ROUND = Accelerator("round figures", 10e9, 100 * GIGA, 1 * TERA, 0.5, 0.5)
 SMALL = Transformer("small", 1e9, 0.5, 1e8, 2, layers=10, query_width=1000, kv_width=100, embedding_bytes=0)

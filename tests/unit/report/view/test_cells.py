@@ -12,7 +12,7 @@ from specbench.report.view.curves import curves
 from specbench.report.view.engine_truth import overruns, truth_rows
 from specbench.report.view.fairness import fairness
 from specbench.report.view.heatmap import heat_map
-from specbench.report.view.quantiles import quantile_tables
+from specbench.report.view.rows import quantile_tables
 from tests.support.goldens import same_text
 from tests.support.result_parts import a_cell, a_comparison, a_finding, counts, distributions
 from tests.support.results import capped, hostile, sliced, twice_judged

@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
-from specbench.analysis.stats.sequential import look_levels, spending
+from specbench.analysis.stats.alpha_spending import look_levels, spending
 from specbench.errors import InternalError
 
 

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from specbench.analysis.metrics.distributions import PROBABILITIES, distributions_of
+from specbench.analysis.shown import PROBABILITIES, distributions_of
 from tests.support.records import a_record, blocks_of
 
 

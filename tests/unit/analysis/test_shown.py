@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from specbench.analysis.timeline import course_of, timeline_of, timelines_of
+from specbench.analysis.shown import course_of, timeline_of, timelines_of
 from specbench.model.records import Block
 from specbench.model.result import PerArm
 from specbench.model.shown import BlockSample

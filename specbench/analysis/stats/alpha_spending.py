@@ -1,6 +1,6 @@
-"""Looking more than once: how small a p-value must be at each look so that all looks together err no more than one would.
+"""More than one test, and more than one look: how small a p-value must be so that all together err no more than one would.
 
-Only shares of the planned information come in. Which side stops for what is decided where a run looks.
+Only p-values and shares of the planned information come in. Which side stops for what is decided where a run looks.
 """
 
 from collections.abc import Sequence
@@ -14,6 +14,22 @@ from specbench.errors import InternalError
 
 _GRID = 0.01  # spacing of the integration grid in standard deviations of the final score; bounds are good to 1e-4
 _REACH = 8.0  # standard deviations beyond which a density is 0
+
+
+def holm(p_values: Sequence[float]) -> tuple[float, ...]:
+    """Each p adjusted so that rejecting all below alpha errs anywhere with probability at most alpha.
+
+    With p(1) ≤ … ≤ p(m): adjusted p(i) = max over j ≤ i of min(1, (m − j + 1) · p(j)).
+
+    Source: Holm 1979, "A simple sequentially rejective multiple test procedure".
+    """
+    count = len(p_values)
+    result = [0.0] * count
+    running = 0.0
+    for rank, index in enumerate(sorted(range(count), key=lambda i: p_values[i])):
+        running = max(running, min(1.0, (count - rank) * p_values[index]))
+        result[index] = running
+    return tuple(result)
 
 
 def spending(alpha: float, information: float) -> float:
