@@ -4,8 +4,8 @@ import re
 from dataclasses import replace
 
 import pytest
-from specbench.analysis.limiting_factors import limiting_factors
 
+from specbench.analysis.theory import limiting_factors
 from specbench.explain.notes import demonstration, limiting_factor
 from specbench.explain.reader_questions import reader_questions
 from specbench.model.result import Result, VerdictWord
