@@ -11,7 +11,8 @@ import socket
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from ipaddress import ip_address
-from urllib.parse import unquote, urlsplit
+from typing import Literal
+from urllib.parse import unquote, urljoin, urlsplit
 from urllib.request import getproxies, proxy_bypass
 
 from specbench.errors import ScenarioError
@@ -19,6 +20,7 @@ from specbench.errors import ScenarioError
 PORTS = {"http": 80, "https": 443}
 EXAMPLE = "http://127.0.0.1:8000"
 _LOGIN = re.compile(r"^((?:[^/?#@]*//)?).*@", re.DOTALL)
+_ROUTE = re.compile(r"(?:/chat)?/completions/?(?=\?|$)")
 _BEHIND_THE_PATH = re.compile(r"([?#]).+", re.DOTALL)
 
 
@@ -28,13 +30,15 @@ def address_fault(address: str, page: bool = False) -> str | None:
     Args:
         page: It is one page and may have a query, unlike an endpoint, at whose end the paths are put that are asked.
     """
+    address, _ = without_route(address) if not page else (address, None)
     if not re.match(r"https?://[^/\s]", address):
         return "must start with http:// or https:// and a host"
     if re.match(r"https?://[^/?#]*@", address):
         return "must not hold a user name or password; name the environment variable of a key instead (api_key_env)"
     if "#" in address or ("?" in address and not page):
         marks = "#" if page else "? or #"
-        return f"must not hold {marks}; name the environment variable of a key instead (api_key_env)"
+        query = "" if page or "?" not in address else "; an address has no query, it belongs to the path (path:, or --path)"
+        return f"must not hold {marks}; name the environment variable of a key instead (api_key_env){query}"
     try:
         parts = urlsplit(address)
         readable = bool(parts.hostname) and parts.port != 0 and not re.search(r"\s", address)
@@ -51,9 +55,55 @@ def is_loopback(host: str) -> bool:
         return host == "localhost" or host.endswith(".localhost")
 
 
+def without_route(url: str) -> tuple[str, str | None]:
+    """The URL without a route at its end, and that route with its query, as whole URLs are pasted; None where none is."""
+    route = _ROUTE.search(url)
+    return (url, None) if route is None else (url[: route.start()], url[route.start() :])
+
+
+def route_of(path: str) -> Literal["chat", "completions"] | None:
+    """The route that a path leads to by its end; None where it tells none."""
+    route = _ROUTE.search(path)
+    return None if route is None else "chat" if route[0].startswith("/chat") else "completions"
+
+
 def base_url(url: str) -> str:
-    """The URL, or its path, without a trailing slash or `/v1`, as both forms are in use."""
-    return url.rstrip("/").removesuffix("/v1").rstrip("/")
+    """The URL, or its path, without a route, a trailing slash or `/v1`, as all these forms are in use."""
+    return without_route(url)[0].rstrip("/").removesuffix("/v1").rstrip("/")
+
+
+def asked_path(url: str, path: str | None, otherwise: str) -> str:
+    """The path, behind `base_url`, at which an endpoint is asked: its own or that of a pasted URL, else the usual one."""
+    named, pasted = without_route(url)
+    path = path or pasted
+    if path is None:
+        return otherwise
+    return f"/v1{path}" if named.rstrip("/").endswith("/v1") and not path.startswith("/v1/") else path
+
+
+def models_path(path: str) -> str:
+    """Where the models are listed, beside the path at which one is asked, with the same query."""
+    route = _ROUTE.search(path)
+    return "/v1/models" if route is None else f"{path[: route.start()]}/models{path[route.end() :]}"
+
+
+def redirect_target(url: str, location: str) -> str | None:
+    """The URL that a redirect leads to, if it is of the same origin; None where it is another's, or no address."""
+    try:
+        target = urljoin(url, location.strip()).partition("#")[0]
+        same = origin(target) == origin(url)
+    except ValueError:
+        return None
+    return target if same and "@" not in target.partition("?")[0] and re.fullmatch(r"[!-~]+", target) else None
+
+
+def origin(url: str) -> tuple[str, str | None, int | None]:
+    """Scheme, host and port of a URL: who may see what is meant for whom."""
+    try:
+        parts = urlsplit(url)
+        return parts.scheme, parts.hostname, parts.port or PORTS.get(parts.scheme)
+    except ValueError:
+        return url, None, None
 
 
 def without_secrets(address: str) -> str:

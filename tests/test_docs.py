@@ -88,3 +88,14 @@ def test_the_doctors_page_names_every_symptom() -> None:
     named = {call.args[0].value for call in calls if call.args and isinstance(call.args[0], ast.Constant)}
 
     assert named == set(re.findall(r"^\| `([a-z_]+)` \|", Path("docs/doctor.md").read_text(), re.MULTILINE))
+
+
+def test_the_docs_name_every_flag_of_the_decoder() -> None:
+    """One table tells what each means; it names none that no answer can have."""
+    source = "".join(path.read_text() for path in Path("specbench/stream").glob("*.py"))
+    text = Path("docs/engines.md").read_text()
+    table = text[text.index("| flag of a request |") :].split("\n\n")[0]
+    named = {flag for row in table.splitlines()[2:] for flag in re.findall(r"`(\w+)`", row.split("|")[1])}
+
+    assert set(re.findall(r'(?:flags|oddities)\.add\("(\w+)"\)', source)) <= named
+    assert all(f'"{flag}"' in source for flag in named)

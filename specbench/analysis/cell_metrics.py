@@ -69,14 +69,15 @@ class CellMetrics:
         return PerArm(_running(self.evidence.blocks.baseline), _running(self.evidence.blocks.speculative))
 
 
-def measure(cell: CellEvidence, alpha: float, *, speculates: bool) -> CellMetrics:
+def measure(cell: CellEvidence, alpha: float, *, speculates: PerArm[bool | None]) -> CellMetrics:
     """Everything that the records of this cell say, for one-sided tests at alpha.
 
     Args:
-        speculates: False only where the speculative endpoint is known not to speculate.
+        speculates: Whether the scenario or the endpoint says that an arm speculates, None where neither does.
     """
     columns = PerArm(
-        arrays_of(cell.blocks.baseline, cell.records.baseline), arrays_of(cell.blocks.speculative, cell.records.speculative)
+        arrays_of(cell.blocks.baseline, cell.records.baseline, speculates=speculates.baseline),
+        arrays_of(cell.blocks.speculative, cell.records.speculative, speculates=speculates.speculative),
     )
     comparisons = with_certain_percentiles(
         cell_comparisons(columns.baseline, columns.speculative, alpha), columns.baseline, columns.speculative
@@ -95,7 +96,7 @@ def measure(cell: CellEvidence, alpha: float, *, speculates: bool) -> CellMetric
         errors=PerArm(error_rate(columns.baseline), error_rate(columns.speculative)),
         alpha_trend=_alpha_trend(columns.speculative),
         acceptance_by_pair=_acceptance_by_pair(columns.speculative),
-        unlike_tokens=unlike_tokens(cell.records, speculates=speculates),
+        unlike_tokens=unlike_tokens(cell.records, speculates=speculates.speculative is not False),
         engine_truth=_truth(cell),
     )
 

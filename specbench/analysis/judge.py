@@ -24,7 +24,7 @@ from specbench.model.cell_assessment import CellAssessment, RunConditions, state
 from specbench.model.guardrails import RUN_WIDE, asked_of
 from specbench.model.records import RunData
 from specbench.model.result import CellCoordinates, CellResult, Finding, IntegrityCheck, PerArm, Result
-from specbench.model.scenario import Scenario
+from specbench.model.scenario import ArmName, Scenario
 
 SCHEMA_VERSION = 1
 
@@ -74,8 +74,15 @@ def judge(evidence: RunData, tool_version: str) -> Result:
 
 
 def _measured(evidence: RunData, alpha: float) -> tuple[CellMetrics, ...]:
-    off = any(e.arm == "speculative" and e.facts.get("speculation") == "off" for e in evidence.manifest.endpoints)
-    return tuple(measure(cell, alpha, speculates=not off) for cell in cells_of(evidence))
+    speculates = PerArm(_speculates(evidence, "baseline"), _speculates(evidence, "speculative"))
+    return tuple(measure(cell, alpha, speculates=speculates) for cell in cells_of(evidence))
+
+
+def _speculates(evidence: RunData, arm: ArmName) -> bool | None:
+    """Whether the endpoint or the scenario says that this arm speculates; where both speak, the endpoint knows."""
+    told = next((e.facts["speculation"] for e in evidence.manifest.endpoints if e.arm == arm and "speculation" in e.facts), None)
+    declared = evidence.manifest.scenario.arm(arm).speculative is not None
+    return told == "on" if told in ("on", "off") else declared or None
 
 
 def _judged_cells(

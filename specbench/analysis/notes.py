@@ -11,7 +11,8 @@ from specbench.analysis.stats.alpha_spending import holm
 from specbench.analysis.stats.paired import Estimate
 from specbench.analysis.theory import gain_ends
 from specbench.explain import notes
-from specbench.model.records import RunData
+from specbench.model.records import RequestRecord, RunData
+from specbench.model.scenario import ARMS, ArmName
 
 ALPHA_FALL = 0.1
 
@@ -26,6 +27,8 @@ def run_notes(evidence: RunData, cells: Sequence[CellMetrics]) -> tuple[str, ...
     if evidence.blocks:
         found.extend(map(notes.unreadable, evidence.problems))
     found.extend(_too_long(evidence))
+    found.extend(_unread(evidence))
+    found.extend(_hidden(evidence))
     found.extend(_waited(evidence))
     found.extend(_fallen_alpha(cells, evidence.manifest.scenario.alpha))
     found.extend(_weighted(evidence, cells))
@@ -36,6 +39,29 @@ def run_notes(evidence: RunData, cells: Sequence[CellMetrics]) -> tuple[str, ...
 def _too_long(evidence: RunData) -> list[str]:
     count = sum(1 for record in evidence.records if record.outcome == "prompt_too_long")
     return [notes.too_long(count)] if count else []
+
+
+def _unread(evidence: RunData) -> list[str]:
+    """Arms whose answers have text that is not known to be generated: a first token may have been missed."""
+    found = []
+    for arm in ARMS:
+        records = _answers(evidence, arm)
+        unread = [record for record in records if "unread_text" in record.flags]
+        first = sum("first_token_doubtful" in record.flags for record in unread)
+        if unread:
+            found.append(notes.unread(arm, len(unread), len(records), first))
+    return found
+
+
+def _hidden(evidence: RunData) -> list[str]:
+    """Arms whose servers counted tokens that were never streamed."""
+    hidden = {arm: sum(record.hidden_tokens or 0 for record in _answers(evidence, arm)) for arm in ARMS}
+    return [notes.hidden(arm, tokens) for arm, tokens in hidden.items() if tokens]
+
+
+def _answers(evidence: RunData, arm: ArmName) -> list[RequestRecord]:
+    blocks = {block.id for block in evidence.blocks if block.arm == arm}
+    return [record for record in evidence.records if record.block in blocks and record.outcome == "ok"]
 
 
 def _waited(evidence: RunData) -> list[str]:

@@ -14,8 +14,9 @@ import httpx
 from specbench.arms.launch import EngineProcess, launched
 from specbench.credentials import key_header, secret
 from specbench.errors import UnreachableError
-from specbench.model.scenario import ARMS, Arm, ArmName, Launch, Scenario
-from specbench.urls import base_url, share_server
+from specbench.model.scenario import ARMS, Arm, ArmName, Launch, Route, Scenario
+from specbench.prompts.request_body import ROUTES
+from specbench.urls import asked_path, base_url, share_server
 
 SWAP_S = 120.0
 EMBEDDED_START_S = 120.0  # the first start on a machine trains its models, which takes seconds
@@ -26,13 +27,15 @@ SLEEP, WAKE_UP = "/sleep?level=1", "/wake_up"  # level 1: the weights go to the 
 class RunningArm:
     """An arm with a URL that can be asked: what the scenario says, the base URL without `/v1`, and its secret headers.
 
-    `engine` is what a launch block started, None for an embedded engine and for one that was given by its URL.
+    `engine` is what a launch block started, None for an embedded engine and for one that was given by its URL. `moved`: the path
+    from the host on to which the endpoint sends requests, None where it answers where it is asked.
     """
 
     arm: Arm
     url: str
     headers: dict[str, str]
     engine: EngineProcess | None = None
+    moved: str | None = None
 
 
 OpenArm = Callable[[ArmName], AbstractContextManager[RunningArm]]
@@ -78,6 +81,13 @@ def running_arm(arm: Arm, name: ArmName, log: Path) -> Iterator[RunningArm]:
     else:
         with launched(embedded_launch(arm), name, log, key_variables(arm)) as engine:
             yield RunningArm(arm, engine.url, secret_headers(arm, name))
+
+
+def asked_at(ready: RunningArm, route: Route) -> tuple[str, str]:
+    """The address and the path, put together, at which the arm is asked."""
+    if ready.moved is not None:
+        return str(httpx.URL(ready.url).join("/")), ready.moved
+    return ready.url, asked_path(ready.arm.url or ready.url, ready.arm.path, ROUTES[route])
 
 
 @contextmanager

@@ -5,22 +5,24 @@ ends the run in one line, before minutes are spent.
 """
 
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
-from specbench.arms.arms import RunningArm
+from specbench.arms.arms import RunningArm, asked_at
 from specbench.errors import RefusedError, UnreachableError
+from specbench.explain import notes
 from specbench.load.parent import LoadGenerator
 from specbench.load.session import drive, requests_block, works_of
 from specbench.model.records import Capture, RequestRecord
 from specbench.model.scenario import ArmName, Scenario
-from specbench.prompts.request_body import ROUTES, body_of
+from specbench.prompts.request_body import STREAM_OPTIONS, body_of, refuses_fields
 from specbench.prompts.sampler import Prompt, PromptSource, prompt
 from specbench.prompts.token_estimate import DEFAULT_ESTIMATOR, TokenEstimator, disagreement, measured
 from specbench.stream.record import RequestSpec, record_of
 from specbench.telemetry import ENGINES
-from specbench.telemetry.endpoint import ServedEndpoint
+from specbench.telemetry.endpoint import MODELS, ServedEndpoint, served_model
 from specbench.telemetry.endpoint_facts import token_ids
 from specbench.telemetry.http import HttpGetter
+from specbench.urls import asked_path, models_path
 
 TOKENIZE_S = 5.0
 SAMPLES = 8
@@ -36,6 +38,45 @@ _NOBODY = (
     "timeout_total",
     "client_resource",
 )
+
+
+@dataclass(frozen=True, slots=True)
+class Way:
+    """How an arm is asked beyond what the scenario says, as its first answers showed: for which model, where, without what.
+
+    `moved`: the path to which the endpoint redirects; `listed_instead`: the models that it lists where it does not list the one
+    that is asked for.
+    """
+
+    model: str
+    moved: str | None = None
+    left_out: tuple[str, ...] = ()
+    listed_instead: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
+
+
+NO_WAY = Way("")
+
+
+def way_of(ready: RunningArm, way: Way) -> RunningArm:
+    """The arm, to be asked in this way."""
+    extra_body = {**ready.arm.extra_body, **dict.fromkeys(way.left_out)}
+    return replace(ready, arm=replace(ready.arm, model=way.model, extra_body=extra_body), moved=way.moved)
+
+
+def first_way(ready: RunningArm, name: ArmName) -> Way:
+    """The model to ask for: the one the scenario names, listed or not, else the only one that the endpoint serves.
+
+    Raises:
+        UnreachableError: the endpoint does not answer.
+        RefusedError: it serves several models, or none, and none was named.
+    """
+    listed_at = models_path(asked_path(ready.arm.url or ready.url, ready.arm.path, MODELS))
+    served = served_model(ready.url, ready.headers, ready.arm.model, name, listed_at)
+    if not served.listed_instead:
+        return Way(served.name)
+    note = f"arms.{name}: {notes.not_listed(ready.url, served.listed_instead, served.name)}"
+    return Way(served.name, listed_instead=served.listed_instead, notes=(note,))
 
 
 def token_unit(ready: RunningArm, documents: Sequence[str]) -> TokenEstimator:
@@ -65,24 +106,57 @@ def try_arm(
         UnreachableError: the arm failed its first request.
         RefusedError: the arm does not stream, or refuses a sampling.
     """
+    return tried(child, scenario, ready, name, drawing, Way(ready.arm.model or ""))[1]
+
+
+def tried(
+    child: LoadGenerator, scenario: Scenario, ready: RunningArm, name: ArmName, drawing: PromptSource, way: Way
+) -> tuple[Way, tuple[RequestRecord, ...]]:
+    """The way in which the arm answers, and its records of one request per sampling.
+
+    Where the arm refuses `stream_options` it is asked once more without; where it redirects, it is asked there from now on.
+
+    Raises:
+        UnreachableError: the arm failed its first request.
+        RefusedError: the arm does not stream, or refuses a sampling, or does not know a model that it does not list.
+    """
+    records, moved = _asked_once(child, scenario, ready, name, drawing)
+    if refuses_fields(records) and STREAM_OPTIONS not in ready.arm.extra_body:
+        bare = replace(way, left_out=(STREAM_OPTIONS,), notes=(*way.notes, f"arms.{name}: {notes.without_options(ready.url)}"))
+        again, moved_again = _asked_once(child, scenario, way_of(ready, bare), name, drawing)
+        if any(record.outcome == "ok" for record in again):
+            way, records, moved = bare, again, moved_again
+    if moved is not None:
+        way = replace(way, moved=moved, notes=(*way.notes, f"arms.{name}: {notes.redirects(ready.url, [moved])}"))
+    for record in records:
+        _refuse_unfit(record, ready, name, way)
+    if not records:
+        raise UnreachableError(f"arms.{name}: {ready.url} gave no answer at all within {FIRST_ANSWER_S:g} s")
+    return way, records
+
+
+def _asked_once(
+    child: LoadGenerator, scenario: Scenario, ready: RunningArm, name: ArmName, drawing: PromptSource
+) -> tuple[tuple[RequestRecord, ...], str | None]:
+    """The records of one request per sampling, and the path to which the endpoint redirected them."""
     engine = ENGINES[ready.arm.engine]
     prompts = _first_prompts(scenario, name, drawing)
     extras = engine.request_extras(scenario.workload.route, True)
     bodies = [body_of(p, scenario.workload, ready.arm.model or "", extras, ready.arm) for p in prompts]
-    served = ServedEndpoint(ready.url, ready.headers, ready.arm.model or "")
-    order = requests_block(f"preflight/{name}", served, ROUTES[scenario.workload.route], len(prompts), FIRST_ANSWER_S)
+    url, path = asked_at(ready, scenario.workload.route)
+    served = ServedEndpoint(url, ready.headers, ready.arm.model or "")
+    order = requests_block(f"preflight/{name}", served, path, len(prompts), FIRST_ANSWER_S)
     records: list[RequestRecord] = []
+    moved: list[str] = []
 
     def take(capture: Capture) -> None:
         asked = prompts[capture.index]
         records.append(record_of(capture, RequestSpec(asked.bin, asked.sampling.name, asked.max_tokens), engine.stream))
+        if capture.redirected is not None:
+            moved.append(capture.redirected)
 
     drive(child, order, works_of(bodies), take)
-    for record in records:
-        _refuse_unfit(record, ready, name)
-    if not records:
-        raise UnreachableError(f"arms.{name}: {ready.url} gave no answer at all within {FIRST_ANSWER_S:g} s")
-    return tuple(records)
+    return tuple(records), moved[-1] if moved else ready.moved
 
 
 def prompt_note(scenario: Scenario, name: ArmName, drawing: PromptSource, records: Sequence[RequestRecord]) -> str | None:
@@ -101,10 +175,12 @@ def _first_prompts(scenario: Scenario, name: ArmName, drawing: PromptSource) -> 
     ]
 
 
-def _refuse_unfit(record: RequestRecord, ready: RunningArm, name: ArmName) -> None:
+def _refuse_unfit(record: RequestRecord, ready: RunningArm, name: ArmName, way: Way) -> None:
     if record.outcome == "ok":
         return
     why = record.reason or record.outcome
+    if way.listed_instead and record.outcome in ("http_error", "in_band_error") and record.index == 0:
+        raise RefusedError(f"arms.{name}: {ready.url} serves {notes.few(way.listed_instead)}, not {way.model}: {why}")
     if record.outcome in _NOBODY and record.index == 0:
         raise UnreachableError(f"arms.{name}: {ready.url} failed the first request: {why}")
     if record.outcome == "not_streamed":

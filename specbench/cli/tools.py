@@ -10,10 +10,14 @@ from typing import Annotated
 import typer
 
 from specbench.errors import DataError, ExitCode, ScenarioError, UnreachableError
+from specbench.urls import without_secrets
 
 Model = Annotated[str | None, typer.Option("--model", metavar="M", help="The model to ask for.")]
 EngineName = Annotated[str | None, typer.Option("--engine", metavar="NAME", help="Recognised where not named.")]
 KeyVariable = Annotated[str | None, typer.Option("--api-key-env", metavar="VARIABLE", help="The variable that holds the key.")]
+AskedPath = Annotated[str | None, typer.Option("--path", metavar="PATH", help="The path asked behind the URL, with a query.")]
+LimitKey = Annotated[str | None, typer.Option("--limit-key", metavar="NAME", help="What max_tokens is called there.")]
+ExtraBody = Annotated[str | None, typer.Option("--extra-body", metavar="JSON", help="Fields to add; null leaves one out.")]
 CALIBRATION = Path("calibration")
 
 
@@ -32,6 +36,9 @@ def probe(
     engine: EngineName = None,
     processes: Annotated[int, typer.Option("--processes", metavar="P", help="Load generator processes.")] = 1,
     api_key_env: KeyVariable = None,
+    path: AskedPath = None,
+    limit_key: LimitKey = None,
+    extra_body: ExtraBody = None,
     json_to: Annotated[
         str | None, typer.Option("--json", metavar="FILE", help="Write JSON there; '-' for standard output.")
     ] = None,
@@ -39,6 +46,7 @@ def probe(
     """Measure one endpoint quickly, no verdict."""
     from specbench.credentials import key_header
     from specbench.probe.probe import ProbeRequest, as_text, probe
+    from specbench.scenario.asking import asking_of
     from specbench.store import write_atomically
 
     order = ProbeRequest(
@@ -50,6 +58,7 @@ def probe(
         engine=engine,
         processes=processes,
         headers=key_header(api_key_env, "--api-key-env"),
+        asking=asking_of(path, limit_key, extra_body),
     )
     told = probe(order)
     if json_to is None:
@@ -63,7 +72,9 @@ def probe(
             typer.echo(as_text(told))  # what was measured is not lost with the file
             raise
     if not told["requests"]["ok"]:
-        raise UnreachableError(f"{url}: none of {requests} requests succeeded ({told['requests']['by_outcome']})")
+        why = f"({told['requests']['by_outcome']}): {'; '.join(told['reasons'].values())}"
+        path_hint = "; is its path another (--path)?" if "404" in told["requests"]["by_status"] and path is None else ""
+        raise UnreachableError(f"{without_secrets(url)}: none of {requests} requests succeeded {why}{path_hint}")
 
 
 def doctor(
@@ -71,13 +82,19 @@ def doctor(
     model: Model = None,
     engine: EngineName = None,
     api_key_env: KeyVariable = None,
+    path: AskedPath = None,
+    limit_key: LimitKey = None,
+    extra_body: ExtraBody = None,
 ) -> None:
     """Is this machine's client true? With a URL: is that endpoint's stream fit to measure?"""
     from specbench.credentials import key_header
     from specbench.doctor import as_text, doctor
+    from specbench.scenario.asking import asking_of
 
-    headers = key_header(api_key_env, "--api-key-env")
-    diagnosis = doctor(url, model=model, engine=engine, headers=headers, say=lambda line: typer.echo(line, err=True))
+    headers, asking = key_header(api_key_env, "--api-key-env"), asking_of(path, limit_key, extra_body)
+    diagnosis = doctor(
+        url, model=model, engine=engine, headers=headers, asking=asking, say=lambda line: typer.echo(line, err=True)
+    )
     typer.echo(as_text(diagnosis))
     if not diagnosis.fit:
         raise typer.Exit(ExitCode.INVALID)

@@ -10,10 +10,8 @@ from statistics import median
 from specbench.doctor.diagnosis import Symptom
 from specbench.doctor.response_trace import ResponseTrace
 from specbench.model.records import StreamFormat
+from specbench.stream.grouping import EVEN_SHARE, EXACT, is_even
 from specbench.units import ms
-
-EXACT = ("token_ids", "running_usage", "engine_counts")
-"""Sources that tell how many tokens one event holds."""
 
 FEWEST_EVENTS = 10
 HELD_SPAN = 0.1
@@ -24,8 +22,6 @@ TORN_SHARE = 0.25
 LARGEST_STEP = 16
 """Tokens that one verification may plausibly bring; larger bursts are a buffer's."""
 
-EVEN_SHARE = 0.9
-NEARLY_EVEN = 0.2
 PROXY_REMEDY = (
     "Measure the engine directly, or turn buffering off on the way (nginx: proxy_buffering off; a header "
     "X-Accel-Buffering: no; Envoy and cloud gateways: response streaming)."
@@ -84,16 +80,6 @@ def _steps(seen: str, rule: StreamFormat, even: bool) -> Symptom:
     return Symptom("token_bursts", "caution", f"{told}; but all are alike, as if every draft were accepted.", remedy)
 
 
-def is_even(sizes: Sequence[int]) -> bool:
-    """Whether these are all the same number but for an odd one out, or large and nearly the same."""
-    middle = median(sizes)
-    if middle < 2:
-        return False
-    same = sum(size == middle for size in sizes)
-    near = sum(abs(size - middle) <= NEARLY_EVEN * middle for size in sizes)
-    return max(same, near if middle >= 1 / NEARLY_EVEN else 0) >= EVEN_SHARE * len(sizes)
-
-
 def _held_whole(answers: Sequence[ResponseTrace]) -> Symptom | None:
     held = [one for one in answers if _is_held(one)]
     if len(held) * 2 <= len(answers):
@@ -122,3 +108,6 @@ def _several_tokens(answers: Sequence[ResponseTrace]) -> bool:
     counted = [one.record for one in answers if one.record.token_source in EXACT]
     events = sum(len(record.event_tokens) for record in counted)
     return events > 0 and sum(sum(record.event_tokens) for record in counted) > 1.05 * events
+
+
+__all__ = ["EXACT", "FEWEST_EVENTS", "burst_symptom", "is_even"]

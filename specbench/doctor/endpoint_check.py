@@ -5,20 +5,24 @@ What the answers say of the stream is decided in `symptoms.py`.
 
 from collections.abc import Iterator
 from contextlib import closing
+from dataclasses import dataclass, replace
 
 from specbench.doctor.diagnosis import Diagnosis, Symptom
 from specbench.doctor.response_trace import ResponseTrace, response_trace
 from specbench.doctor.symptoms import symptoms_of
 from specbench.errors import ScenarioError
+from specbench.explain import notes
 from specbench.load.parent import LoadGenerator
 from specbench.load.session import requests_block, works_of
 from specbench.model.records import Capture
-from specbench.prompts.request_body import ROUTES, chat_body
+from specbench.model.scenario import Asking
+from specbench.prompts.request_body import ROUTES, STREAM_OPTIONS, chat_body, refuses_fields
+from specbench.scenario.asking import check_asking
 from specbench.telemetry import ENGINES
 from specbench.telemetry.endpoint import ServedEndpoint, recognise, served_model
 from specbench.telemetry.engine import EngineSupport
 from specbench.telemetry.http import proxy_name
-from specbench.urls import base_url, check_address
+from specbench.urls import asked_path, base_url, check_address, models_path
 
 BLOCK = "doctor"
 MAX_TOKENS = 96
@@ -33,20 +37,52 @@ QUESTIONS = (
 """Texts and temperatures of different kinds, so that drafts are not accepted alike in all of them."""
 
 
-def endpoint_diagnosis(url: str, model: str | None, engine_name: str | None, headers: dict[str, str]) -> Diagnosis:
+def endpoint_diagnosis(
+    url: str, model: str | None, engine_name: str | None, headers: dict[str, str], asking: Asking
+) -> Diagnosis:
     """Whether the stream of the endpoint at `url` is fit to be measured.
 
     Raises: ScenarioError, UnreachableError, RefusedError, as `doctor` says.
     """
     if engine_name is not None and engine_name not in ENGINES:
         raise ScenarioError(f"--engine {engine_name}: not known; one of {', '.join(ENGINES)}")
-    at = base_url(url)
-    check_address(at)
-    asked = served_model(at, headers, model)  # first of all: what does not answer this is not asked for a dozen other pages
+    check_address(url)
+    check_asking(url, asking)
+    at, path = base_url(url), asked_path(url, asking.path, ROUTES["chat"])
+    # First of all: what does not answer this is not asked for a dozen other pages.
+    asked = served_model(at, headers, model, listed_at=models_path(path)).name
     engine = ENGINES[engine_name] if engine_name is not None else recognise(at, headers) or ENGINES["openai"]
-    answers = tuple(response_trace(capture, engine.stream) for capture in _captures(ServedEndpoint(at, headers, asked), engine))
+    target = _Target(ServedEndpoint(at, headers, asked), path, asking)
+    answers = _answers(target, engine)
+    without = STREAM_OPTIONS not in asking.extra_body and refuses_fields([one.record for one in answers])
+    if without:
+        bare = replace(target, asking=replace(asking, extra_body={**asking.extra_body, STREAM_OPTIONS: None}))
+        again = _answers(bare, engine)
+        without = any(one.ok for one in again)
+        answers = again if without else answers
     facts = (("engine", engine.name), ("model", asked), ("answers", str(len(answers))), *_figures(answers))
-    return Diagnosis(subject=at, symptoms=(*symptoms_of(answers, engine.stream, at), *_by_proxy(at)), facts=facts)
+    return Diagnosis(
+        subject=at,
+        symptoms=(*symptoms_of(answers, engine.stream, at), *_by_proxy(at), *_otherwise(answers, without)),
+        facts=facts,
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class _Target:
+    """Where and how the questions are asked."""
+
+    served: ServedEndpoint
+    path: str
+    asking: Asking
+
+
+def _otherwise(answers: tuple[ResponseTrace, ...], without_options: bool) -> Iterator[Symptom]:
+    """In what the endpoint was asked otherwise than it was to be."""
+    if without_options:
+        yield Symptom("no_stream_options", "note", f"{notes.without_options('the endpoint')}.")
+    if moved := sorted({one.capture.redirected for one in answers if one.capture.redirected is not None}):
+        yield Symptom("redirected", "note", f"{notes.redirects('the endpoint', moved)}.")
 
 
 def _by_proxy(url: str) -> Iterator[Symptom]:
@@ -60,14 +96,18 @@ def _by_proxy(url: str) -> Iterator[Symptom]:
         )
 
 
-def _captures(served: ServedEndpoint, engine: EngineSupport) -> list[Capture]:
+def _answers(target: _Target, engine: EngineSupport) -> tuple[ResponseTrace, ...]:
+    return tuple(response_trace(capture, engine.stream) for capture in _captures(target, engine))
+
+
+def _captures(target: _Target, engine: EngineSupport) -> list[Capture]:
     """One stream, one answer after another: what merges events here is not the client's load.
 
     Where an answer did not even begin in time, the others are not waited for.
     """
-    extras = engine.request_extras("chat", True)
-    bodies = [chat_body(served.model, text, MAX_TOKENS, temperature, extras) for text, temperature in QUESTIONS]
-    order = requests_block(BLOCK, served, ROUTES["chat"], len(bodies), LONGEST_S)
+    extras, model = engine.request_extras("chat", True), target.served.model
+    bodies = [chat_body(model, text, MAX_TOKENS, temperature, extras, target.asking) for text, temperature in QUESTIONS]
+    order = requests_block(BLOCK, target.served, target.path, len(bodies), LONGEST_S)
     captures: list[Capture] = []
     with LoadGenerator() as child, closing(child.run_block(order, works_of(bodies))) as block:
         for message in block:

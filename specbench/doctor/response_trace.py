@@ -10,7 +10,7 @@ from specbench.doctor.diagnosis import Symptom
 from specbench.model.records import Capture, Outcome, RequestRecord, StreamFormat
 from specbench.stream.decoded_body import plain_frames
 from specbench.stream.parse_stream import ParsedStream, parse_stream
-from specbench.stream.record import RequestSpec, record_of
+from specbench.stream.record import GIVEN_UP, GIVEN_UP_BYTES, RequestSpec, record_of
 from specbench.units import ns_of_ms
 
 TOGETHER_NS = ns_of_ms(0.5)
@@ -45,12 +45,13 @@ class ResponseTrace:
 def response_trace(capture: Capture, rule: StreamFormat) -> ResponseTrace:
     """The answer in this capture, read as its engine streams."""
     frames, _ = plain_frames(capture)
+    body = b"".join(frame.data for frame in frames)
     record = record_of(capture, _UNLIMITED, rule)
     groups, late = _groups(record, {frame.stamp_ns - capture.sent_ns: frame.read_ns - frame.stamp_ns for frame in capture.frames})
     return ResponseTrace(
         capture=capture,
         record=record,
-        answer=parse_stream(b"".join(frame.data for frame in frames)),
+        answer=parse_stream(body[:GIVEN_UP_BYTES] if capture.problem in GIVEN_UP else body),
         groups=groups,
         late=late,
         torn=_torn(capture),

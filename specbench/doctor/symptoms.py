@@ -6,11 +6,14 @@ from statistics import median
 from specbench.doctor.bursts import FEWEST_EVENTS, burst_symptom
 from specbench.doctor.diagnosis import Symptom
 from specbench.doctor.response_trace import ResponseTrace, failure_symptoms
-from specbench.doctor.token_counts import tokens_per_event, usage_missing
+from specbench.doctor.token_counts import hidden_tokens, tokens_per_event, unread_text, usage_ambiguous, usage_missing
 from specbench.model.records import StreamFormat
 from specbench.stream.sse import events_of
 from specbench.units import ms, ns_of_ms
 from specbench.urls import is_loopback
+
+_ODD_ENDS = {"unterminated", "unclean_end", "no_finish_reason", "odd_end", "data_after_done"}
+_ODD_HEADS = {"unknown_encoding", "other_2xx", "length_ignored"}
 
 SLOW_LOOPBACK_NS = ns_of_ms(50)
 
@@ -90,10 +93,17 @@ def _lead_ns(one: ResponseTrace) -> int | None:
 
 
 def _unclean(good: Sequence[ResponseTrace]) -> Symptom | None:
-    odd = sorted({flag for one in good for flag in one.record.flags} & {"unterminated", "unclean_end", "no_finish_reason"})
+    odd = sorted({flag for one in good for flag in one.record.flags} & _ODD_ENDS)
     if not odd:
         return None
     return Symptom("unclean_end", "note", f"answers are whole but do not end as they should ({', '.join(odd)}).")
+
+
+def _odd_head(good: Sequence[ResponseTrace]) -> Symptom | None:
+    odd = sorted({flag for one in good for flag in one.record.flags} & _ODD_HEADS)
+    if not odd:
+        return None
+    return Symptom("odd_head", "note", f"answers can be read although their heads are odd ({', '.join(odd)}).")
 
 
 def _stamps(good: Sequence[ResponseTrace]) -> Symptom | None:
@@ -144,8 +154,12 @@ _LOOKS: tuple[Callable[[Sequence[ResponseTrace]], Symptom | None], ...] = (
     _whole_in_one,
     _role_first,
     usage_missing,
+    usage_ambiguous,
+    hidden_tokens,
+    unread_text,
     tokens_per_event,
     _unclean,
+    _odd_head,
     _stamps,
     _client_late,
 )

@@ -4,7 +4,7 @@ Whether one of them holds may not be decided here. What an engine does not tell,
 """
 
 from specbench.model.result import PerArm
-from specbench.model.scenario import ARMS
+from specbench.model.scenario import ARMS, ArmName
 
 NO_SUCCESS = "no request succeeded"
 NO_SAMPLE = "nothing was measured inside the steady window"
@@ -23,6 +23,8 @@ EVENT_SIZES_NOT_TOLD = "the endpoint does not tell how many tokens an event hold
 NO_REASON = "no reason was given"
 NO_LATER_STEP = "no step after the first one was seen"
 NO_SPECULATION = "no counts, and every step brought one token: no sign of speculation"
+SAYS_OFF = "the endpoint says that it does not speculate"
+NO_DRAFT = "the engine counted no draft"
 NO_ROUND = "no verification round was counted"
 ALPHA_WITHOUT_POSITIONS = "alpha needs counts per position, which were not told"
 ALPHA_OF_ODD_COUNTS = "alpha is not known: counts per position do not add up to the accepted tokens"
@@ -34,6 +36,7 @@ UNLIKE_COUNTS = "one arm's server counts its tokens and the other's does not, so
 GUESSED_TOKENS = (
     "nothing tells how many tokens an event holds in the speculative arm, and under speculation that is more than one"
 )
+TOKENS_UNKNOWN = "the server's counts fit no reading of which tokens were streamed (usage_ambiguous)"
 
 
 def of_arms(absent: PerArm[str | None]) -> str | None:
@@ -46,6 +49,17 @@ def of_arms(absent: PerArm[str | None]) -> str | None:
 def partly_told(blocks: int, pairs: int) -> str:
     """That what an engine told of some blocks may be the better part of the truth."""
     return f"an engine told it of only {blocks} of {pairs} blocks"
+
+
+def no_sign(unread: str | None) -> str:
+    """That several tokens in a step are no accepted drafts; `unread`: why the engine's counters could not be read."""
+    nothing = "no sign of speculation: a step brought more than one token, as a stream interval or hidden tokens make it too"
+    return nothing if unread is None else f"{nothing}, and the engine's counters could not be read: {unread}"
+
+
+def tokens_unknown(arm: ArmName) -> str:
+    """That the token counts of one arm's server cannot be used."""
+    return f"in the {arm} arm {TOKENS_UNKNOWN}"
 
 
 def unlike_lengths(ratio: float) -> str:

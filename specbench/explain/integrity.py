@@ -90,16 +90,33 @@ def no_gaps(cell: Cell, arms: Sequence[ArmName]) -> str:
 
 
 def events_apart(
-    cell: Cell, gaps: tuple[ArmName, float | None], firsts: tuple[ArmName, int], allowed: tuple[float, int], ok: bool
+    cell: Cell,
+    gaps: tuple[ArmName, float | None],
+    firsts: tuple[ArmName, int],
+    allowed: tuple[float, int],
+    ok: bool,
+    at_once: int | None,
 ) -> str:
-    """The share of gaps and the number of first tokens without a time, each of the arm that has more."""
+    """The share of gaps and the number of first tokens without a time, each of the arm that has more.
+
+    Args:
+        at_once: how many events that arm's endpoint always writes in one go, None where it does not.
+    """
     (worse, share), (hit, count) = gaps, firsts
+    remedy = (
+        FEWER_STREAMS if at_once is None else f"{several_at_once(at_once)}; set its stream interval to 1, or turn buffering off"
+    )
     untimed = "no gap" if share is None else f"{percentage(share)} of the {worse} arm's gaps"
     return (
         f"{place_of(cell)} {untimed} and {count} of the {hit} arm's first"
         f" tokens could not be timed, as the client read events together (allowed: {percentage(allowed[0])} and {allowed[1]})"
-        f"{'' if ok else ': ' + FEWER_STREAMS}."
+        f"{'' if ok else ': ' + remedy}."
     )
+
+
+def several_at_once(events: int) -> str:
+    """That an endpoint writes so many events in one go."""
+    return f"the endpoint sends {events} events at once, always as many, which no number of processes tells apart"
 
 
 def reads_in_time(cell: Cell, lag_ms: float | None) -> str:

@@ -13,7 +13,7 @@ from specbench.model import queries
 from specbench.model.guardrails import AT_P50, LOW_ALPHA
 from specbench.model.records import Cell
 from specbench.model.result import Result
-from specbench.model.scenario import Scenario
+from specbench.model.scenario import ArmName, Scenario
 
 CORPUS = (
     "The prompts are cut from a demonstration corpus, which models know by heart: acceptance on it is higher than on other text,"
@@ -67,6 +67,48 @@ def ended_early(finished: bool) -> str:
 def unreadable(problem: str) -> str:
     """What of a run could not be read."""
     return f"Found while reading the run: {problem}"
+
+
+def unread(arm: ArmName, count: int, answers: int, first: int) -> str:
+    """How many answers of an arm have text that is not known to be generated; in `first` of them before the first token."""
+    late = f", in {first} of them before the first token that was read, so its TTFT may be too long" if first else ""
+    return f"{count} of {answers} answers of the {arm} arm have text under a name that is not read (unread_text){late}."
+
+
+def hidden(arm: ArmName, tokens: int) -> str:
+    """How many tokens an arm's server counted that were never streamed."""
+    return (
+        f"The {arm} arm counted {tokens} tokens that it did not stream (reasoning that is not shown, say); they are in no"
+        " time per token and in no rate."
+    )
+
+
+def not_listed(url: str, models: Sequence[str], model: str) -> str:
+    """That the model that is asked for is none of those that the endpoint lists."""
+    return f"{url} lists {few(models)} and not {model}, which was asked for all the same"
+
+
+def without_options(who: str) -> str:
+    """That `stream_options` had to be left out; `who` refused them."""
+    return (
+        f"{who} refuses stream_options and is asked without: it then tells no final usage, and tokens may be counted by events"
+        " alone"
+    )
+
+
+def redirects(who: str, paths: Sequence[str]) -> str:
+    """Where requests were answered that were sent to `who`."""
+    return f"{who} redirects requests to {', '.join(paths)}"
+
+
+def metrics_moved(url: str, target: str) -> str:
+    """That a metrics page was read elsewhere than asked for."""
+    return f"{url} redirects to {target}, where metrics are read"
+
+
+def few(names: Sequence[str]) -> str:
+    """The first three of these names."""
+    return ", ".join(names[:3]) + (", ..." if len(names) > 3 else "")
 
 
 def too_long(count: int) -> str:

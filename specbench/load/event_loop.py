@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from gevent import get_hub, monkey
 from gevent.hub import Waiter
 
-from specbench.stream.clock import now_ns
+from specbench.stream.connection import now_ns
 from specbench.stream.exchange import Exchange
 from specbench.stream.transport import StampingTransport
 from specbench.units import ns_of_ms, seconds

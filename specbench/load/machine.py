@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
 
-from specbench.stream.clock import now_ns
+from specbench.stream.connection import now_ns
 from specbench.units import ms
 
 STAT = Path("/proc/stat")

@@ -83,6 +83,8 @@ class Response(msgspec.Struct, frozen=True, tag=True, array_like=True):
     problem_text: str | None
     clock_step: bool
     failed: bool = False
+    data_after_end: bool = False
+    redirected: str | None = None
 
     def capture(self) -> Capture:
         """The same as a value of the vocabulary."""
@@ -106,6 +108,8 @@ class Response(msgspec.Struct, frozen=True, tag=True, array_like=True):
             problem=self.problem,
             problem_text=self.problem_text,
             clock_step=self.clock_step,
+            data_after_end=self.data_after_end,
+            redirected=self.redirected,
         )
 
 

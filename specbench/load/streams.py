@@ -18,10 +18,11 @@ from specbench.load.event_loop import MANY, PollTimes, StreamReader, coalesced_r
 from specbench.load.machine import ResourceMonitor, ResourceUsage
 from specbench.load.messages import BlockClosed, BlockSpec, RequestJob, Response
 from specbench.load.window import Window, pause_s
-from specbench.stream.clock import now_ns
+from specbench.stream.connection import now_ns
 from specbench.stream.exchange import Exchange
 from specbench.stream.transport import EXCHANGE, StampingTransport
 from specbench.units import ns_of_s, seconds
+from specbench.urls import redirect_target
 
 TICK_S = 0.02
 """How often a block looks at the time; the bounds of its window do not depend on it."""
@@ -46,7 +47,7 @@ class BlockDriver:
     def __init__(self, order: BlockSpec, tell: Callable[[Response], None]) -> None:
         self.order = order
         self._tell = tell
-        self._url = httpx.URL(order.url.rstrip("/") + order.path)
+        self._asked = self._url = httpx.URL(order.url.rstrip("/") + order.path)
         self._work: SimpleQueue[RequestJob | None] = SimpleQueue()
         self._numbers = itertools.count()
         self._transports: list[StampingTransport] = []
@@ -170,9 +171,24 @@ class BlockDriver:
 
     def _request(self, client: httpx.Client, transport: StampingTransport, number: int, work: RequestJob) -> bool:
         """Send one request, read its answer, tell it. Returns whether it failed as far as the socket can see."""
-        exchange = Exchange(self.order.timeouts)
-        request = client.build_request("POST", self._url, content=work.body, extensions={EXCHANGE: exchange})
         self._window.sent(number, now_ns())
+        url = self._url
+        exchange = self._exchanged(client, transport, url, work)
+        if url == self._asked and (target := _redirected(url, exchange)) is not None and not self._over.is_set():
+            if self._url == self._asked:
+                self._url = target  # of the whole block from now on
+            url = self._url
+            exchange = self._exchanged(client, transport, url, work)
+        self._stamped = exchange.stamp_source == "kernel" and bool(exchange.stamps)
+        failed = exchange.problem != "cut" and not exchange.looks_successful
+        self._tell(self._answered(exchange, number, work, failed, None if url == self._asked else url))
+        self._window.ended(number, now_ns(), failed)
+        return failed
+
+    def _exchanged(self, client: httpx.Client, transport: StampingTransport, url: httpx.URL, work: RequestJob) -> Exchange:
+        """The request, sent to that URL, and its answer."""
+        exchange = Exchange(self.order.timeouts)
+        request = client.build_request("POST", url, content=work.body, extensions={EXCHANGE: exchange})
         try:
             response = client.send(request, stream=True)
             self._reading += 1
@@ -186,17 +202,13 @@ class BlockDriver:
         except Exception as error:  # noqa: BLE001 - whatever one answer does to us is its record, and the others go on
             exchange.fail("protocol_error", f"{type(error).__name__}: {error}")
             transport.finish(exchange)
-        self._stamped = exchange.stamp_source == "kernel" and bool(exchange.stamps)
-        failed = exchange.problem != "cut" and not exchange.looks_successful
-        self._tell(self._answered(exchange, number, work, failed))
-        self._window.ended(number, now_ns(), failed)
-        return failed
+        return exchange
 
     def _may_gather(self) -> bool:
         """Whether reading a moment later changes no figure: stamps are the kernel's, and no request waits for its moment."""
         return self._reading >= MANY and self._stamped and self.order.concurrency is not None
 
-    def _answered(self, exchange: Exchange, number: int, work: RequestJob, failed: bool) -> Response:
+    def _answered(self, exchange: Exchange, number: int, work: RequestJob, failed: bool, moved: httpx.URL | None) -> Response:
         return Response(
             block=self.order.block,
             index=work.index,
@@ -219,6 +231,8 @@ class BlockDriver:
             problem_text=exchange.problem_text,
             clock_step=exchange.clock_step,
             failed=failed,
+            data_after_end=exchange.data_after_end,
+            redirected=None if moved is None else moved.raw_path.decode("ascii"),
         )
 
     def _watch(self) -> ResourceUsage:
@@ -234,6 +248,15 @@ class BlockDriver:
         if self._aborted:
             self._window.stop(now_ns(), "aborted")
         return watch.told()
+
+
+def _redirected(url: httpx.URL, exchange: Exchange) -> httpx.URL | None:
+    """Where a POST is to be sent again as it is (RFC 9110, 15.4), as long as that is the same server; None where nowhere."""
+    location = exchange.framing.headers.get("location")
+    if exchange.problem is not None or exchange.framing.status not in (307, 308) or location is None:
+        return None
+    target = redirect_target(str(url), location)
+    return None if target is None else httpx.URL(target)
 
 
 def wait_for(event: Event, timeout_s: float | None = None) -> bool:

@@ -8,7 +8,8 @@ from specbench.model.previous_runs import PreviousRun
 from specbench.model.scenario import ArmName, Scenario
 
 StampSource = Literal["kernel", "user"]
-TokenSource = Literal["token_ids", "running_usage", "engine_counts", "final_usage_spread", "tokenizer", "events"]
+TokenSource = Literal["token_ids", "running_usage", "engine_counts", "logprobs", "final_usage_spread", "tokenizer", "events"]
+Grouping = Literal["single", "interval", "hidden", "drafts", "unclear"]
 Outcome = Literal[
     "ok",
     "cut",  # in flight when the block ended: neither success nor failure
@@ -64,7 +65,9 @@ class Capture:
     """One answer as it came off the socket, undecoded: all that `stream/` needs to make a record, now or years later.
 
     `sent_ns` is the moment before the request is written to an open connection. `problem` is what the transport
-    itself saw go wrong (an `Outcome`), None where the exchange ended as HTTP says it should.
+    itself saw go wrong (an `Outcome`), None where the exchange ended as HTTP or the stream itself says it should.
+    `data_after_end`: more came after the stream had said that it was over. `redirected`: the path to which the endpoint sent this
+    request on, and which answered it; None where it was answered where it was sent.
     """
 
     block: str
@@ -83,6 +86,8 @@ class Capture:
     problem: Outcome | None
     problem_text: str | None
     clock_step: bool
+    data_after_end: bool = False
+    redirected: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -103,6 +108,9 @@ class RequestRecord:
     engine step holds, None where every event is a step. `censored`: indices of content events whose time is only an upper
     bound, as a later step's event was read with them under the same stamp. `burst_ns`: up to which gap events were taken for
     one step, None where an event is a step, or the engine told which events its step brought.
+
+    `output_tokens` were streamed, `hidden_tokens` only counted (reasoning that was not shown), each None where not known.
+    `grouping`: what the tokens of its events look like (stream/grouping.py), None in records of older versions.
     """
 
     block: str  # its id
@@ -136,6 +144,8 @@ class RequestRecord:
     acceptance: SpeculationCounts | None  # drafts as the answer itself tells
     flags: tuple[str, ...]  # stable codes of what was odd
     burst_ns: int | None = None  # None where events need no grouping by time
+    hidden_tokens: int | None = None  # counted and not streamed; None where not known
+    grouping: Grouping | None = None  # what the tokens of its events look like
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -53,11 +53,22 @@ class Launch:
     sleep: bool = False
 
 
+@dataclass(frozen=True, kw_only=True)
+class Asking:
+    """How an endpoint is asked: at which path (None: the usual one), by which name its tokens are limited, with which fields
+    besides; a field of None is left out of the body."""
+
+    path: str | None = None
+    limit_key: str = "max_tokens"
+    extra_body: dict[str, Any] = field(default_factory=dict)
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Arm:
     """One endpoint under test; `url` is None where specbench starts the engine itself: by `launch`, or the embedded one.
 
-    `api_key_env` and `header_env` (header to variable) name environment variables; no key itself is in here.
+    `api_key_env` and `header_env` (header to variable) name environment variables; no key itself is in here. `path` is asked
+    behind `url` instead of the usual one, and a field of None in `extra_body` is left out of the request's body.
     """
 
     engine: str
@@ -73,6 +84,13 @@ class Arm:
     declare: dict[str, str]
     launch: Launch | None = None
     header_env: dict[str, str] = field(default_factory=dict)
+    path: str | None = None
+    limit_key: str = "max_tokens"
+
+    @property
+    def asking(self) -> Asking:
+        """How this arm is asked."""
+        return Asking(path=self.path, limit_key=self.limit_key, extra_body=self.extra_body)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

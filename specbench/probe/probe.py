@@ -8,23 +8,26 @@ import time
 from collections.abc import Iterator
 from concurrent.futures import FIRST_EXCEPTION, ThreadPoolExecutor, wait
 from contextlib import ExitStack
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from specbench.arms.arms import bare_arm
 from specbench.errors import ScenarioError, UnreachableError
+from specbench.explain import notes
 from specbench.load.machine import own_cpu_s
 from specbench.load.messages import BlockSpec, RequestJob
 from specbench.load.parent import LoadGenerator
 from specbench.load.session import drive, requests_block, works_of
 from specbench.model.records import Capture, RequestRecord
+from specbench.model.scenario import Asking
 from specbench.probe.summary import BLOCK, ProcessOutcome, as_text, summarize
-from specbench.prompts.request_body import ROUTES, chat_body
+from specbench.prompts.request_body import ROUTES, STREAM_OPTIONS, chat_body, refuses_fields
+from specbench.scenario.asking import check_asking
 from specbench.stream.record import RequestSpec, record_and_text
 from specbench.telemetry import ENGINES, EngineSupport, telemetry_of
-from specbench.telemetry.endpoint import ServedEndpoint, recognise
-from specbench.telemetry.scrape import metrics_source, scrape_idle
-from specbench.urls import base_url, check_address
+from specbench.telemetry.endpoint import ServedEndpoint, get_all, recognise
+from specbench.telemetry.scrape import metrics_source, moved_pages, scrape_idle
+from specbench.urls import asked_path, base_url, check_address
 
 LONGEST_S = 24 * 3600.0
 QUESTION = "Write a Python class for a bounded queue with docstrings and type hints, then explain each method in a sentence."
@@ -34,7 +37,8 @@ QUESTION = "Write a Python class for a bounded queue with docstrings and type hi
 class ProbeRequest:
     """What to probe: one endpoint, how many requests in how many streams, and how many tokens each may bring.
 
-    `engine` is None where the endpoint's own answers are to tell which engine it is.
+    `engine` is None where the endpoint's own answers are to tell which engine it is. `without_options`: `stream_options` was left
+    out, as it was refused.
     """
 
     url: str
@@ -45,6 +49,8 @@ class ProbeRequest:
     engine: str | None = None
     processes: int = 1
     headers: dict[str, str] = field(default_factory=dict)
+    asking: Asking = field(default_factory=Asking)
+    without_options: bool = False
 
 
 def probe(order: ProbeRequest) -> dict[str, Any]:
@@ -59,18 +65,24 @@ def probe(order: ProbeRequest) -> dict[str, Any]:
     url = base_url(order.url)
     engine = ENGINES[order.engine] if order.engine is not None else recognise(url, order.headers)
     if engine is None:
-        raise UnreachableError(f"{url} does not answer as an engine does; is it up, and is this its address?")
+        usual = ROUTES["chat"]
+        if not get_all(url, order.headers, [usual])[usual].connected:
+            raise UnreachableError(f"{url} does not answer as an engine does; is it up, and is this its address?")
+        engine = ENGINES["openai"]  # something is there, which may know the way it is asked and nothing else
     source = metrics_source(bare_arm(engine.name, order.url, order.model, order.headers), url, order.headers, engine)
     before = scrape_idle(source, engine) if source.urls else None
-    parts = _load(order, url, engine)
+    order, parts = _answered(order, url, engine)
     telemetry = telemetry_of(before, (), scrape_idle(source, engine), engine) if before is not None else None
     told = summarize(parts, engine.name, telemetry)
+    if found := (*_notes(order, parts), *(() if before is None else moved_pages(before))):
+        told["notes"] = [*told.get("notes", ()), *found]
     told["generator"] |= {"cpu_s": own_cpu_s(), "wall_s": time.monotonic() - began}
     return told
 
 
 def _check(order: ProbeRequest) -> None:
     check_address(order.url)
+    check_asking(order.url, order.asking)
     for name in ("concurrency", "requests", "max_tokens", "processes"):
         if getattr(order, name) < 1:
             raise ScenarioError(f"--{name.replace('_', '-')} {getattr(order, name)}: must be at least 1")
@@ -78,6 +90,25 @@ def _check(order: ProbeRequest) -> None:
         raise ScenarioError(f"--engine {order.engine}: not known; one of {', '.join(ENGINES)}")
     if order.processes > min(order.concurrency, order.requests):
         raise ScenarioError(f"--processes {order.processes}: more than there are streams or requests")
+
+
+def _answered(order: ProbeRequest, url: str, engine: EngineSupport) -> tuple[ProbeRequest, list[ProcessOutcome]]:
+    """What came back, and how it was asked for: without `stream_options` where every request was refused as with it."""
+    parts = _load(order, url, engine)
+    if STREAM_OPTIONS not in order.asking.extra_body and refuses_fields([record for part in parts for record in part.records]):
+        bare = replace(order, asking=replace(order.asking, extra_body={**order.asking.extra_body, STREAM_OPTIONS: None}))
+        again = _load(bare, url, engine)
+        if any(record.outcome == "ok" for part in again for record in part.records):
+            return replace(bare, without_options=True), again
+    return order, parts
+
+
+def _notes(order: ProbeRequest, parts: list[ProcessOutcome]) -> Iterator[str]:
+    """What to know of how the endpoint was asked in the end."""
+    if order.without_options:
+        yield notes.without_options(base_url(order.url))
+    if moved := sorted({part.moved for part in parts if part.moved is not None}):
+        yield notes.redirects(base_url(order.url), moved)
 
 
 def _load(order: ProbeRequest, url: str, engine: EngineSupport) -> list[ProcessOutcome]:
@@ -88,7 +119,8 @@ def _load(order: ProbeRequest, url: str, engine: EngineSupport) -> list[ProcessO
     numbers = range(order.processes)
     served = ServedEndpoint(url, order.headers, order.model)
     streams = [len(range(number, order.concurrency, order.processes)) for number in numbers]
-    blocks = [requests_block(BLOCK, served, ROUTES["chat"], order.requests, LONGEST_S, each) for each in streams]
+    path = asked_path(order.url, order.asking.path, ROUTES["chat"])
+    blocks = [requests_block(BLOCK, served, path, order.requests, LONGEST_S, each) for each in streams]
     works = [itertools.islice(works_of(_bodies(order, engine)), number, None, order.processes) for number in numbers]
     with ThreadPoolExecutor(order.processes) as threads, ExitStack() as started:
         children = [started.enter_context(LoadGenerator()) for _ in numbers]
@@ -101,20 +133,23 @@ def _load(order: ProbeRequest, url: str, engine: EngineSupport) -> list[ProcessO
 def _drive(child: LoadGenerator, block: BlockSpec, works: Iterator[RequestJob], engine: EngineSupport) -> ProcessOutcome:
     records: list[RequestRecord] = []
     texts: dict[int, str] = {}
+    moved: list[str] = []
 
     def take(capture: Capture) -> None:
         record, text = record_and_text(capture, RequestSpec("", "", 0), engine.stream)
         records.append(record)
+        if capture.redirected is not None:
+            moved.append(capture.redirected)
         texts[record.index] = text
 
     end = drive(child, block, works, take)
-    return ProcessOutcome(tuple(records), texts, end)
+    return ProcessOutcome(tuple(records), texts, end, moved[-1] if moved else None)
 
 
 def _bodies(order: ProbeRequest, engine: EngineSupport) -> Iterator[bytes]:
     extras = engine.request_extras("chat", True)
     for index in range(order.requests):
-        yield chat_body(order.model, f"({index}) {QUESTION}", order.max_tokens, 0, extras)
+        yield chat_body(order.model, f"({index}) {QUESTION}", order.max_tokens, 0, extras, order.asking)
 
 
 __all__ = ["ProbeRequest", "as_text", "probe"]

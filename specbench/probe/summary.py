@@ -13,11 +13,18 @@ import numpy as np
 from specbench.analysis.arrays.cell_arrays import CellArrays, arrays_of
 from specbench.analysis.arrays.samples import Samples, quantiles
 from specbench.analysis.comparison.censoring import open_bounds
-from specbench.analysis.integrity.generator import CENSORED_SHARE, CPU_SHARE, latest_ms, merged_reads
+from specbench.analysis.integrity.generator import (
+    CENSORED_SHARE,
+    CPU_SHARE,
+    events_at_once,
+    latest_ms,
+    merged_reads,
+)
 from specbench.analysis.metrics.acceptance import acceptance_of
 from specbench.analysis.metrics.inter_token import chunk_gap, itl, tokens_per_step
 from specbench.analysis.metrics.latency import e2e, tpot, ttft
 from specbench.analysis.metrics.throughput import output_tps
+from specbench.explain import integrity
 from specbench.explain.numbers import columns
 from specbench.load.messages import BlockSummary
 from specbench.model.records import Block, GeneratorHealth, RequestRecord, Telemetry
@@ -27,15 +34,21 @@ BLOCK = "probe"
 POINTS = (0.5, 0.9, 0.95, 0.99)
 _FIGURES = ("mean", "p50", "p90", "p95", "p99")
 _TIMES = {"chunk_gap_ms": chunk_gap, "itl_ms": itl, "ttft_ms": ttft, "tpot_ms": tpot, "e2e_ms": e2e}
+_SAID = {
+    "usage_ambiguous": "which of the counted tokens were streamed is not known, so there is no figure per token",
+    "unread_text": "text under a name that is not read may have been generated",
+    "first_token_doubtful": "such text came before the first token that was read, so TTFT may be too long",
+}
 
 
 @dataclass(frozen=True, slots=True)
 class ProcessOutcome:
-    """What one generator process brought home."""
+    """What one generator process brought home; `moved` is the path to which the endpoint redirected its requests."""
 
     records: tuple[RequestRecord, ...]
     texts: dict[int, str]
     end: BlockSummary
+    moved: str | None = None
 
 
 def summarize(parts: Sequence[ProcessOutcome], engine: str, telemetry: Telemetry | None) -> dict[str, Any]:
@@ -58,6 +71,7 @@ def summarize(parts: Sequence[ProcessOutcome], engine: str, telemetry: Telemetry
         },
         "reasons": {record.outcome: record.reason for record in records if record.reason is not None},
         "tokens": sum(record.output_tokens or 0 for record in records if record.outcome == "ok"),
+        "hidden_tokens": sum(record.hidden_tokens or 0 for record in records if record.outcome == "ok"),
         "token_sources": dict(Counter(record.token_source for record in records if record.token_source is not None)),
         "flags": dict(sorted(Counter(flag for record in records for flag in record.flags).items())),
         "text": {"chars": len(text), "sha256": hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()},
@@ -90,9 +104,15 @@ def as_text(told: dict[str, Any]) -> str:
             f"acceptance: {_number(acceptance['length'])} tokens a round, rate {_number(acceptance['rate'])}, "
             f"alpha {_number(acceptance['alpha'])} (from {acceptance['source']})"
         )
+    for flag, words in _SAID.items():
+        if count := told["flags"].get(flag):
+            lines.append(f"! {flag} in {count} of {requests['ok'] + requests['failed']} answers: {words}")
+    if told["hidden_tokens"]:
+        lines.append(f"! {told['hidden_tokens']} tokens were counted and not streamed; they are in no figure but TTFT")
     for outcome, count in requests["by_outcome"].items():
         if outcome != "ok":
             lines.append(f"{count} × {outcome}: {told['reasons'].get(outcome, '')}")
+    lines += [f"note: {note}" for note in told.get("notes", ())]
     state = "in time" if generator["healthy"] else "LATE: " + "; ".join(generator["reasons"])
     lines.append(f"client: {state}, {generator['cpu_s']:.2f} s of CPU in {generator['wall_s']:.2f} s")
     return "\n".join(lines)
@@ -138,14 +158,17 @@ def _generator(parts: Sequence[ProcessOutcome], records: Sequence[RequestRecord]
     latest = latest_ms([ms(record.end_ns) for record in records if record.outcome == "ok"], closed_loop=True)
     bounds = open_bounds(columns, "chunk_gap_p99")
     reasons = []
-    if found.share is not None and found.share > CENSORED_SHARE:
+    at_once = events_at_once(records)
+    if at_once is not None and (found.events or found.firsts):
+        reasons.append(f"{found.events} of {found.gaps} gaps could not be timed: {integrity.several_at_once(at_once)}")
+    elif found.share is not None and found.share > CENSORED_SHARE:
         reasons.append(f"{found.events} of {found.gaps} gaps could not be timed: events were read together; use more --processes")
     elif bounds is not None:
         reasons.append(
             f"p99 of the gaps lies between {bounds[0]:.2f} and {bounds[1]:.2f} ms, as events were read together; "
             "use more --processes"
         )
-    if found.firsts > found.firsts_allowed:
+    if found.firsts > found.firsts_allowed and at_once is None:
         reasons.append(f"{found.firsts} first tokens were read together with later ones; use more --processes")
     if delay is not None and delay > latest:
         reasons.append(f"1 in 20 requests left {delay:.1f} ms or more after its time; use more --processes")

@@ -6,14 +6,14 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from itertools import count
 
-from specbench.arms.arms import RunningArm, shares_server
+from specbench.arms.arms import RunningArm, asked_at, shares_server
 from specbench.load.messages import BlockSpec, BlockSummary, RequestJob
 from specbench.load.parent import LoadGenerator
 from specbench.load.session import drive
 from specbench.model.records import Block, Capture, RequestRecord, StreamFormat
 from specbench.model.scenario import Scenario
 from specbench.plan.trials import DRAIN_S, Trial
-from specbench.prompts.request_body import ROUTES, body_of
+from specbench.prompts.request_body import body_of
 from specbench.prompts.sampler import Prompt, PromptSource, prompt, salted
 from specbench.store import RunWriter
 from specbench.stream.record import RequestSpec, record_of
@@ -127,10 +127,11 @@ def _record(capture: Capture, asked: Prompt, rule: StreamFormat) -> RequestRecor
 
 def _order(bench: BlockContext, ready: RunningArm, trial: Trial) -> BlockSpec:
     size = bench.scenario.matrix.block
+    url, path = asked_at(ready, bench.scenario.workload.route)
     return BlockSpec(
         block=trial.block_id,
-        url=ready.url,
-        path=ROUTES[bench.scenario.workload.route],
+        url=url,
+        path=path,
         headers=ready.headers,
         concurrency=trial.cell.concurrency,
         min_requests=size.min_requests,

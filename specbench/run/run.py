@@ -17,7 +17,7 @@ from specbench import __version__
 from specbench.arms.arms import OpenArm, RunningArm, open_arms, secret_headers
 from specbench.arms.comparability import check_comparable, fairness_notes, proxy_notes
 from specbench.arms.launch import environment_of
-from specbench.arms.preflight import prompt_note, token_unit, try_arm
+from specbench.arms.preflight import NO_WAY, Way, first_way, prompt_note, token_unit, tried, way_of
 from specbench.arms.previous_runs import check_previous_runs, previous_runs
 from specbench.errors import DataError, Interrupted, RefusedError
 from specbench.explain.notes import certainty_of
@@ -35,18 +35,18 @@ from specbench.run.analyze import analyze
 from specbench.run.block import BlockContext
 from specbench.run.early_stopping import EarlyStopping
 from specbench.run.progress import RunProgress
-from specbench.run.schedule import ScheduleContext, named, run_trials
+from specbench.run.schedule import ScheduleContext, run_trials
 from specbench.store import FORMAT_VERSION, MANIFEST, Ending, RunWriter, check_unused
 from specbench.telemetry import ENGINES
-from specbench.telemetry.endpoint import ServedEndpoint, endpoint_of, served_model
-from specbench.telemetry.scrape import metrics_key
+from specbench.telemetry.endpoint import ServedEndpoint, endpoint_of
+from specbench.telemetry.scrape import metrics_key, metrics_source, moved_pages, scrape
 
 
 @dataclass(frozen=True, slots=True)
 class Preflight:
     """Arms that answered and may be compared, and what their prompts are drawn from; `refusal` says why not."""
 
-    models: PerArm[str]
+    ways: PerArm[Way]
     endpoints: tuple[Endpoint, ...]
     drawing: PromptSource | None
     refusal: str | None
@@ -115,21 +115,21 @@ def _measure(scenario: Scenario, folder: Path, watcher: RunProgress, looking: Ea
             writer.finish(Ending(_now(), (prepared.refusal or "",)))
             return
         bench = BlockContext(scenario=scenario, drawing=prepared.drawing, child=child, writer=writer)
-        course = ScheduleContext(bench=bench, visit=visit, models=prepared.models, watcher=watcher, looking=looking)
+        course = ScheduleContext(bench=bench, visit=visit, ways=prepared.ways, watcher=watcher, looking=looking)
         problems = run_trials(course, trials_of(scenario, cells_of(scenario)))
         writer.finish(Ending(_now(), problems, tuple(looking.looks) if looking is not None else ()))
 
 
 def _prepared(scenario: Scenario, visit: OpenArm, child: LoadGenerator, watcher: RunProgress) -> Preflight:
     """Each arm asked who it is, and once per sampling for an answer; the baseline first, as its tokens measure the prompts."""
-    models: dict[ArmName, str] = {}
+    ways: dict[ArmName, Way] = {}
     endpoints: list[Endpoint] = []
     drawing: PromptSource | None = None
     try:
         for name in ARMS:
             with visit(name) as started:
-                models[name] = served_model(started.url, started.headers, started.arm.model, name)
-                ready = named(started, models[name])
+                ways[name] = first_way(started, name)
+                ready = way_of(started, ways[name])
                 endpoints.append(_endpoint(ready, name))
                 for note in proxy_notes(endpoints[-1]):
                     watcher.say(f"{scenario.name}: {note}")
@@ -137,12 +137,15 @@ def _prepared(scenario: Scenario, visit: OpenArm, child: LoadGenerator, watcher:
                     check_comparable(endpoints, scenario)
                 drawing = drawing or _drawing(scenario, ready)
                 watcher.say(f"{scenario.name}: asking the {name} arm once per sampling")
-                records = try_arm(child, scenario, ready, name, drawing)
+                ways[name], records = tried(child, scenario, ready, name, drawing, ways[name])
+                ways[name] = replace(ways[name], notes=(*ways[name].notes, *_metrics_notes(ready, name)))
+                for note in ways[name].notes:
+                    watcher.say(f"{scenario.name}: {note}")
                 if name == "baseline" and (told := prompt_note(scenario, name, drawing, records)) is not None:
                     drawing = replace(drawing, notes=(*drawing.notes, told))
     except RefusedError as refusal:
-        return Preflight(PerArm("", ""), tuple(endpoints), None, str(refusal))
-    return Preflight(PerArm(models["baseline"], models["speculative"]), tuple(endpoints), drawing, None)
+        return Preflight(PerArm(NO_WAY, NO_WAY), tuple(endpoints), None, str(refusal))
+    return Preflight(PerArm(ways["baseline"], ways["speculative"]), tuple(endpoints), drawing, None)
 
 
 def _log(folder: Path, name: ArmName) -> Path:
@@ -161,6 +164,11 @@ def _endpoint(ready: RunningArm, name: ArmName) -> Endpoint:
     return endpoint_of(
         name, ready.arm, ServedEndpoint(ready.url, ready.headers, ready.arm.model or ""), ENGINES[ready.arm.engine]
     )
+
+
+def _metrics_notes(ready: RunningArm, name: ArmName) -> list[str]:
+    source = metrics_source(ready.arm, ready.url, ready.headers, ENGINES[ready.arm.engine])
+    return [f"arms.{name}: {moved}" for moved in moved_pages(scrape(source))]
 
 
 def _drawing(scenario: Scenario, ready: RunningArm) -> PromptSource:
@@ -187,6 +195,7 @@ def _drawing(scenario: Scenario, ready: RunningArm) -> PromptSource:
 
 def _manifest(scenario: Scenario, folder: Path, prepared: Preflight) -> Manifest:
     prompt_notes = prepared.drawing.notes if prepared.drawing is not None else ()
+    way_notes = [note for name in ARMS for note in prepared.ways.of(name).notes]
     manifest = Manifest(
         format_version=FORMAT_VERSION,
         run_id=folder.name,
@@ -197,7 +206,7 @@ def _manifest(scenario: Scenario, folder: Path, prepared: Preflight) -> Manifest
         scenario=scenario,
         cells=cells_of(scenario),
         endpoints=prepared.endpoints,
-        notes=(*certainty_of(scenario), *fairness_notes(scenario, prepared.endpoints), *prompt_notes),
+        notes=(*certainty_of(scenario), *fairness_notes(scenario, prepared.endpoints), *prompt_notes, *way_notes),
     )
     return replace(manifest, previous_runs=previous_runs(manifest, folder))
 

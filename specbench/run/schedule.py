@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from itertools import groupby
 
 from specbench.arms.arms import OpenArm, RunningArm
-from specbench.arms.preflight import try_arm
+from specbench.arms.preflight import Way, try_arm, way_of
 from specbench.load.parent import LoadGenerator
 from specbench.model.result import PerArm
 from specbench.model.scenario import ARMS, ArmName
@@ -24,11 +24,11 @@ Ran = Generator[tuple[RunningArm, Trial, BlockOutcome], None, None]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ScheduleContext:
-    """What the trials run on: the bench, how to reach each arm, and the model that each is asked for."""
+    """What the trials run on: the bench, how to reach each arm, and how each is asked, as its first answers showed."""
 
     bench: BlockContext
     visit: OpenArm
-    models: PerArm[str]
+    ways: PerArm[Way]
     watcher: RunProgress
     looking: EarlyStopping | None = None
 
@@ -52,17 +52,12 @@ def run_trials(course: ScheduleContext, trials: Sequence[Trial]) -> tuple[str, .
     return ()
 
 
-def named(ready: RunningArm, model: str) -> RunningArm:
-    """The arm, asked for this model."""
-    return replace(ready, arm=replace(ready.arm, model=model))
-
-
 def _in_turn(course: ScheduleContext, trials: Sequence[Trial]) -> Ran:
     """One block after another; where engines are started for their blocks, each start is followed by a first request."""
     bench = course.bench
     for (arm, _), group in groupby(trials, key=lambda trial: (trial.arm, trial.launch)):
         with course.visit(arm) as visited:
-            ready = named(visited, course.models.of(arm))
+            ready = way_of(visited, course.ways.of(arm))
             if bench.scenario.matrix.schedule == "restart":
                 try_arm(bench.child, bench.scenario, ready, arm, bench.drawing)
             for trial in group:
@@ -74,7 +69,7 @@ def _at_once(course: ScheduleContext, trials: Sequence[Trial]) -> Ran:
     with ExitStack() as stack:
         # Children of their own, that end before the threads that listen to them: then an interrupted block ends as well.
         pool = stack.enter_context(ThreadPoolExecutor(max_workers=len(ARMS)))
-        readies = {arm: named(stack.enter_context(course.visit(arm)), course.models.of(arm)) for arm in ARMS}
+        readies = {arm: way_of(stack.enter_context(course.visit(arm)), course.ways.of(arm)) for arm in ARMS}
         second = replace(course.bench, child=stack.enter_context(LoadGenerator()))
         first = replace(course.bench, child=stack.enter_context(LoadGenerator()))
         benches: dict[ArmName, BlockContext] = dict(zip(ARMS, (first, second), strict=True))

@@ -1,10 +1,11 @@
 """The two arms of a scenario, frozen, with the commands that start them; and whether a schedule fits them. Pure."""
 
 from specbench.model.scenario import ARMS, Arm, ArmName, Launch, Schedule
+from specbench.scenario.asking import path_fault
 from specbench.scenario.launch_commands import READY, READY_ELSEWHERE, launch_command
 from specbench.scenario.schema import ArmSchema, LaunchSchema
 from specbench.scenario.yaml_source import Path, YamlSource
-from specbench.urls import share_server
+from specbench.urls import share_server, without_route
 
 # What an arm that is not the embedded engine may say under `options`: where its metrics are, beyond `metrics_url`.
 METRICS_OPTIONS = {"metrics_api_key_env", "gpu_metrics_url", "gpus"}
@@ -25,12 +26,18 @@ def arm_of(form: ArmSchema, name: ArmName, text: YamlSource) -> Arm:
         raise text.error((*path, "launch"), "a launched engine serves on this machine at a port of its own: leave out url")
     if not given and engine != "embedded":
         raise text.error(path, "needs a url, or a launch block (or engine: embedded, which specbench starts itself)")
+    url, pasted = (form.url, None) if form.url is None else without_route(form.url)
+    if pasted is not None and form.path is not None:
+        raise text.error((*path, "path"), "the url names a path already: leave one of them out")
+    if pasted is not None and (fault := path_fault(pasted)) is not None:
+        raise text.error((*path, "url"), fault)
     embedded = engine == "embedded" and not given
     if not embedded and (form.slow_by or form.options.keys() - METRICS_OPTIONS):
         raise text.error(path, "slow_by and options are for the embedded engine that specbench starts")
     launch = None if form.launch is None else _launch(form.launch, form, engine, (*path, "launch"), text)
     model = form.model or (form.launch.model if form.launch is not None else None)
-    return Arm(**form.model_dump(exclude={"engine", "model", "launch"}), engine=engine, model=model, launch=launch)
+    told = form.model_dump(exclude={"engine", "url", "path", "model", "launch"})
+    return Arm(**told, engine=engine, url=url, path=form.path or pasted, model=model, launch=launch)
 
 
 def check_schedule(schedule: Schedule, arms: tuple[Arm, Arm], text: YamlSource) -> None:

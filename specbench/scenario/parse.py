@@ -13,8 +13,9 @@ from pydantic import ValidationError
 from specbench.errors import ScenarioError
 from specbench.model.guardrails import effective_guardrails
 from specbench.model.metrics import METRICS
-from specbench.model.scenario import Bin, BlockSize, Guardrail, Matrix, Sampling, Scenario, Success, Workload
+from specbench.model.scenario import ARMS, Bin, BlockSize, Guardrail, Matrix, Sampling, Scenario, Success, Workload
 from specbench.scenario.arms import arm_of, check_schedule
+from specbench.scenario.asking import other_route
 from specbench.scenario.experiment_design import apply_design
 from specbench.scenario.overrides import Overrides, apply_overrides, flags_of, limit_loads
 from specbench.scenario.schema import GuardrailSchema, MatrixSchema, ScenarioSchema, WorkloadSchema
@@ -87,7 +88,9 @@ def _first_problem(error: ValidationError, text: YamlSource) -> ScenarioError:
     }
     message = known.get(problem["type"], problem["msg"].removeprefix("Value error, ").replace("Input should be", "must be"))
     if problem["type"] not in known and not isinstance(given, dict | list) and "never a key" not in message:
-        shown = without_secrets(given) if isinstance(given, str) and path[-1:] in (("url",), ("metrics_url",)) else given
+        shown = (
+            without_secrets(given) if isinstance(given, str) and path[-1:] in (("url",), ("metrics_url",), ("path",)) else given
+        )
         message += f" (it is {shown!r})"
     return text.error(path, message)
 
@@ -105,6 +108,10 @@ def _frozen(form: ScenarioSchema, text: YamlSource, content: str, profile: str) 
     places = [form.place] if isinstance(form.place, str) else form.place or []
     arms = (arm_of(form.arms.baseline, "baseline", text), arm_of(form.arms.speculative, "speculative", text))
     check_schedule(matrix.schedule, arms, text)
+    for name, arm in zip(ARMS, arms, strict=True):
+        if (fault := other_route(arm, form.workload.route)) is not None:
+            where: Path = ("arms", name, "path" if getattr(form.arms, name).path else "url")
+            raise text.error(where, fault)
     return Scenario(
         name=form.name,
         path=text.name,

@@ -8,6 +8,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationInfo, field_validator, model_validator
 
+from specbench.scenario.asking import limit_fault, path_fault
 from specbench.scenario.field_types import AnyFields, Fraction, Milliseconds, Name, Seconds, Tokens, Variable, page_fault
 from specbench.scenario.secret_detection import is_secret_name, secret_word
 from specbench.urls import address_fault
@@ -64,11 +65,13 @@ class ArmSchema(Strict):
 
     engine: EngineName | None = None
     url: str | None = None
+    path: str | None = None
     model: str | None = None
     api_key_env: Variable | None = None
     header_env: dict[str, Variable] = {}
     headers: dict[str, str] = {}
     extra_body: AnyFields = {}
+    limit_key: str = "max_tokens"
     metrics_url: str | None = None
     speculative: AnyFields | None = None
     slow_by: Fraction = 0.0
@@ -84,6 +87,14 @@ class ArmSchema(Strict):
         for address in () if value is None else value.split(",") if several else (value,):
             if (fault := (page_fault if several else address_fault)(address.strip())) is not None:
                 raise ValueError(fault)
+        return value
+
+    @field_validator("path", "limit_key")
+    @classmethod
+    def _askable(cls, value: str | None, field: ValidationInfo) -> str | None:
+        fault_of = path_fault if field.field_name == "path" else limit_fault
+        if value is not None and (fault := fault_of(value)) is not None:
+            raise ValueError(fault)
         return value
 
     @field_validator("options")

@@ -1,22 +1,19 @@
-"""One event's JSON as every route of every engine writes it, read into typed values. Knows no time and no other event."""
+"""One event's JSON as every route of every engine writes it, read into typed values. Knows no time and no other event.
+
+What is usual is decoded at once; an event with something unusual in it is put right by `oddities.py` first.
+"""
 
 import json
+import re
 from typing import Annotated, Any
 
 import msgspec
 
+from specbench.stream.oddities import put_right
+
 MOST_TOKENS = 10_000_000
 """The largest count of tokens that one request is believed: the longest context that any model claims."""
 
-_COUNTS = {
-    "prompt_tokens",
-    "completion_tokens",
-    "cached_tokens",
-    "cache_n",
-    "predicted_n",
-    "tokens_predicted",
-    "tokens_evaluated",
-}
 Count = Annotated[int, msgspec.Meta(ge=0, le=MOST_TOKENS)]
 
 
@@ -27,14 +24,20 @@ class Function(msgspec.Struct):
     arguments: str | None = None
 
 
-class ToolCall(msgspec.Struct):
-    """A fragment of a tool call; fragments of one call share an index."""
+class ToolCall(msgspec.Struct, forbid_unknown_fields=True):
+    """A fragment of a tool call; fragments of one call share an index. A call of another shape makes the event an unusual one."""
 
     function: Function | None = None
+    index: Any = None
+    id: Any = None
+    type: Any = None
 
 
-class Delta(msgspec.Struct):
-    """What a chat event adds to the message."""
+class Delta(msgspec.Struct, forbid_unknown_fields=True):
+    """What a chat event adds to the message. A field that is not here makes the event an unusual one, to be looked at.
+
+    `role` and what follows it are no generated text.
+    """
 
     content: str | None = None
     reasoning: str | None = None
@@ -42,6 +45,10 @@ class Delta(msgspec.Struct):
     refusal: str | None = None
     tool_calls: list[ToolCall] | None = None
     function_call: Function | None = None
+    role: Any = None
+    name: Any = None
+    id: Any = None
+    annotations: Any = None
 
 
 class Logprobs(msgspec.Struct):
@@ -51,33 +58,47 @@ class Logprobs(msgspec.Struct):
     tokens: list[Any] | None = None
 
 
-class Choice(msgspec.Struct):
-    """One choice: `delta` on the chat route, `text` on the completions route.
-
-    Token ids are `token_ids` (vLLM, SGLang's completions) or `output_ids` (LMDeploy).
-    """
-
-    index: int | None = 0
-    delta: Delta | None = None
-    text: str | None = None
-    finish_reason: str | None = None
-    token_ids: list[int] | None = None
-    output_ids: list[int] | None = None
-    logprobs: Logprobs | None = None
-
-
 class PromptDetails(msgspec.Struct):
     """Where the prompt's tokens came from."""
 
     cached_tokens: Count | None = None
 
 
+class OutputDetails(msgspec.Struct):
+    """What the output's tokens were. Rejected tokens of a prediction are counted and never streamed."""
+
+    reasoning_tokens: Count | None = None
+    accepted_prediction_tokens: Count | None = None
+    rejected_prediction_tokens: Count | None = None
+
+
 class Usage(msgspec.Struct):
-    """Token counts so far."""
+    """Token counts so far; SGLang has the tokens of reasoning beside the others."""
 
     prompt_tokens: Count | None = None
     completion_tokens: Count | None = None
+    total_tokens: Count | None = None
+    reasoning_tokens: Count | None = None
     prompt_tokens_details: PromptDetails | None = None
+    completion_tokens_details: OutputDetails | None = None
+
+
+class Choice(msgspec.Struct):
+    """One choice: `delta` on the chat route, `text` on the completions route; `message` is the whole answer, or the text so far.
+
+    Token ids are `token_ids` (vLLM, SGLang's completions) or `output_ids` (LMDeploy); only their number is used. `usage` is
+    where Moonshot tells it.
+    """
+
+    index: int | None = 0
+    delta: Delta | None = None
+    text: str | None = None
+    message: Any = None
+    finish_reason: str | None = None
+    token_ids: list[Any] | None = None
+    output_ids: list[Any] | None = None
+    logprobs: Logprobs | None = None
+    usage: Usage | None = None
 
 
 class Timings(msgspec.Struct):
@@ -89,6 +110,12 @@ class Timings(msgspec.Struct):
     cache_n: Count | None = None
     predicted_n: Count | None = None
     predicted_ms: float | None = None
+
+
+class GroqFields(msgspec.Struct):
+    """What Groq adds of its own: the usage, in the last event (documented)."""
+
+    usage: Usage | None = None
 
 
 class Chunk(msgspec.Struct):
@@ -106,8 +133,9 @@ class Chunk(msgspec.Struct):
     metrics: Any = None
     sglext: Any = None
     meta_info: Any = None
+    x_groq: GroqFields | None = None
     content: str | None = None
-    tokens: list[int] | None = None
+    tokens: list[Any] | None = None
     tokens_predicted: Count | None = None
     tokens_evaluated: Count | None = None
     stop: bool | None = None
@@ -115,14 +143,22 @@ class Chunk(msgspec.Struct):
 
 
 class LenientChunk(Chunk):
-    """An event with a count that no answer can have; it stands as not told."""
+    """An event that was put right. `oddities`: what was odd in it, in the words of a record's flags; `unread`: the names of
+    fields with text that is not known to be generated."""
 
+    oddities: tuple[str, ...] = ()
+    unread: tuple[str, ...] = ()
+
+
+_NEEDED = frozenset({"choices", "delta", "content", "text"})
+_STEP = re.compile(r"\.(\w+)|\[(\d+)\]")
+_MOST_ODD = 20  # fields of one event that are let pass
 
 _read = msgspec.json.Decoder(Chunk).decode
 
 
 def read_chunk(data: bytes) -> Chunk:
-    """The event as a `Chunk`, harmless oddities put right; `Doubtful` where a count was negative, broken or above MOST_TOKENS.
+    """The event as a `Chunk`, or as a `Doubtful` where something harmless in it had to be put right.
 
     Raises: msgspec.ValidationError where it is JSON of another shape, msgspec.DecodeError where it is no JSON.
     """
@@ -137,41 +173,38 @@ def read_chunk(data: bytes) -> Chunk:
 
 
 def _put_right(told: Any) -> Chunk:
-    """The chunk in JSON where an event may be null, a count a whole float or implausible, and content a list of parts."""
+    """The chunk in JSON where an event may be null, text stand under another name, a field that matters little be of any type."""
     if told is None:
         return Chunk()
-    for delta in _objects(told, "choices", "delta"):
-        parts = delta.get("content")
-        if isinstance(parts, list) and all(isinstance(part, dict | str) for part in parts):
-            thoughts = "".join(_text_of(part.get("thinking")) for part in parts if isinstance(part, dict))
-            delta["content"], delta["reasoning"] = _text_of(parts), delta.get("reasoning") or thoughts
-    doubtful = False
-    for path in ((), ("usage",), ("usage", "prompt_tokens_details"), ("timings",)):
-        for fields in _objects(told, *path):
-            for name in _COUNTS & fields.keys():
-                if type(value := fields[name]) in (int, float):
-                    plausible = 0 <= value <= MOST_TOKENS and value == int(value)
-                    fields[name] = int(value) if plausible else None
-                    doubtful = doubtful or not plausible
-    return msgspec.convert(told, LenientChunk if doubtful else Chunk)
+    if not isinstance(told, dict):
+        return msgspec.convert(told, Chunk)
+    found = put_right(told, MOST_TOKENS)
+    told |= {"oddities": (), "unread": ()}
+    for _ in range(_MOST_ODD):
+        try:
+            chunk = msgspec.convert(told, LenientChunk)
+            break
+        except msgspec.ValidationError as problem:
+            if not _dropped(told, str(problem)):
+                raise
+            found.oddities.add("odd_type")
+    else:
+        chunk = msgspec.convert(told, LenientChunk)
+    chunk.oddities, chunk.unread = tuple(sorted(found.oddities)), tuple(sorted(found.unread))
+    return chunk
 
 
-def _objects(told: Any, *path: str) -> list[dict[str, Any]]:
-    """The objects at a path of names, those in lists included."""
-    found = [told]
-    for name in path:
-        inner = [one.get(name) for one in found if isinstance(one, dict)]
-        found = [one for value in inner for one in (value if isinstance(value, list) else [value])]
-    return [one for one in found if isinstance(one, dict)]
-
-
-def _text_of(told: Any) -> str:
-    """The text in a part of a message, or in a list of parts; one of another kind (a reference, say) has none."""
-    if isinstance(told, dict):
-        return _text_of(told.get("text"))
-    if isinstance(told, list):
-        return "".join(map(_text_of, told))
-    return told if isinstance(told, str) else ""
+def _dropped(told: Any, problem: str) -> bool:
+    """Whether the field that a problem names could be set to None, as nothing rests on it; text and its place never are."""
+    steps: list[str | int] = [name or int(place) for name, place in _STEP.findall(problem.rpartition("`$")[2])]
+    names = [step for step in steps if isinstance(step, str)]
+    if not names or names[-1] in _NEEDED:
+        return False
+    last = len(steps) - 1 - steps[::-1].index(names[-1])
+    for step in steps[:last]:
+        told = told[step]
+    told[names[-1]] = None
+    return True
 
 
 def _is_whole(data: bytes) -> bool:

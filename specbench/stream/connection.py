@@ -10,6 +10,7 @@ import socket
 import ssl
 import struct
 import sys
+import time
 from functools import lru_cache
 
 import httpx
@@ -26,6 +27,25 @@ SO_TIMESTAMPNS = 35
 
 _ANCILLARY = socket.CMSG_SPACE(16)
 _timespec = struct.Struct("@qq").unpack
+
+now_ns = time.monotonic_ns
+"""The generator's clock."""
+
+
+def offset_ns() -> int:
+    """What to add to a CLOCK_REALTIME stamp to have it on the monotonic clock, in nanoseconds.
+
+    The realtime clock is read between two reads of the monotonic one; the tightest of three attempts counts, so that a
+    preempted process does not shift its stamps.
+    """
+    best_width, best = 1 << 62, 0
+    for _ in range(3):
+        before = time.monotonic_ns()
+        real = time.time_ns()
+        width = time.monotonic_ns() - before
+        if width < best_width:
+            best_width, best = width, before + width // 2 - real
+    return best
 
 
 class PlainConnection:

@@ -1,6 +1,5 @@
 """One request and its answer while they happen: stamps, body bytes, limits. Reads no clock and no socket: it is told."""
 
-import re
 from array import array
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -8,7 +7,8 @@ from dataclasses import dataclass
 import httptools
 
 from specbench.model.records import Outcome, StampSource, TimedRead
-from specbench.stream.decoded_body import encoding_of
+from specbench.stream.decoded_body import LARGEST_BODY, Unpacking, unpacking_of
+from specbench.stream.ending import ERROR, ERROR_WORD, MARK, PIECE_BYTES, StreamEnding
 from specbench.stream.http_response import ResponseParser
 from specbench.units import ns_of_s
 
@@ -21,22 +21,11 @@ LONGEST_LINE = 4 * 1024 * 1024
 
 LINE_FEED = 10
 
-_ERROR = re.compile(
-    rb'"error"\s*:(?!\s*(?:null|false|0|""|\{\s*\}|\[\s*\]))'
-    rb'|"(?:object|finish_reason)"\s*:\s*"error"'
-    rb"|(?:^|[\r\n])event: ?error[\r\n]"
-)
-"""An error that says anything: some servers send an empty one in every event, which is none in `parse_stream.py` either. The
-word as a token of the answer is none."""
-
 LARGEST_HEAD = 256 * 1024
 """Bytes of an answer's head that are read, interim answers included; the largest that servers and proxies allow is less."""
 
 UNKNOWN = -1
 """Stands in a column of frames for a first moment that is not known."""
-
-LARGEST_BODY = 256 * 1024 * 1024
-"""Bytes of one answer that are kept; an endpoint that never stops must not fill the memory."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -82,6 +71,8 @@ class Exchange:
         self.problem: Outcome | None = None
         self.problem_text: str | None = None
         self.finished = False  # whether nothing more is to be read, for good or ill
+        self.over = False  # whether the stream itself said that it is: by its end mark, or by an error
+        self.data_after_end = False  # whether there was more after that
         self.touched = False  # whether any byte of an answer has come: then the request must not be sent again
         self.framing = ResponseParser()
         self.stamps = array("q")
@@ -89,6 +80,9 @@ class Exchange:
         self.firsts = array("q")
         self.pieces: list[bytes] = []
         self._unstamped = 0
+        self._unpacking: Unpacking | None = None
+        self._plain = self.pieces  # without its encoding, where the body has one
+        self._ending = StreamEnding(self._plain)
         self._open_line = 0
         self._size = 0
         self._head_size = 0
@@ -113,6 +107,9 @@ class Exchange:
             self.fail("protocol_error", f"not HTTP: {error}")
             return False
         self._last_ns = read_ns if stamp_ns is None else stamp_ns + self._offset_ns
+        if body and self.over:
+            self.data_after_end = True
+            return False
         if body:
             if stamp_ns is None:
                 self._unstamped += 1
@@ -120,13 +117,23 @@ class Exchange:
             self.reads.append(read_ns)
             self.firsts.append(UNKNOWN)
             self.pieces.append(body)
-            self._size += len(body)
-            if body[-1] == LINE_FEED and self._size <= LARGEST_BODY:
-                self._open_line = 0
-            else:
-                self._measure(body)
-            if (b"data:" in body and (self._token_ns is not None or self._holds_token(body))) or self._encoded():
-                self._token_ns = read_ns
+            if not self._size:
+                self._unpacking = unpacking_of(self.framing.headers)
+            self._size += len(body) + PIECE_BYTES
+            plain = body if self._unpacking is None else self._unpacked(body, self._unpacking)
+            if plain:  # `find` takes half the time of `in`
+                if plain.find(b"data:") >= 0 and (self._token_ns is not None or self._holds_token(plain)):
+                    self._token_ns = read_ns
+                ending = self._ending
+                whole_lines = plain[-1] == LINE_FEED
+                if ending.open or plain.find(MARK) >= 0 or plain.find(ERROR_WORD) >= 0:
+                    self.over = self.finished = ending.over(plain)
+                elif not whole_lines:
+                    ending.left_open(plain)
+                if whole_lines and self._size <= LARGEST_BODY:
+                    self._open_line = 0
+                elif not self.over:
+                    self._measure(plain)
         elif self.framing.status is None:
             self._head_size += len(data)
             if self._head_size > LARGEST_HEAD:
@@ -135,10 +142,26 @@ class Exchange:
             self.finished = True
         return bool(body)
 
-    def _measure(self, body: bytes) -> None:
+    def _unpacked(self, body: bytes, unpacking: Unpacking) -> bytes:
+        """The bytes behind the content encoding that came to light with this read; what cannot be decoded is not looked into."""
+        if self._plain is self.pieces:
+            self._plain = []
+            self._ending = StreamEnding(self._plain)
+        plain = unpacking.feed(body)
+        if plain:
+            self._plain.append(plain)
+        if self._encoded():
+            self._token_ns = self.reads[-1]
+        if unpacking.too_large:
+            self.fail("protocol_error", unpacking.problem or "")
+        elif not plain:
+            self._measure(plain)
+        return plain
+
+    def _measure(self, plain: bytes) -> None:
         """Neither a line nor the whole may grow without end."""
-        line_end = body.rfind(b"\n")
-        self._open_line = self._open_line + len(body) if line_end < 0 else len(body) - line_end - 1
+        line_end = max(plain.rfind(b"\n"), plain.rfind(b"\r"))
+        self._open_line = self._open_line + len(plain) if line_end < 0 else len(plain) - line_end - 1
         if self._open_line > LONGEST_LINE:
             self.fail("line_too_long", f"more than {LONGEST_LINE} bytes without a line end")
         elif self._size > LARGEST_BODY:
@@ -151,7 +174,7 @@ class Exchange:
 
     def _encoded(self) -> bool:
         """Whether events cannot be seen from here, so that any byte of the body may be a token."""
-        return bool(encoding_of(self.framing.headers))
+        return self._unpacking is not None and not self._unpacking.plain
 
     def closed(self) -> bool:
         """Whether the answer is whole now that the peer has closed."""
@@ -162,10 +185,11 @@ class Exchange:
     def looks_successful(self) -> bool:
         """Whether the answer looks like tokens from outside; what it says is for the decoder to judge.
 
-        Where the body is encoded nothing of it can be seen, and status and problem decide.
+        Where the body is encoded and cannot be decoded here, status and problem decide.
         """
-        well = self.problem is None and self.framing.status == 200
-        return well and (self._encoded() or (self._token_ns is not None and not _ERROR.search(b"".join(self.pieces[-2:]))))
+        status = self.framing.status
+        well = self.problem is None and status is not None and 200 <= status < 300
+        return well and self._token_ns is not None and not ERROR.search(b"".join(self._plain[-2:]))
 
     def deadline(self) -> tuple[int, Outcome]:
         """The moment at which the next read is too late, and what that is called."""

@@ -15,6 +15,8 @@ _SAYING = frozenset({"code", "detail", "error", "error_type", "errors", "message
 TOO_LONG_CODES = ("400", "413", "422")
 _TOO_LONG = re.compile(r"context[ _](length|size|window)|exceed_context|(prompt|input) is too long", re.IGNORECASE)
 
+WITHOUT_BODY = (204, 205)
+
 FAILED_FINISHES = ("abort", "error", "repetition")
 """Finish reasons of engines that gave up on a request."""
 
@@ -31,15 +33,25 @@ def outcome_of(capture: Capture, answer: ParsedStream) -> tuple[Outcome, str | N
         return "truncated_stream", "the stream ended without [DONE] and without a finish reason"
     if answer.finish_reason in FAILED_FINISHES:
         return "in_band_error", f"finish reason {answer.finish_reason!r}"
+    if answer.choices > 1:
+        return "protocol_error", f"{answer.choices} choices came where one was asked for; their tokens are not told apart"
     if not answer.ends:
-        return "empty_output", f"no token came (finish reason {answer.finish_reason!r})"
+        unread = f"; text came under a name that is not read ({answer.unread_names})" if answer.unread else ""
+        return "empty_output", f"no token came (finish reason {answer.finish_reason!r}){unread}"
     return "ok", None
+
+
+def succeeded(status: int) -> bool:
+    """Whether an answer of this status can be one (RFC 9110, 15.3): any 2xx, but for those that have no body."""
+    return 200 <= status < 300 and status not in WITHOUT_BODY
 
 
 def outcome_of_status(status: int, body: bytes, location: str | None = None) -> tuple[Outcome, str]:
     """The outcome of an answer whose status says that it failed; `location` is where a redirect points to."""
     if 300 <= status < 400 and location is not None:
         return "http_error", f"HTTP {status}: redirects are not followed under load; use {excerpt(location)}"
+    if status in WITHOUT_BODY:
+        return "http_error", f"HTTP {status}: an answer without a body"
     text = body.decode("utf-8", "replace")
     return ("prompt_too_long" if _too_long(status, _said_by(text)) else "http_error"), f"HTTP {status}: {excerpt(text)}"
 

@@ -7,16 +7,20 @@ from itertools import pairwise
 
 import msgspec
 
-from specbench.model.records import Capture, Outcome, RequestRecord, SpeculationCounts, StreamFormat, TokenSource
+from specbench.model.records import Capture, Grouping, Outcome, RequestRecord, SpeculationCounts, StreamFormat, TokenSource
 from specbench.stream.chunks import MOST_TOKENS
-from specbench.stream.decoded_body import encoding_of, event_stamps, plain_frames
-from specbench.stream.outcome import outcome_of, outcome_of_document, outcome_of_status
+from specbench.stream.decoded_body import encoding_flags, event_stamps, plain_frames
+from specbench.stream.grouping import censored, engine_timestamps, grouping_of, step_sizes, steps_of_moments
+from specbench.stream.outcome import outcome_of, outcome_of_document, outcome_of_status, succeeded
 from specbench.stream.parse_stream import ParsedStream, parse_stream
-from specbench.stream.steps import censored, engine_timestamps, step_sizes, steps_of_moments
 from specbench.stream.tokens import attribute
 from specbench.units import NS_PER_MS
 
 BURST_GAP_NS = NS_PER_MS
+GIVEN_UP = ("protocol_error", "line_too_long")
+GIVEN_UP_BYTES = 1024 * 1024
+"""So much of an answer is read that was given up for what it is: it may be endless, and is a failure whatever it says."""
+
 BURST_SHARE = 0.9
 BURST_EVENTS = 10
 
@@ -42,6 +46,7 @@ class EventTimes:
     token_source: TokenSource | None = None
     flags: tuple[str, ...] = ()
     burst_ns: int | None = None
+    grouping: Grouping | None = None
 
 
 def record_of(capture: Capture, asked: RequestSpec, rule: StreamFormat) -> RequestRecord:
@@ -53,6 +58,8 @@ def record_and_text(capture: Capture, asked: RequestSpec, rule: StreamFormat) ->
     """The facts of one request, and the text that it generated."""
     frames, undecodable = plain_frames(capture)
     body = b"".join([frame.data for frame in frames])
+    if capture.problem in GIVEN_UP:
+        body = body[:GIVEN_UP_BYTES]
     answer, outcome, reason = _judged(capture, body, undecodable)
     line = _timeline(capture, answer, rule, event_stamps(frames, answer.ends))
     text = answer.text
@@ -89,16 +96,18 @@ def record_and_text(capture: Capture, asked: RequestSpec, rule: StreamFormat) ->
         acceptance=_acceptance(answer, rule),
         flags=tuple(sorted(flags)),
         burst_ns=line.burst_ns,
+        hidden_tokens=answer.reading.hidden,
+        grouping=line.grouping,
     ), text
 
 
 def _judged(capture: Capture, body: bytes, undecodable: str | None) -> tuple[ParsedStream, Outcome, str | None]:
     """What the body said and how the request ended, by the kind of body that it is."""
     start = body.lstrip()[:1]
-    if undecodable is not None:
-        return ParsedStream(), "protocol_error", undecodable
-    if capture.status is not None and capture.status != 200 and capture.problem is None:
+    if capture.status is not None and not succeeded(capture.status) and capture.problem is None:
         return ParsedStream(), *outcome_of_status(capture.status, body, capture.headers.get("location"))
+    if undecodable is not None and not (answer := parse_stream(body)).done:
+        return answer if body else ParsedStream(), "protocol_error", undecodable
     is_stream = "event-stream" in capture.headers.get("content-type", "") or b"data:" in body
     if capture.problem is None and (start in (b"{", b"[") or not is_stream):
         return ParsedStream(), *outcome_of_document(_document(body))
@@ -119,6 +128,7 @@ def _timeline(capture: Capture, answer: ParsedStream, rule: StreamFormat, stamps
     event_ns = tuple(stamp - capture.sent_ns for stamp in stamps)
     counted = attribute(answer, rule, event_ns.count(event_ns[0]))
     exact = counted.tokens if counted.source in ("running_usage", "token_ids") else (1,) * len(event_ns)
+    grouping = grouping_of(counted.tokens, answer.pieces, event_ns, counted.source)
     moments = None if rule.event_is_step else engine_timestamps(answer.sampled_ms)
     steps = step_sizes(event_ns, exact, rule) if moments is None else steps_of_moments(moments)
     first_answer = answer.answering.index(True) if True in answer.answering else None
@@ -130,6 +140,7 @@ def _timeline(capture: Capture, answer: ParsedStream, rule: StreamFormat, stamps
         burst_ns=rule.burst_ns if not rule.event_is_step and moments is None else None,
         first_answer_ns=None if first_answer is None else event_ns[first_answer],
         token_source=counted.source,
+        grouping="drafts" if moments is not None and steps is not None else grouping,  # no two tokens are sampled at one moment
         flags=(*counted.flags, "burst") if _released_at_once(event_ns, steps) else counted.flags,
     )
 
@@ -154,9 +165,15 @@ def _acceptance(answer: ParsedStream, rule: StreamFormat) -> SpeculationCounts |
 
 
 def _flags(capture: Capture, answer: ParsedStream) -> set[str]:
-    flags = set()
-    if encoding_of(capture.headers):
-        flags.add("compressed_stream")
+    flags = encoding_flags(capture)
+    if capture.status is not None and capture.status != 200 and succeeded(capture.status):
+        flags.add("other_2xx")
+    if "chunked" in capture.headers.get("transfer-encoding", "").lower() and "content-length" in capture.headers:
+        flags.add("length_ignored")
+    if answer.done and capture.data_after_end:
+        flags.add("data_after_done")
+    if capture.redirected is not None:
+        flags.add("redirected")
     if answer.done and capture.problem is not None:
         flags.add("unclean_end")
     if answer.done and answer.finish_reason is None:

@@ -7,9 +7,15 @@ https://html.spec.whatwg.org/multipage/server-sent-events.html, section 9.2.6
 """
 
 import re
+from collections.abc import Iterator
 from typing import NamedTuple
 
+_NOTHING = re.compile(rb"(?:(?::[^\r\n]*)?(?:\r\n|\n|\r))++")  # comments and blank lines outside an event
+_NOTHING_BEGINS = (b"\n", b":", b"\r")
 _LINE_END = re.compile(rb"\r\n|\n|\r")
+MOST_DATA_LINES = 100_000
+"""Lines of one event that are kept: an answer's events have one."""
+
 BOM = b"\xef\xbb\xbf"
 
 
@@ -24,39 +30,49 @@ class Event(NamedTuple):
 
 def events_of(body: bytes) -> list[Event]:
     """The events of a whole body, in order."""
-    found: list[Event] = []
+    return list(one_by_one(body))
+
+
+def one_by_one(body: bytes) -> Iterator[Event]:
+    """The events of a whole body, in order, none before it is asked for: a body of millions need not be held twice."""
     data: list[bytes] = []
     name = b""
     offset = 0
     for line, end in _lines(body):
         offset = end
         if line.startswith(b"data:"):
-            data.append(line[6:] if line.startswith(b" ", 5) else line[5:])
+            if len(data) < MOST_DATA_LINES:
+                data.append(line[6:] if line.startswith(b" ", 5) else line[5:])
         elif not line:
             if whole := b"\n".join(data):
-                found.append(Event(whole, name, end, True))
+                yield Event(whole, name, end, True)
             data, name = [], b""
         elif line.startswith(b"event:"):
             name = line[6:].removeprefix(b" ")
-        elif line == b"data":
+        elif line == b"data" and len(data) < MOST_DATA_LINES:
             data.append(b"")
     if whole := b"\n".join(data):
-        found.append(Event(whole, name, offset, False))
-    return found
+        yield Event(whole, name, offset, False)
 
 
-def _lines(body: bytes) -> list[tuple[bytes, int]]:
-    """Lines without their ends, each with the offset just past the first byte of its end; the rest is a line too, if any."""
-    start = len(BOM) if body.startswith(BOM) else 0
-    lines = []
+def _lines(body: bytes) -> Iterator[tuple[bytes, int]]:
+    """Lines without their ends, each with the offset just past the first byte of its end; the rest is a line too, if any.
+
+    Comments and blank lines behind a blank line mean nothing and are left out: a stream may consist of nothing else.
+    """
+    start = _behind_nothing(body, len(BOM) if body.startswith(BOM) else 0)
     if b"\r" in body:
-        for mark in _LINE_END.finditer(body, start):
-            lines.append((body[start : mark.start()], mark.start() + 1))
-            start = mark.end()
+        while mark := _LINE_END.search(body, start):
+            yield body[start : mark.start()], mark.start() + 1
+            start = _behind_nothing(body, mark.end()) if mark.start() == start else mark.end()
     else:
         while (end := body.find(b"\n", start)) >= 0:
-            lines.append((body[start:end], end + 1))
-            start = end + 1
+            yield body[start:end], end + 1
+            start = _behind_nothing(body, end + 1) if start == end else end + 1
     if start < len(body):
-        lines.append((body[start:], len(body)))
-    return lines
+        yield body[start:], len(body)
+
+
+def _behind_nothing(body: bytes, start: int) -> int:
+    nothing = _NOTHING.match(body, start) if body.startswith(_NOTHING_BEGINS, start) else None
+    return start if nothing is None else nothing.end()

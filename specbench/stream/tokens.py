@@ -4,11 +4,15 @@ token_ids           the ids in the event are its tokens; where one output was sp
                     last (LMDeploy), its tokens count for the first, provided that all ids together are the server's total;
                     ids that do not add up to it give way to running usage that does
 running_usage       the rise of `usage.completion_tokens` since the event before
-engine_counts       the rise of the engine's own count (llama.cpp's `tokens_predicted` and `timings.predicted_n`, log
-                    probabilities); or, where an event is one token by the engine's rule, the engine's total confirms it
+engine_counts       the rise of the engine's own count (llama.cpp's `tokens_predicted` and `timings.predicted_n`); or, where an
+                    event is one token by the engine's rule, the engine's total confirms it
+logprobs            one token for each entry of an event's log probabilities
 final_usage_spread  one token for each event at the first stamp, as an engine's first step yields one, and the rest of the
                     final count spread evenly over the later events
 events              one token per event: a guess, unless the engine's rule says so
+
+Tokens that were counted and not streamed (usage.py) are no event's. Where it is not known which were, no event has any, and the
+answer is flagged `usage_ambiguous`.
 """
 
 from collections.abc import Sequence
@@ -22,10 +26,10 @@ NATURAL_END = "stop"
 
 @dataclass(frozen=True, slots=True)
 class Attribution:
-    """Tokens per content event, their source, and what a reader of the record should know about them."""
+    """Tokens per content event, their source (None where they are not known), and what a reader of the record should know."""
 
     tokens: tuple[int, ...]
-    source: TokenSource
+    source: TokenSource | None
     flags: tuple[str, ...]
 
 
@@ -36,9 +40,13 @@ def attribute(answer: ParsedStream, rule: StreamFormat, at_first_stamp: int) -> 
         answer: at least one content event.
         at_first_stamp: how many content events came under the first stamp.
     """
+    if answer.reading.doubt is not None:
+        return Attribution((0,) * len(answer.ends), None, ("usage_ambiguous",))
     for source in rule.token_sources:
         tokens = _by(source, answer, rule, at_first_stamp)
         if tokens is not None:
+            if source == "engine_counts" and answer.by_logprobs and None not in answer.counts:
+                source = "logprobs"
             spread_flag = ("tokens_spread",) if source == "final_usage_spread" else ()
             return Attribution(tokens, source, (*spread_flag, *_reconciled(answer, sum(tokens))))
     events = len(answer.ends)
@@ -56,7 +64,7 @@ def _by(source: TokenSource, answer: ParsedStream, rule: StreamFormat, at_first_
         case "token_ids":
             return _by_ids(answer, rule)
         case "running_usage":
-            return _rises(answer.usage)
+            return _rises_of_usage(answer)
         case "engine_counts":
             rises = _rises(answer.counts)
             return rises if rises is not None else _confirmed(answer, rule)
@@ -73,7 +81,7 @@ def _by_ids(answer: ParsedStream, rule: StreamFormat) -> tuple[int, ...] | None:
     if None in answer.ids and (not told or answer.output_tokens is None or unreconciled):
         return None
     if unreconciled and "running_usage" in rule.token_sources:
-        rises = _rises(answer.usage)
+        rises = _rises_of_usage(answer)
         if rises is not None and not _reconciled(answer, sum(rises)):
             return None
     tokens = [0] * len(answer.ids)
@@ -83,6 +91,22 @@ def _by_ids(answer: ParsedStream, rule: StreamFormat) -> tuple[int, ...] | None:
             tokens[first] = ids
             first = place + 1
     return tuple(tokens)
+
+
+def _rises_of_usage(answer: ParsedStream) -> tuple[int, ...] | None:
+    """The rises of running usage by streamed tokens alone, None where they cannot be told from the hidden ones."""
+    reading, usage = answer.reading, answer.usage
+    if not reading.apart and not reading.hidden:
+        return _rises(usage)
+    if reading.apart and reading.hidden:
+        shown = usage  # what is hidden is not in it
+    elif None not in answer.reasoning:
+        sign = 1 if reading.apart else -1
+        shown = [None if told is None else told + sign * (part or 0) for told, part in zip(usage, answer.reasoning, strict=True)]
+    else:  # reasoning comes before the answer
+        shown = [None if told is None else told - (reading.hidden or 0) for told in usage]
+    rises = _rises(shown)
+    return rises if rises is not None and rises[0] > 0 and not _reconciled(answer, sum(rises)) else None
 
 
 def _rises(counts: Sequence[int | None]) -> tuple[int, ...] | None:

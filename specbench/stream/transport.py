@@ -12,14 +12,16 @@ from collections.abc import Iterator
 import httpx
 
 from specbench.model.records import Outcome
-from specbench.stream.clock import now_ns, offset_ns
-from specbench.stream.connection import PlainConnection, connect
+from specbench.stream.connection import PlainConnection, connect, now_ns, offset_ns
 from specbench.stream.exchange import Exchange, Timeouts
-from specbench.units import NS_PER_S
+from specbench.units import NS_PER_S, ns_of_ms
 from specbench.urls import Proxy, proxy_of
 
 EXCHANGE = "exchange"
 """The httpx extension under which a caller passes an `Exchange` to be filled, and finds it in the response."""
+
+LINGER_NS = ns_of_ms(50.0)
+"""How long HTTP's own end may come after the stream's: only then is the connection used again. It is waited for once in vain."""
 
 _OUR_LIMITS = {errno.EMFILE, errno.ENFILE, errno.ENOMEM, errno.ENOBUFS, errno.EADDRNOTAVAIL}
 
@@ -41,6 +43,7 @@ class StampingTransport(httpx.BaseTransport):
         self._used = False
         self._half_sent = False
         self._cut = False
+        self._lingers = True
 
     def open(self, url: httpx.URL) -> None:
         """A connection to the URL's host is open, the one in hand if it can be used.  Raises: TimeoutError, OSError."""
@@ -112,6 +115,21 @@ class StampingTransport(httpx.BaseTransport):
         self._ended(exchange)
         return False
 
+    def _hear_end(self, exchange: Exchange) -> None:
+        """The stream is over; what else comes is no part of it, and but for HTTP's own end it spoils the connection."""
+        until_ns = now_ns() + LINGER_NS
+        while self._connection is not None and not exchange.framing.complete and not exchange.data_after_end:
+            try:
+                data, stamp_ns = self._connection.receive(max(until_ns - now_ns(), 1) / NS_PER_S)
+            except OSError:
+                self._lingers = False
+                return
+            if data:
+                exchange.take(data, stamp_ns, now_ns())
+            else:
+                self._ended(exchange)
+                return
+
     def _ended(self, exchange: Exchange) -> None:
         """The peer has closed, or we have."""
         if self._cut or not exchange.closed():
@@ -119,6 +137,8 @@ class StampingTransport(httpx.BaseTransport):
 
     def finish(self, exchange: Exchange) -> None:
         """The exchange is over: its clock is checked, its connection kept only where HTTP allows another request on it."""
+        if exchange.over and not exchange.framing.complete and self._lingers:
+            self._hear_end(exchange)
         exchange.end(now_ns(), offset_ns())
         if exchange.problem is not None or not exchange.framing.reusable or self._half_sent:
             self.close()

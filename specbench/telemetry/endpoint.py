@@ -30,6 +30,14 @@ class ServedEndpoint:
     model: str
 
 
+@dataclass(frozen=True, slots=True)
+class ChosenModel:
+    """The model to ask for, and what the endpoint lists instead where that is not in its list: servers resolve more names."""
+
+    name: str
+    listed_instead: tuple[str, ...] = ()
+
+
 def get_all(url: str, headers: Mapping[str, str], paths: Sequence[str]) -> HttpAnswers:
     """What each of these paths answers, by path; the ones after a refused connection are not asked and left out."""
     answers: dict[str, HttpAnswer] = {}
@@ -41,30 +49,30 @@ def get_all(url: str, headers: Mapping[str, str], paths: Sequence[str]) -> HttpA
     return answers
 
 
-def served_model(url: str, headers: Mapping[str, str], named: str | None, arm: ArmName | None = None) -> str:
-    """The model to ask for: the one that was named, or else the only one that the endpoint lists.
+def served_model(
+    url: str, headers: Mapping[str, str], named: str | None, arm: ArmName | None = None, listed_at: str = MODELS
+) -> ChosenModel:
+    """The model to ask for: the one that was named, listed or not, or else the only one that the endpoint lists.
 
     Args:
-        arm: Which arm of a run it is; its endpoint must list the model that is named, where it lists any.
+        arm: Which arm of a run it is; its endpoint must answer, where that of none need only be there for a model that is named.
+        listed_at: The path of the list.
 
     Raises:
         UnreachableError: nothing answers there.
-        RefusedError: it lists another model, or no model or several and none was named.
+        RefusedError: it lists no model or several, and none was named.
     """
-    answers = get_all(url, headers, [MODELS])
-    answer = answers[MODELS]
+    answer = get_all(url, headers, [listed_at])[listed_at]
     where = url if arm is None else f"arms.{arm}: {url}"
     if answer.failure is not None and (arm is not None or named is None or not answer.connected):
         raise UnreachableError(f"{where} does not answer ({answer.problem}); {REMEDIES[answer.failure]}")
-    models = model_names(answers)
+    models = model_names({MODELS: answer})
     if named is None:
         if len(models) == 1:
-            return models[0]
+            return ChosenModel(models[0])
         serves = f"serves {len(models)} models; name one with `model:`"
         raise RefusedError(f"{where}: {_unlisted(answer, models)}" if arm is None else f"{where} {serves}")
-    if arm is not None and models and named not in models:
-        raise RefusedError(f"{where} serves {', '.join(models[:3])}, not {named}")
-    return named
+    return ChosenModel(named, () if named in models else tuple(models))
 
 
 def recognise(url: str, headers: Mapping[str, str]) -> EngineSupport | None:

@@ -6,6 +6,7 @@ What is asked and what the answers mean is decided elsewhere (`scrape.py`, `endp
 import ssl
 import time
 from collections.abc import Mapping
+from dataclasses import replace
 from types import TracebackType
 from typing import Any
 from urllib.parse import urlsplit
@@ -13,7 +14,7 @@ from urllib.parse import urlsplit
 import httpx
 
 from specbench.telemetry.metrics_pages import Failure, HttpAnswer
-from specbench.urls import PORTS, is_loopback, proxy_of
+from specbench.urls import is_loopback, proxy_of, redirect_target
 
 LARGEST_BODY = 32 * 1024 * 1024
 
@@ -32,12 +33,19 @@ class HttpGetter:
             client.close()
 
     def get(self, url: str, headers: Mapping[str, str], timeout_s: float) -> HttpAnswer:
-        """What `url` answers, within about twice `timeout_s` and 32 MiB; redirects are not followed."""
-        return self._ask("GET", url, headers, timeout_s, None)
+        """What `url` answers, within about twice `timeout_s` and 32 MiB; one redirect to the same origin is followed."""
+        return self._followed("GET", url, headers, timeout_s, None)
 
     def post(self, url: str, headers: Mapping[str, str], timeout_s: float, body: object) -> HttpAnswer:
         """What `url` answers to this JSON body, within the same limits."""
-        return self._ask("POST", url, headers, timeout_s, body)
+        return self._followed("POST", url, headers, timeout_s, body)
+
+    def _followed(self, method: str, url: str, headers: Mapping[str, str], timeout_s: float, body: object) -> HttpAnswer:
+        """The answer, or that of where it redirects the same request to (307, 308), if it is the same origin and does so once."""
+        answer = self._ask(method, url, headers, timeout_s, body)
+        if answer.status not in (307, 308) or (target := redirect_target(url, answer.headers.get("location", ""))) is None:
+            return answer
+        return replace(self._ask(method, target, headers, timeout_s, body), url=url, moved_to=target)
 
     def _ask(self, method: str, url: str, headers: Mapping[str, str], timeout_s: float, body: object) -> HttpAnswer:
         content: dict[str, Any] = {} if body is None else {"json": body}
@@ -82,15 +90,6 @@ def _failure(error: Exception) -> Failure:
         return "not_reached"
     broken_off = isinstance(error, httpx.RemoteProtocolError) or any(isinstance(one, ConnectionResetError) for one in chain)
     return "hung_up" if broken_off else "unreadable"
-
-
-def origin(url: str) -> tuple[str, str | None, int | None]:
-    """Scheme, host and port of a URL: who may see what is meant for whom."""
-    try:
-        parts = urlsplit(url)
-        return parts.scheme, parts.hostname, parts.port or PORTS.get(parts.scheme)
-    except ValueError:
-        return url, None, None
 
 
 def proxy_name(url: str) -> str | None:

@@ -5,7 +5,7 @@ Nothing is fetched here (`scrape.py` and `endpoint.py` do that) and nothing comp
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
 from specbench.telemetry.prometheus_text import Exposition, parse
@@ -28,7 +28,10 @@ REMEDIES: dict[Failure, str] = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HttpAnswer:
-    """One GET as it ended: a status and a body, or a `failure` and the `problem` in words. Header names are in lower case."""
+    """One GET as it ended: a status and a body, or a `failure` and the `problem` in words. Header names are in lower case.
+
+    `moved_to`: where the answer came from, if `url` redirected there.
+    """
 
     url: str
     status: int | None = None
@@ -36,6 +39,7 @@ class HttpAnswer:
     body: str = ""
     failure: Failure | None = None
     problem: str | None = None
+    moved_to: str | None = None
 
     @property
     def connected(self) -> bool:
@@ -60,7 +64,7 @@ class Page:
     """One metrics URL at one moment: samples, or the records of a JSON page, or (`absent`) why there is neither.
 
     `process` tells the answering process from others, None where nothing does; `started_s` is the Unix time at which it
-    says that it started, None where it does not say.
+    says that it started, None where it does not say. `moved_to`: the URL to which this one redirected.
     """
 
     url: str
@@ -69,6 +73,7 @@ class Page:
     process: str | None = None
     started_s: float | None = None
     absent: str | None = None
+    moved_to: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -86,6 +91,10 @@ class Scrape:
 
 def page_of(answer: HttpAnswer) -> Page:
     """The metrics page that `answer` is; any answer makes one, if only one that says why there are no metrics."""
+    return replace(_page_of(answer), moved_to=answer.moved_to)
+
+
+def _page_of(answer: HttpAnswer) -> Page:
     absent = _why_absent(answer)
     if absent is not None:
         return Page(url=answer.url, absent=absent)
@@ -109,6 +118,8 @@ def _why_absent(answer: HttpAnswer) -> str | None:
         return f"http_{answer.status}: the metrics page wants a key, or another one"
     if answer.status in (404, 501):
         return f"http_{answer.status}: there is no metrics page, or it is switched off"
+    if 300 <= answer.status < 400 and (location := answer.headers.get("location")):
+        return f"http_{answer.status}: the metrics page is redirected to {location[:200]!r}; name its address as metrics_url"
     if answer.status != 200:
         return f"http_{answer.status}: the metrics page answers an error"
     return None

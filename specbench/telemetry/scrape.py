@@ -11,12 +11,14 @@ from types import TracebackType
 from urllib.parse import urlsplit
 
 from specbench.credentials import key_header
+from specbench.explain.notes import metrics_moved
 from specbench.model.scenario import Arm
 from specbench.telemetry.counters import span_of
 from specbench.telemetry.engine import EngineSupport
 from specbench.telemetry.gpu import gpu_page_of
-from specbench.telemetry.http import HttpGetter, origin
+from specbench.telemetry.http import HttpGetter
 from specbench.telemetry.metrics_pages import HttpAnswer, Scrape, page_of
+from specbench.urls import origin
 
 TIMEOUT_S = 2.0
 PERIOD_S = 1.0
@@ -85,6 +87,11 @@ def scrape_idle(source: MetricsSource, engine: EngineSupport, limit_s: float = I
             if not _busy(tries[-1], engine) or time.monotonic() >= deadline:
                 return _with_all_records(tries)
             time.sleep(IDLE_POLL_S)
+
+
+def moved_pages(scrape: Scrape) -> tuple[str, ...]:
+    """A clause for each metrics page that was read elsewhere than asked for, as it redirected there."""
+    return tuple(metrics_moved(page.url, page.moved_to) for page in scrape.pages if page.moved_to is not None)
 
 
 class Sampler:

@@ -17,7 +17,7 @@ import pytest
 from specbench.errors import InternalError, ScenarioError
 from specbench.load.limits import SPARE, check_open_files
 from specbench.probe.probe import ProbeRequest, probe
-from specbench.stream.clock import now_ns
+from specbench.stream.connection import now_ns
 from specbench.units import ns_of_s, seconds
 from tests.support.driving import Endpoint, driven, records_of
 from tests.support.streaming import streaming

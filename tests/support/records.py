@@ -105,13 +105,14 @@ def blocks_of(
     requests: Sequence[Sequence[RequestRecord]],
     telemetry: Telemetry | None = None,
     window_ms: tuple[float, float] = (0.0, 60_000.0),
+    speculates: bool | None = None,
 ) -> CellArrays:
-    """The columns of one block per pair, each with its requests."""
+    """The columns of one block per pair, each with its requests; `speculates` is what the scenario or the endpoint says."""
     blocks = [a_block(pair, arm=arm, telemetry=telemetry, window_ms=window_ms) for pair in range(len(requests))]
     records = [
         _numbered(record, index, f"{arm}-{pair}") for pair, held in enumerate(requests) for index, record in enumerate(held)
     ]
-    return arrays_of(blocks, records)
+    return arrays_of(blocks, records, speculates=speculates)
 
 
 def _numbered(record: RequestRecord, index: int, block: str | None = None) -> RequestRecord:

@@ -23,7 +23,10 @@ def streaming(answer: Answer, host: str = "127.0.0.1") -> Iterator[str]:
         def serve() -> None:
             with contextlib.suppress(OSError):
                 while True:
-                    connection, _ = listener.accept()
+                    try:
+                        connection, _ = listener.accept()
+                    except TimeoutError:  # a busy machine takes long to start a client
+                        continue
                     threading.Thread(target=_talk, args=(connection, answer), daemon=True).start()
 
         thread = threading.Thread(target=serve, daemon=True)

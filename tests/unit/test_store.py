@@ -1,6 +1,7 @@
 """A run folder keeps every whole line, whatever happened to the run."""
 
 import dataclasses
+import json
 import os
 import subprocess
 import sys
@@ -232,3 +233,16 @@ def test_a_run_without_one_of_its_files_is_not_streamed(tmp_path: Path, name: st
     (folder / name).unlink()
     with pytest.raises(DataError, match=f"no {name} in it"):
         stream_run(folder, print)
+
+
+def test_records_of_before_hidden_tokens_were_told_apart_are_read(tmp_path: Path) -> None:
+    """What they do not say is None."""
+    folder = written(tmp_path / "run")
+    lines = [json.loads(line) for line in (folder / "requests.jsonl").read_bytes().splitlines()]
+    older = [{name: value for name, value in line.items() if name not in ("hidden_tokens", "grouping")} for line in lines]
+    (folder / "requests.jsonl").write_text("".join(json.dumps(line) + "\n" for line in older))
+
+    read = read_run(folder)
+
+    assert ([record.hidden_tokens for record in read.records], read.problems) == ([None, None], ())
+    assert [record.grouping for record in read.records] == [None, None]

@@ -23,7 +23,7 @@ FAILED: frozenset[Outcome] = frozenset(OUTCOMES) - SET_ASIDE - WITHOUT_LATENCY -
 NOT_TOLD = -1
 PER_REQUEST = (
     *("block", "bin", "sampling", "start_ns", "outcome", "prompt_tokens", "output_tokens", "counted"),
-    *("rounds", "drafted", "accepted", "per_position", "step_count", "step_tokens", "step_gap_ns"),
+    *("rounds", "drafted", "accepted", "per_position", "step_count", "step_tokens", "step_gap_ns", "drafts"),
 )
 
 
@@ -58,10 +58,12 @@ class CellArrays:
     step_count: Ints  # (n_requests,) steps inside the window
     step_tokens: Ints  # (n_requests,) tokens
     step_gap_ns: Ints  # (n_requests,) sum of the times between steps
+    drafts: Bools  # (n_requests,) whether its stream alone looks as accepted drafts make it
     first_request: Ints  # (n_units + 1,) into requests
     first_event: Ints  # (n_requests + 1,) into events
     events: Events  # every content event
     steps: Steps  # every engine step
+    speculates: bool | None = None  # None where nothing says
 
     def unit_of_requests(self) -> Ints:
         """The unit of each request, (n_requests,); it never falls."""
@@ -82,12 +84,13 @@ class CellArrays:
         return running[self.first_event[1:]] - running[self.first_event[:-1]]
 
 
-def arrays_of(blocks: Sequence[Block], records: Sequence[RequestRecord]) -> CellArrays:
+def arrays_of(blocks: Sequence[Block], records: Sequence[RequestRecord], *, speculates: bool | None = None) -> CellArrays:
     """The blocks of one arm in one cell and the records made in them, laid out as arrays.
 
     Args:
         blocks: Of one arm and one cell, in any order.
         records: Of these blocks, in any order.
+        speculates: Whether the scenario or the endpoint says that this arm does, None where neither does.
 
     Raises:
         InternalError: A record of another block, or one whose event columns differ in length.
@@ -133,10 +136,12 @@ def arrays_of(blocks: Sequence[Block], records: Sequence[RequestRecord]) -> Cell
         step_count=np.bincount(whole_steps, minlength=len(kept)),
         step_tokens=_summed(whole_steps, steps.tokens[steps.inside], len(kept)),
         step_gap_ns=_summed(whole_steps, steps.gap_ns[steps.inside], len(kept)),
+        drafts=np.array([record.grouping == "drafts" for record in kept], dtype=np.bool_),
         first_request=_first_request(unit[block], len(pairs)),
         first_event=np.concatenate(([0], np.cumsum(counts))),
         events=events,
         steps=steps,
+        speculates=speculates,
     )
 
 

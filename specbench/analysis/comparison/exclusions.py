@@ -11,9 +11,10 @@ from specbench.explain import absences
 from specbench.model.guardrails import OUTPUT_LENGTH_MARGIN
 from specbench.model.records import RequestRecord
 from specbench.model.result import Comparison, PerArm
+from specbench.model.scenario import ARMS
 
 LENGTH_ALPHA = 0.01  # two-sided; a wrong alarm here only withholds two metrics
-COUNTED = frozenset({"token_ids", "running_usage", "engine_counts", "final_usage_spread"})
+COUNTED = frozenset({"token_ids", "running_usage", "engine_counts", "logprobs", "final_usage_spread"})
 COUNTED_SHARE = 0.99
 _PER_TOKEN = ("tpot", "itl", "pace", "output_tps", "tokens_per_step", "output_length", "acceptance_length")
 _PER_ANSWER = ("e2e", "completed_rps", "output_tps")  # shorter answers spend a larger share of their time on prefill
@@ -38,11 +39,15 @@ def unlike_lengths(output_length: Comparison | None) -> str | None:
 
 
 def unlike_tokens(records: PerArm[tuple[RequestRecord, ...]], *, speculates: bool) -> str | None:
-    """Why figures per token do not compare: tokens are known in one arm only, or are guessed in an arm that speculates.
+    """Why figures per token do not compare: tokens are known in one arm only, guessed in an arm that speculates, or counted in
+    sums that fit no reading.
 
     Args:
         speculates: False only where the speculative endpoint is known not to speculate.
     """
+    for arm in ARMS:
+        if _ambiguous_share(records.of(arm)) > 1 - COUNTED_SHARE:
+            return absences.tokens_unknown(arm)
     shares = PerArm(_counted_share(records.baseline), _counted_share(records.speculative))
     if shares.baseline is None or shares.speculative is None:
         return None
@@ -53,6 +58,11 @@ def unlike_tokens(records: PerArm[tuple[RequestRecord, ...]], *, speculates: boo
     if speculates and not known.speculative and guessed:
         return absences.GUESSED_TOKENS
     return None
+
+
+def _ambiguous_share(records: Sequence[RequestRecord]) -> float:
+    good = [record for record in records if record.outcome == "ok"]
+    return sum("usage_ambiguous" in record.flags for record in good) / len(good) if good else 0.0
 
 
 def _counted_share(records: Sequence[RequestRecord]) -> float | None:

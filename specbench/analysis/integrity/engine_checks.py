@@ -136,9 +136,12 @@ def _foreign_shares(cell: CellEvidence, arm: ArmName) -> list[float]:
             continue
         records = [record for record in cell.records.of(arm) if record.block == block.id]
         received = sum(
-            record.output_tokens if record.output_tokens is not None else sum(record.event_tokens) for record in records
+            (record.output_tokens if record.output_tokens is not None else sum(record.event_tokens)) + (record.hidden_tokens or 0)
+            for record in records
         )
-        unfinished = sum(max(r.max_tokens - sum(r.event_tokens), 0) for r in records if r.outcome != "ok")
+        unfinished = sum(
+            max(r.max_tokens - sum(r.event_tokens), 0) for r in records if r.outcome != "ok" or "usage_ambiguous" in r.flags
+        )
         shares.append((generated - received - unfinished) / generated)
     return shares
 

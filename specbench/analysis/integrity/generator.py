@@ -4,8 +4,10 @@ Looks at the generator's own health and at merged reads; the endpoints are not j
 """
 
 from bisect import bisect_left
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from statistics import fmean, median
 
 from specbench.analysis.cells import CellEvidence
@@ -13,7 +15,7 @@ from specbench.explain import integrity
 from specbench.model.records import GeneratorHealth, RequestRecord
 from specbench.model.result import IntegrityCheck, PerArm
 from specbench.model.scenario import ARMS, ArmName
-from specbench.units import ms
+from specbench.units import ms, ns_of_ms
 
 CENSORED_SHARE = 0.01
 CPU_SHARE = 0.9
@@ -21,6 +23,9 @@ CONCURRENCY_HELD = 0.95
 LATE_MS, LATE_SHARE = 5.0, 0.01  # docs/adr/0022
 LATEST_BLOCK = 4.0  # so many times the limit voids a cell by one block alone: docs/adr/0022
 SPOILED_SHARE = 0.01
+AT_ONCE_NS = ns_of_ms(1.0)
+AT_ONCE_SHARE = 0.9
+LEAST_WRITES = 3
 
 
 def events_apart(cell: CellEvidence) -> IntegrityCheck:
@@ -38,8 +43,26 @@ def events_apart(cell: CellEvidence) -> IntegrityCheck:
     without = [arm for arm in ARMS if found.of(arm).share is None]
     if ok and without:
         return cell.check("merged_events", None, None, CENSORED_SHARE, integrity.no_gaps(cell.cell, without))
-    message = integrity.events_apart(cell.cell, (worse, share), (hit, firsts), (CENSORED_SHARE, allowed), ok)
+    at_once = events_at_once(cell.records.of(worse if (share or 0.0) > CENSORED_SHARE else hit))
+    message = integrity.events_apart(cell.cell, (worse, share), (hit, firsts), (CENSORED_SHARE, allowed), ok, at_once)
     return cell.check("merged_events", ok, share, CENSORED_SHARE, message)
+
+
+def events_at_once(records: Iterable[RequestRecord]) -> int | None:
+    """How many events an endpoint writes at once; None where that is one, or varies as with a client that reads late."""
+    sizes: Counter[int] = Counter()
+    for record in records:
+        apart = [place for place, gap in enumerate(_gaps(record), 1) if gap > AT_ONCE_NS]
+        if len(apart) + 1 >= LEAST_WRITES:
+            sizes.update(later - earlier for earlier, later in pairwise([0, *apart]))  # the last write may hold fewer
+    if not sizes:
+        return None
+    size, count = sizes.most_common(1)[0]
+    return size if size > 1 and count >= AT_ONCE_SHARE * sizes.total() else None
+
+
+def _gaps(record: RequestRecord) -> list[int]:
+    return [later - earlier for earlier, later in pairwise(record.event_ns)]
 
 
 @dataclass(frozen=True, slots=True)

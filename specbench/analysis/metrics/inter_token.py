@@ -9,10 +9,13 @@ import numpy as np
 from specbench.analysis.arrays.cell_arrays import CellArrays
 from specbench.analysis.arrays.events import Ints
 from specbench.analysis.arrays.samples import Samples, Totals, summed
+from specbench.analysis.metrics.signs import no_sign
 from specbench.explain import absences
 from specbench.units import NS_PER_MS
 
 PACE_TOKENS = 8
+MERGED_SHARE = 0.05
+"""Tokens beyond one a step that a plain engine's busy frontend may bring, as it merges what waits."""
 
 
 def chunk_gap(columns: CellArrays) -> Samples:
@@ -53,17 +56,18 @@ def step_time(columns: CellArrays) -> Totals:
 
 
 def tokens_per_step(columns: CellArrays) -> Totals:
-    """Output tokens ÷ decode steps, drafted or not; no value where events were counted as one token each.
+    """Output tokens ÷ decode steps, drafted or not; no value where events were counted as one token each, or where more than one
+    in a step may come from anything but speculation. A few merged events of an engine that does not speculate are let pass.
 
     The first step of a request belongs to its prefill and is left out on both sides.
     """
     units, n_units, told = columns.unit_of_requests(), len(columns.pairs), columns.counted
-    unknown = columns.step_count.any() and not columns.step_count[told].any()
-    return Totals(
-        summed(columns.step_tokens[told], units[told], n_units),
-        summed(columns.step_count[told], units[told], n_units),
-        absences.EVENT_SIZES_NOT_TOLD if unknown else None,
-    )
+    tokens, steps = (summed(column[told], units[told], n_units) for column in (columns.step_tokens, columns.step_count))
+    reason = absences.EVENT_SIZES_NOT_TOLD if columns.step_count.any() and not steps.any() else None
+    if (tokens > steps).any():
+        merged_few = columns.speculates is False and tokens.sum() <= (1 + MERGED_SHARE) * steps.sum()
+        reason = None if merged_few else no_sign(columns)
+    return Totals(tokens, steps, None) if reason is None else Totals(np.zeros(n_units), np.zeros(n_units), reason)
 
 
 def _first_event_of_units(columns: CellArrays) -> Ints:

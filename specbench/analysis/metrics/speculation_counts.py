@@ -13,6 +13,7 @@ from specbench.analysis.arrays.cell_arrays import NOT_TOLD, CellArrays
 from specbench.analysis.arrays.events import Floats
 from specbench.analysis.arrays.samples import summed
 from specbench.analysis.metrics.inter_token import tokens_per_step
+from specbench.analysis.metrics.signs import no_sign, unread_page
 from specbench.explain import absences
 
 PER_REQUEST = "per-request counts"
@@ -26,7 +27,8 @@ class Counts:
     """Speculation as counted, one row per cluster (a unit, or a request where units are few), all (n_clusters,).
 
     `per_position` (n_clusters, n_positions) has no column where positions were not told. For `source` STREAM, `rounds` are
-    decode steps, `accepted` the tokens beyond one a step, and nothing is known of `drafted`.
+    decode steps, `accepted` the tokens beyond one a step, and nothing is known of `drafted`; only an arm that shows a sign of
+    speculation has it.
     """
 
     source: str
@@ -92,11 +94,15 @@ def _counters(columns: CellArrays) -> Counts | None:
 def _stream(columns: CellArrays) -> Counts:
     steps = tokens_per_step(columns)
     extra = steps.numerator - steps.denominator
-    reason = steps.reason
+    reason, unread = steps.reason, unread_page(columns)
     if reason is None and not steps.denominator.any():
         reason = absences.NO_LATER_STEP
     elif reason is None and not extra.any():
-        reason = absences.NO_SPECULATION
+        reason = absences.NO_SPECULATION if unread is None else unread
+    elif reason is None:
+        reason = no_sign(columns)
+    rounds, nothing = steps.denominator, np.zeros((len(extra), 0))
+    if reason is not None and extra.any():
+        rounds, extra = np.zeros(len(extra)), np.zeros(len(extra))
     source = STREAM if reason is None else NOWHERE
-    nothing = np.zeros((len(extra), 0))
-    return Counts(source=source, rounds=steps.denominator, drafted=None, accepted=extra, per_position=nothing, reason=reason)
+    return Counts(source=source, rounds=rounds, drafted=None, accepted=extra, per_position=nothing, reason=reason)

@@ -9,25 +9,35 @@ from collections.abc import Callable
 import numpy as np
 
 from specbench.analysis.arrays.cell_arrays import FAILED, NOT_TOLD, WITHOUT_LATENCY, CellArrays
-from specbench.analysis.arrays.events import Floats
+from specbench.analysis.arrays.events import Bools, Floats
 from specbench.analysis.arrays.samples import Totals, summed
 from specbench.explain import absences
 from specbench.units import NS_PER_S
 
 
 def output_tps(columns: CellArrays) -> Totals:
-    """Tokens received inside the steady window ÷ its length in seconds; what a failed answer brought is no output."""
-    events = columns.events
+    """Tokens received inside the steady window ÷ its length in seconds; what a failed answer brought is no output.
+
+    No value in a unit with an answer whose streamed tokens are not known: its rate would be too low.
+    """
+    events, units, n_units = columns.events, columns.unit_of_requests(), len(columns.pairs)
     tokens = columns.sum_by_request(np.where(events.inside, events.tokens, 0))
     tokens[columns.is_outcome(FAILED)] = 0
-    return Totals(summed(tokens, columns.unit_of_requests(), len(columns.pairs)), _window_s(columns))
+    window_s = _window_s(columns)
+    window_s[np.unique(units[_tokens_unknown(columns)])] = 0.0
+    reason = absences.TOKENS_UNKNOWN if _tokens_unknown(columns).any() and not window_s.any() else None
+    return Totals(np.where(window_s > 0, summed(tokens, units, n_units), 0.0), window_s, reason)
 
 
 def completed_rps(columns: CellArrays) -> Totals:
-    """Sum over successful requests of the share of their tokens that fell inside the window ÷ its length in seconds."""
+    """Sum over successful requests of the share of their tokens that fell inside the window ÷ its length in seconds.
+
+    Where the tokens of an answer are not known, its share is that of its events.
+    """
     events = columns.events
-    inside = columns.sum_by_request(np.where(events.inside, events.tokens, 0))
-    whole = columns.sum_by_request(events.tokens)
+    weights = np.where(_tokens_unknown(columns)[events.request], 1, events.tokens)
+    inside = columns.sum_by_request(np.where(events.inside, weights, 0))
+    whole = columns.sum_by_request(weights)
     share = np.divide(inside, whole, out=np.zeros(len(whole)), where=whole > 0)
     share[~columns.is_outcome({"ok"})] = 0.0
     return Totals(summed(share, columns.unit_of_requests(), len(columns.pairs)), _window_s(columns))
@@ -72,6 +82,12 @@ def told(field: str, factor: float = 1.0) -> Callable[[CellArrays], Totals]:
         return Totals(sums, np.bincount(units, minlength=n_units).astype(np.float64), reason)
 
     return source
+
+
+def _tokens_unknown(columns: CellArrays) -> Bools:
+    """Which good answers have events and not one token: it is not known which of the counted tokens were streamed."""
+    unknown: Bools = (columns.sum_by_request(columns.events.tokens) == 0) & (np.diff(columns.first_event) > 0)
+    return unknown & columns.is_outcome({"ok"})
 
 
 def _window_s(columns: CellArrays) -> Floats:

@@ -144,7 +144,9 @@ def stopped(case: Case) -> tuple[FindingState, str] | None:
     comparison, relative = case.seen, case.guardrail.slo is None
     unbounded, p = comparison.unbounded, comparison.p_unbounded
     if case.withheld is not None:
-        return "INCONCLUSIVE", "withheld"
+        empty = comparison.value.speculative is None and not unbounded.speculative
+        alone = relative and comparison.value.baseline is None and not unbounded.baseline
+        return "NODATA" if empty or alone else "INCONCLUSIVE", "withheld"
     if comparison.low_n:
         return "INCONCLUSIVE", "low_n"
     if unbounded.speculative and not (relative and unbounded.baseline):

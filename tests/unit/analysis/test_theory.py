@@ -208,7 +208,8 @@ def test_a_quotation_without_alpha_implies_one() -> None:
 def test_the_two_factors_explain_the_ratio() -> None:
     """Steps 1.5 times as long that bring 3 tokens halve the time per token: 15 ÷ 10 ÷ 3."""
     baseline = blocks_of("baseline", [[a_record([10.0 * i for i in range(1, 31)])]] * 3)
-    speculative = blocks_of("speculative", [[a_record([15.0 * i for i in range(1, 12)], [1] + [3] * 10)]] * 3)
+    steps = [[a_record([15.0 * i for i in range(1, 12)], [1] + [3] * 10)]] * 3
+    speculative = blocks_of("speculative", steps, speculates=True)
 
     factors = factors_of(cell_comparisons(baseline, speculative))
 

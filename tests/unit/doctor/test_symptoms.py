@@ -13,7 +13,7 @@ from specbench.doctor.symptoms import symptoms_of
 from specbench.model.records import Capture, StreamFormat, TimedRead
 from specbench.telemetry import ENGINES
 from specbench.units import ns_of_ms
-from tests.support.captures import DONE, a_capture, final_usage, finish, role, said
+from tests.support.captures import DONE, SSE, a_capture, final_usage, finish, role, said
 from tests.support.recordings import recorded
 
 OPENAI, LLAMACPP, VLLM = (ENGINES[name].stream for name in ("openai", "llamacpp", "vllm"))
@@ -115,6 +115,9 @@ def test_lines_cut_by_a_full_buffer_are_counted() -> None:
         (_stream([1] * 30, reused=False), []),
         (a_capture((9, b'{"error":{"message":"no worker","code":503}}')), ["in_band_error"]),
         (a_capture((9, b"slow down"), status=429), ["http_error"]),
+        (_stream([1] * 30, status=201, reused=False), ["odd_head"]),
+        (_stream([1] * 30, headers={**SSE, "content-encoding": "none"}, reused=False), ["odd_head"]),
+        (_stream([1] * 30, data_after_end=True, reused=False), ["unclean_end"]),
         (a_capture((9, b""), frames=(), problem="connect_failed", problem_text="refused", status=None), ["connect_failed"]),
     ],
 )

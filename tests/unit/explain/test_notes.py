@@ -84,3 +84,70 @@ def test_an_endpoint_that_cannot_keep_up_with_the_schedule_is_named() -> None:
 
     (note,) = set(judge(replace(run, blocks=blocks), "0").notes) - set(judge(run, "0").notes)
     same_text("too many under way", note)
+
+
+def test_text_that_was_not_read_is_a_note_beside_the_verdict() -> None:
+    """Every answer of one arm, and in all of them ahead of what was read; the verdict does not care."""
+    run = evidence(Effect(), a_scenario([4]), requests=24)
+    flags = ("first_token_doubtful", "unread_text")
+    odd = tuple(replace(record, flags=flags) if "speculative" in record.block else record for record in run.records)
+    count = sum("speculative" in record.block for record in run.records)
+
+    result = judge(replace(run, records=odd), "0")
+
+    assert result.verdict == "PROMOTE"
+    (note,) = set(result.notes) - set(judge(run, "0").notes)
+    assert note.count(str(count)) == 3
+    same_text("text that was not read", note)
+
+
+def test_hidden_tokens_are_a_note() -> None:
+    """Ten in each answer of the baseline."""
+    run = evidence(Effect(), a_scenario([4]), requests=24)
+    odd = tuple(replace(record, hidden_tokens=10) if "baseline" in record.block else record for record in run.records)
+    count = 10 * sum("baseline" in record.block for record in run.records)
+
+    (note,) = set(judge(replace(run, records=odd), "0").notes) - set(judge(run, "0").notes)
+    assert str(count) in note
+    same_text("hidden tokens", note)
+
+
+def test_counts_that_cannot_be_used_leave_nothing_per_token_to_judge() -> None:
+    """In one arm every answer: TPOT has no value, so there is no promotion, and times of events are judged as before."""
+    run = evidence(Effect(), a_scenario([4]), requests=24)
+
+    def ambiguous(record: RequestRecord) -> RequestRecord:
+        if "speculative" not in record.block:
+            return record
+        nothing = (0,) * len(record.event_tokens)
+        return replace(record, flags=("usage_ambiguous",), token_source=None, output_tokens=None, event_tokens=nothing)
+
+    result = judge(replace(run, records=tuple(map(ambiguous, run.records))), "0")
+    states = {finding.metric: finding.state for finding in result.cells[0].findings}
+
+    assert result.verdict not in ("PROMOTE", "CAPPED")
+    assert (states["tpot_p95"], states["pace_p95"], states["output_tps"]) == ("NODATA",) * 3
+    assert states["ttft_p95"] == "PASS"
+
+
+def test_an_arm_without_a_word_of_speculation_has_no_acceptance_in_a_run_either() -> None:
+    """The same records: with a declared method their steps are drafts, without one four tokens may be an interval."""
+    run = evidence(Effect(), a_scenario([4]), requests=24)
+
+    def of_four(record: RequestRecord) -> RequestRecord:
+        return replace(record, event_tokens=(4,) * len(record.event_ns), acceptance=None, step_events=None, grouping="interval")
+
+    silent = replace(
+        run,
+        records=tuple(map(of_four, run.records)),
+        blocks=tuple(replace(block, telemetry=None) for block in run.blocks),
+    )
+    scenario = run.manifest.scenario
+    undeclared = replace(scenario, speculative=replace(scenario.speculative, speculative=None))
+    said, unsaid = (
+        judge(replace(silent, manifest=replace(run.manifest, scenario=one)), "0").cells[0] for one in (scenario, undeclared)
+    )
+
+    assert (said.acceptance.length, said.acceptance.source) == (4.0, "tokens per step")
+    assert (unsaid.acceptance.length, unsaid.factors.tokens_per_step.speculative, unsaid.factors.break_even) == (None, None, None)
+    same_text("no sign of speculation", str(unsaid.acceptance.reason))

@@ -165,8 +165,8 @@ def test_numbers_in_other_spellings_are_numbers() -> None:
         (
             "{engine: embedded}",
             "{url: 'http://h/v1?key=sk-1'}",
-            "s.yaml:5: arms.baseline.url: must not hold ? or #; name the environment variable of a key instead (api_key_env)"
-            " (it is 'http://h/v1?…')",
+            "s.yaml:5: arms.baseline.url: must not hold ? or #; name the environment variable of a key instead (api_key_env);"
+            " an address has no query, it belongs to the path (path:, or --path) (it is 'http://h/v1?…')",
         ),
         (
             "{engine: embedded}",

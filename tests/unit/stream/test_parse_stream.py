@@ -241,7 +241,7 @@ def test_log_probabilities_count_tokens() -> None:
     body = event({"choices": [{"index": 0, "delta": {"content": "ab"}, "logprobs": entries}]})
     record = a_record((100, body), (120, body), (121, finish() + final_usage(4) + DONE))
 
-    assert (record.event_tokens, record.token_source) == ((2, 2), "engine_counts")
+    assert (record.event_tokens, record.token_source) == ((2, 2), "logprobs")
 
 
 def test_token_ids_beat_everything() -> None:

@@ -10,7 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from specbench.model.records import Capture, StreamFormat, TimedRead
+from specbench.model.records import Capture, RequestRecord, StreamFormat, TimedRead
+from specbench.stream.decoded_body import LARGEST_BODY
 from specbench.stream.record import record_and_text, record_of
 from specbench.units import ns_of_ms
 from tests.support.captures import (
@@ -184,6 +185,110 @@ def test_a_compressed_stream_counts_from_what_can_be_decoded() -> None:
 
     assert (record.outcome, record.output_tokens, times_ms(record)[0]) == ("ok", 20, 370)
     assert "compressed_stream" in record.flags
+
+
+WORDS = [*[(100.0 + 50 * number, said("w ")) for number in range(10)], (560.0, finish() + final_usage(10)), (561.0, DONE)]
+
+
+def _coded(coding: str, *reads: tuple[float, bytes]) -> RequestRecord:
+    return a_record(*reads, headers={"content-type": "text/event-stream", "content-encoding": coding})
+
+
+def _flushed(wbits: int) -> list[tuple[float, bytes]]:
+    packer = zlib.compressobj(wbits=wbits)
+    return [(at, packer.compress(data) + packer.flush(zlib.Z_SYNC_FLUSH)) for at, data in WORDS]
+
+
+@pytest.mark.parametrize(
+    ("coding", "reads", "flag"),
+    [
+        ("none", WORDS, "unknown_encoding"),
+        ("utf-8", [(90.0, b": ready\n\n"), *WORDS], "unknown_encoding"),
+        ("gzip", [(90.0, b"\xef\xbb\xbf"), *WORDS], "unknown_encoding"),
+        ("deflate", [(80.0, b"\n"), (90.0, b"ev"), (91.0, b"ent: message\n"), *WORDS], "unknown_encoding"),
+        ("gzip", [(at, gzip.compress(data)) for at, data in WORDS], "compressed_stream"),
+        ("gzip", [(at, gzip.compress(data) + b"\0\0") for at, data in WORDS], "compressed_stream"),
+        ("gzip", _flushed(31), "compressed_stream"),
+        ("deflate", _flushed(15), "compressed_stream"),
+        ("deflate", _flushed(-15), "compressed_stream"),
+        ("none", _flushed(31), "compressed_stream"),
+        ("identity, x-gzip", _flushed(31), "compressed_stream"),
+    ],
+)
+def test_the_bytes_decide_what_a_body_is_coded_in(coding: str, reads: list[tuple[float, bytes]], flag: str) -> None:
+    """N-01, N-02: plain under any name, members of gzip, deflate without its header: ten events at their own times."""
+    record = _coded(coding, *reads)
+
+    assert (record.outcome, record.output_tokens, times_ms(record)[0], gaps_ms(record)) == ("ok", 10, 100, [50] * 9)
+    assert {"unknown_encoding", "compressed_stream"} & set(record.flags) == {flag}
+
+
+def test_members_are_found_wherever_reads_cut_them() -> None:
+    """Every byte a read of its own."""
+    packed = b"".join(gzip.compress(data) for _, data in WORDS)
+    record = _coded("gzip", *[(float(place), packed[place : place + 1]) for place in range(len(packed))])
+
+    assert (record.outcome, len(record.event_ns), record.output_tokens) == ("ok", 10, 10)
+
+
+def test_what_stands_behind_a_member_and_is_none_is_no_answer() -> None:
+    """Nothing is dropped in silence; behind the end mark nothing matters."""
+    reads = [(at, gzip.compress(data)) for at, data in WORDS]
+    before, behind = _coded("gzip", *reads[:4], (300.0, b"data: x")), _coded("gzip", *reads, (600.0, b"data: x"))
+
+    assert (before.outcome, before.reason) == (
+        "protocol_error",
+        "content encoding gzip: 7 bytes behind its end are no further member",
+    )
+    assert (behind.outcome, behind.output_tokens) == ("ok", 10)
+
+
+def test_a_bomb_is_named_by_what_it_holds() -> None:
+    """A thousandth of it came over the wire."""
+    packed = gzip.compress(said("a") * (LARGEST_BODY // 80))
+    record = _coded("gzip", (100.0, packed))
+
+    assert len(packed) < LARGEST_BODY / 100
+    assert (record.outcome, record.reason) == (
+        "protocol_error",
+        f"an answer of more than {LARGEST_BODY} bytes once its gzip is undone",
+    )
+
+
+@pytest.mark.parametrize("status", [201, 202, 203, 206, 299])
+def test_any_success_is_one(status: int) -> None:
+    """Flagged where it is not 200."""
+    record = a_record(*WORDS, status=status)
+
+    assert (record.outcome, record.output_tokens, "other_2xx" in record.flags) == ("ok", 10, True)
+
+
+@pytest.mark.parametrize(
+    ("status", "outcome"), [(204, "http_error"), (205, "http_error"), (302, "http_error"), (500, "http_error")]
+)
+def test_what_is_no_success_is_none(status: int, outcome: str) -> None:
+    """Nor is one that has no body."""
+    assert a_record(*WORDS, status=status).outcome == outcome
+
+
+def test_an_error_under_an_unknown_coding_is_told() -> None:
+    """The status counts before the coding, and its words are read."""
+    record = a_record((5.0, b'{"error": "busy"}'), status=503, headers={"content-encoding": "none"})
+
+    assert (record.outcome, record.reason) == ("http_error", 'HTTP 503: {"error": "busy"}')
+
+
+def test_what_follows_the_end_mark_is_no_part_of_the_answer() -> None:
+    """More text, another usage, pings: flagged, in the same read or a later one."""
+    for more in (said("more") + final_usage(99), b": ping\n\n", b"garbage"):
+        together = a_record(*WORDS[:-1], (561.0, DONE + more))
+        later = a_record(*WORDS, (900.0, more))
+
+        for record in (together, later):
+            assert (record.outcome, record.output_tokens, record.text_chars) == ("ok", 10, 20)
+            assert "data_after_done" in record.flags
+    assert "data_after_done" not in a_record(*WORDS).flags
+    assert "data_after_done" in a_record(*WORDS, data_after_end=True).flags
 
 
 @pytest.mark.parametrize(

@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from specbench.stream.steps import censored, step_sizes
+from specbench.stream.grouping import censored, step_sizes
 from specbench.units import ns_of_ms
 from tests.support.captures import BY_BURST, BY_EVENT
 

@@ -5,7 +5,8 @@ import threading
 
 import pytest
 
-from specbench.telemetry.http import HttpGetter, origin, proxy_name
+from specbench.telemetry.http import HttpGetter, proxy_name
+from specbench.urls import origin
 from tests.support.answering import Table, answering
 
 

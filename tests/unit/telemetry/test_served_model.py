@@ -13,21 +13,22 @@ def _lists(monkeypatch: pytest.MonkeyPatch, page: str) -> None:
 
 
 def test_a_list_that_is_none_names_no_model(monkeypatch: pytest.MonkeyPatch) -> None:
-    """And what to do; what the scenario names is asked for all the same."""
+    """And what to do; what the scenario names is asked for."""
     _lists(monkeypatch, '{"data": 5}')
     with pytest.raises(RefusedError, match=r"answers /v1/models with no list of models .*name the model \(--model\)"):
         served_model("http://h", {}, None)
-    assert served_model("http://h", {}, "m", "baseline") == "m"
+    assert served_model("http://h", {}, "m", "baseline").name == "m"
 
 
 def test_the_only_model_is_the_one(monkeypatch: pytest.MonkeyPatch) -> None:
     """Nobody has to name it."""
     _lists(monkeypatch, '{"data": [{"id": "m"}]}')
-    assert served_model("http://h", {}, None) == "m"
+    assert served_model("http://h", {}, None).name == "m"
 
 
-def test_another_model_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    """With what is served instead."""
-    _lists(monkeypatch, '{"data": [{"id": "other"}]}')
-    with pytest.raises(RefusedError, match=r"arms\.baseline: http://h serves other, not m"):
-        served_model("http://h", {}, "m", "baseline")
+def test_a_model_that_is_not_listed_is_asked_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A list is a hint: servers resolve names that they do not list."""
+    _lists(monkeypatch, '{"data": [{"id": "m:latest"}]}')
+    served = served_model("http://h", {}, "m", "baseline")
+
+    assert (served.name, served.listed_instead) == ("m", ("m:latest",))

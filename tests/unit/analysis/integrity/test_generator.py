@@ -3,7 +3,7 @@
 from dataclasses import replace
 
 from specbench.analysis.cells import CellEvidence, cells_of
-from specbench.analysis.integrity.generator import MergedReads, events_apart, merged_reads, sends_in_time
+from specbench.analysis.integrity.generator import MergedReads, events_apart, events_at_once, merged_reads, sends_in_time
 from specbench.model.result import PerArm
 from specbench.units import ns_of_ms
 from tests.support.evidence import ONE_CELL, Effect, a_scenario, evidence
@@ -77,3 +77,15 @@ def test_blocks_that_are_all_a_little_late_are_late() -> None:
     check = sends_in_time(_late_cell(*[6.0] * 4))
 
     assert (check.ok, check.value, check.limit) == (False, 6.0, 5.0)
+
+
+def test_an_endpoint_that_writes_several_events_at_once_is_told_from_a_late_client() -> None:
+    """N-19: always four within a tenth of a millisecond; a client that reads late merges any number."""
+    fours = a_record([40 * write + 0.03 * place for write in range(10) for place in range(4)])
+    any_number = [10, 10, 10, 40, 70, 70, 90, 120, 120, 120, 120, 150]
+
+    assert events_at_once([fours]) == 4
+    assert events_at_once([a_record(any_number)]) is None
+    assert events_at_once([a_record([20 * place for place in range(20)])]) is None
+    assert events_at_once([a_record([0.1 * place for place in range(40)])]) is None
+    assert events_at_once([]) is None

@@ -20,7 +20,7 @@ def _values(source: Callable[[CellArrays], Samples], columns: CellArrays) -> lis
 
 def test_uneven_chunks_spread_their_gap_over_their_tokens() -> None:
     """C-03: chunk gaps are 30 ms each; the reader's tokens came at 7.5, 10 and 7.5 ms."""
-    columns = one_block(a_record([200, 230, 260, 290], [1, 4, 3, 4]))
+    columns = blocks_of("speculative", [[a_record([200, 230, 260, 290], [1, 4, 3, 4])]], speculates=True)
 
     assert _values(chunk_gap, columns) == [30.0, 30.0, 30.0]
     assert _values(itl, columns) == [7.5] * 4 + [10.0] * 3 + [7.5] * 4

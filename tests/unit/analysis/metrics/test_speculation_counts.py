@@ -48,8 +48,8 @@ def test_a_counter_that_was_reset_is_not_used() -> None:
 
 
 def test_the_stream_serves_where_nobody_counts() -> None:
-    """Two decode steps brought 3 and 2 tokens: 2.5 a step; nothing is known of what was drafted."""
-    summary = acceptance_of(blocks_of("speculative", [[_request(None)]]))
+    """Two decode steps brought 3 and 2 tokens: 2.5 a step, as the arm is said to speculate; nothing is known of the drafted."""
+    summary = acceptance_of(blocks_of("speculative", [[_request(None)]], speculates=True))
 
     assert summary.source == STREAM
     assert (summary.length, summary.rate, summary.alpha) == (2.5, None, None)
