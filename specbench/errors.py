@@ -25,6 +25,7 @@ class ExitCode(IntEnum):
     DATA = 65
     UNREACHABLE = 69
     INTERNAL = 70
+    HUNG_UP = 129
     INTERRUPTED = 130
     TERMINATED = 143
 

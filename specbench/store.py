@@ -1,4 +1,4 @@
-"""The run folder: facts are appended as they come, read back whole. What they mean does not live here.
+"""The run folder: facts are appended as they come, read back whole, each counted once. What they mean does not live here.
 
     manifest.json    everything known before the first request
     requests.jsonl   one request record a line, written as each request ends
@@ -9,25 +9,30 @@
 Format history: 1 (0.1.0) the first.
 """
 
+import contextlib
 import os
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from hashlib import sha256
 from pathlib import Path
 from typing import IO, Any, TypeVar
 
 import msgspec
 
 from specbench.errors import DataError
+from specbench.files import regular_bytes, regular_file
+from specbench.model.plausible import fault_of, identities_of
 from specbench.model.records import Block, Manifest, RequestRecord, RunData
 
 FORMAT_VERSION = 1
 MANIFEST, REQUESTS, BLOCKS, FINISHED = "manifest.json", "requests.jsonl", "blocks.jsonl", "finished.json"
 RESULT, REPORT = "result.json", "report.html"
+FACTS = (MANIFEST, REQUESTS, BLOCKS, FINISHED)
 _SOME_MB = 1 << 20
 _MOST_LINKS = 40  # as many as Linux follows
 
-T = TypeVar("T")
+T = TypeVar("T", Block, RequestRecord)
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,11 +45,14 @@ class Ending:
 
 
 class RunWriter:
-    """A new run folder, open for appending. Lines reach the operating system at once, so a killed run keeps them."""
+    """A new run folder, open for appending. Lines reach the operating system at once, so a killed run keeps them.
+
+    The folder is its owner's alone: prompts, addresses and an engine's log are nobody else's business.
+    """
 
     def __init__(self, folder: Path, manifest: Manifest) -> None:
         try:
-            folder.mkdir(parents=True)
+            folder.mkdir(parents=True, mode=0o700)
             (folder / MANIFEST).write_bytes(pretty(manifest))
             self._requests: IO[bytes] = (folder / REQUESTS).open("ab", buffering=0)
             self._blocks: IO[bytes] = (folder / BLOCKS).open("ab", buffering=0)
@@ -53,6 +61,7 @@ class RunWriter:
         except OSError as error:
             raise DataError(f"{folder}: cannot be written: {error.strerror}; give another folder with --out") from None
         self.folder = folder
+        self._named = all(_stands_at(file) for file in (self._requests, self._blocks))  # a file system may number files anew
         self._encode = msgspec.json.Encoder().encode
 
     def request(self, record: RequestRecord) -> None:
@@ -78,13 +87,37 @@ class RunWriter:
         with self._writing():
             while line:  # a disk that fills up takes a part first, and refuses the rest
                 line = line[file.write(line) :]
+        self._refuse_lost(file)
 
     @contextmanager
     def _writing(self) -> Iterator[None]:
         try:
             yield
         except OSError as error:
+            for file in (self._requests, self._blocks):
+                self._refuse_lost(file)
             raise DataError(f"{self.folder}: cannot be written: {error.strerror}; what was measured before is kept") from None
+
+    def _refuse_lost(self, file: IO[bytes]) -> None:
+        """Nothing, where the file that is written to is still the one that stands in the folder.
+
+        The system goes on taking what is written to a file that was deleted, and keeps nothing of it.
+        """
+        if not (_stands_at(file) if self._named else os.path.exists(file.name)):
+            raise DataError(
+                f"{file.name}: is gone, deleted or moved while the run went on, so that nothing more can be kept there;"
+                " run again, and leave the folder alone meanwhile"
+            )
+
+
+def _stands_at(file: IO[bytes]) -> bool:
+    """Whether the open file is the one that its name leads to."""
+    held = os.fstat(file.fileno())
+    try:
+        there = os.stat(file.name)
+    except OSError:
+        return False
+    return (there.st_dev, there.st_ino) == (held.st_dev, held.st_ino)
 
 
 def check_unused(folder: Path) -> None:
@@ -132,7 +165,7 @@ def read_run(folder: Path) -> RunData:
     records = tuple(_lines(folder / REQUESTS, RequestRecord, problems.append))
     finished: str | None = None
     looks: tuple[int, ...] = ()
-    if (folder / FINISHED).exists():
+    if os.path.lexists(folder / FINISHED):
         try:
             ending = msgspec.json.decode(_bytes(folder / FINISHED), type=Ending)
         except (msgspec.MsgspecError, RecursionError) as error:
@@ -158,6 +191,22 @@ def stream_run(folder: Path, say: Callable[[str], None]) -> tuple[tuple[Block, .
     return tuple(_lines(folder / BLOCKS, Block, say)), _lines(folder / REQUESTS, RequestRecord, say)
 
 
+def facts_sha256(folder: Path) -> str:
+    """The sha256 of the facts in this folder, of those files that are there: by it a result names what it was made of.
+
+    Raises:
+        DataError: one of them cannot be read.
+    """
+    whole = sha256()
+    for path in (folder / name for name in FACTS if os.path.lexists(folder / name)):
+        file = sha256()
+        with _opened(path) as opened:
+            while piece := opened.read(_SOME_MB):
+                file.update(piece)
+        whole.update(f"{path.name} {file.hexdigest()}\n".encode())
+    return whole.hexdigest()
+
+
 def write_atomically(path: Path, content: bytes) -> None:
     """Replaces `path` as a whole, so that a reader never sees half of it; a link stays one, and its file is replaced.
 
@@ -168,12 +217,29 @@ def write_atomically(path: Path, content: bytes) -> None:
             with path.open("ab") as taking:
                 taking.write(content)
             return
-        file = Path(os.path.realpath(path))
-        beside = file.with_name(file.name + ".new")
-        beside.write_bytes(content)
-        beside.replace(file)
+        _replace(Path(os.path.realpath(path)), content)
     except OSError as error:
         raise DataError(f"{path}: cannot be written: {error.strerror}") from None
+
+
+def write_in_run(path: Path, content: bytes) -> None:
+    """Replaces a file of a run folder as a whole, be it a link or a pipe: nothing outside is written.
+
+    A folder may have come from others.
+    """
+    try:
+        _replace(path, content)
+    except OSError as error:
+        raise DataError(f"{path}: cannot be written: {error.strerror}") from None
+
+
+def _replace(file: Path, content: bytes) -> None:
+    beside = file.with_name(file.name + ".new")
+    with contextlib.suppress(FileNotFoundError):
+        beside.unlink()  # what was left there, or laid there for us to write through
+    with open(os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o666), "wb") as taking:
+        taking.write(content)
+    beside.replace(file)
 
 
 def _takes_writes(path: Path) -> bool:
@@ -189,28 +255,53 @@ def _takes_writes(path: Path) -> bool:
 
 
 def _lines(path: Path, kind: type[T], say: Callable[[str], None]) -> Iterator[T]:
-    if not path.exists():
+    if not os.path.lexists(path):
         say(f"{path.name} is missing")
         return
     decoder = msgspec.json.Decoder(kind)
     damaged = 0
-    try:
-        opened = path.open("rb", buffering=_SOME_MB)
-    except OSError as error:
-        raise DataError(f"{path}: cannot be read: {error.strerror}") from None
-    with opened as file:
-        for line in file:
+    seen: set[int] = set()
+    again: list[str] = []
+    with _opened(path) as file:
+        for number, line in enumerate(file, 1):
             try:
-                yield decoder.decode(line)
-            except (msgspec.MsgspecError, RecursionError):
+                found = decoder.decode(line)
+            except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
                 damaged += 1
+                continue
+            if (fault := fault_of(found)) is not None:
+                raise DataError(f"{path}:{number}: {fault}, which no run writes; copy the run again, or leave the line out")
+            marks = {hash(mark) for mark in identities_of(found)}
+            if marks & seen:
+                again.append(_named(found))
+            else:
+                yield found
+            seen |= marks
     if damaged:
         say(f"{path.name}: {damaged} damaged {'line was' if damaged == 1 else 'lines were'} left out")
+    if again:
+        say(f"{path.name}: {_twice(again)}")
+
+
+def _named(found: Block | RequestRecord) -> str:
+    return f"block {found.id}" if isinstance(found, Block) else f"request {found.index} of {found.block}"
+
+
+def _twice(again: list[str]) -> str:
+    few = ", ".join(again[:3]) + (f" and {len(again) - 3} more" if len(again) > 3 else "")
+    return f"{len(again)} {'line is a copy' if len(again) == 1 else 'lines are copies'} and counted once ({few})"
+
+
+def _opened(path: Path) -> IO[bytes]:
+    try:
+        return regular_file(path)
+    except OSError as error:
+        raise DataError(f"{path}: cannot be read: {error.strerror}") from None
 
 
 def _bytes(path: Path) -> bytes:
     try:
-        return path.read_bytes()
+        return regular_bytes(path)
     except FileNotFoundError:
         raise DataError(f"{path.parent}: no {path.name} in it; name a folder that `specbench run` wrote") from None
     except OSError as error:

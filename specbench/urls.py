@@ -10,7 +10,7 @@ import re
 import socket
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from ipaddress import ip_address
+from ipaddress import IPv4Address, IPv6Address, ip_address
 from typing import Literal
 from urllib.parse import unquote, urljoin, urlsplit
 from urllib.request import getproxies, proxy_bypass
@@ -21,6 +21,9 @@ PORTS = {"http": 80, "https": 443}
 EXAMPLE = "http://127.0.0.1:8000"
 _LOGIN = re.compile(r"^((?:[^/?#@]*//)?).*@", re.DOTALL)
 _ROUTE = re.compile(r"(?:/chat)?/completions/?(?=\?|$)")
+# The names that systems give this machine in /etc/hosts.
+_OWN_NAMES = frozenset({"localhost", "localhost.localdomain", "localhost6", "ip6-localhost", "ip6-loopback"})
+_LOOSE_IPV4 = re.compile(r"(0x[0-9a-f]+|[0-9]+)(\.(0x[0-9a-f]+|[0-9]+)){0,3}")
 _BEHIND_THE_PATH = re.compile(r"([?#]).+", re.DOTALL)
 
 
@@ -48,11 +51,39 @@ def address_fault(address: str, page: bool = False) -> str | None:
 
 
 def is_loopback(host: str) -> bool:
-    """Whether `host` is this machine, by name or address."""
+    """Whether `host` is this machine, by name or address, however either is spelled; no name is looked up.
+
+    Asked for 0.0.0.0 or ::, as servers print where they listen, the kernel asks this machine.
+    """
+    address = ip_of(host)
+    if address is None:
+        name = _bare(host)
+        return name in _OWN_NAMES or name.endswith(".localhost")
+    return address.is_loopback or address.is_unspecified
+
+
+def ip_of(host: str) -> IPv4Address | IPv6Address | None:
+    """The address that `host` spells out, an IPv4 one inside IPv6 (::ffff:127.0.0.1) as what it is; None for a name."""
+    bare = _bare(host)
     try:
-        return ip_address(host).is_loopback
+        address = ip_address(bare)
     except ValueError:
-        return host == "localhost" or host.endswith(".localhost")
+        # What resolvers take for an address as well: 127.1, 0, 0x7f.0.0.1.
+        return ip_address(socket.inet_aton(bare)) if _LOOSE_IPV4.fullmatch(bare) and _is_ipv4(bare) else None
+    mapped = address.ipv4_mapped if isinstance(address, IPv6Address) else None
+    return mapped or address
+
+
+def _bare(host: str) -> str:
+    return host.removeprefix("[").removesuffix("]").removesuffix(".").lower()
+
+
+def _is_ipv4(text: str) -> bool:
+    try:
+        socket.inet_aton(text)
+    except OSError:
+        return False
+    return True
 
 
 def without_route(url: str) -> tuple[str, str | None]:
@@ -139,11 +170,9 @@ def server_of(url: str) -> Server:
 
 
 def _host(name: str) -> str:
-    bare = name.rstrip(".")
-    try:
-        address = ip_address(bare)
-    except ValueError:
-        return bare  # *.localhost is this machine too, though often several servers behind one port
+    address = ip_of(name)
+    if address is None:
+        return name.rstrip(".").lower()  # *.localhost is this machine too, though often several servers behind one port
     # Asked for 0.0.0.0 the kernel asks this machine; 127.0.0.2 may be another server on it.
     return "localhost" if address.is_unspecified or str(address) in ("127.0.0.1", "::1") else address.compressed
 
@@ -163,6 +192,16 @@ class Proxy:
     def name(self) -> str:
         """Host and port."""
         return f"{self.host}:{self.port}"
+
+    @property
+    def url(self) -> str:
+        """Its address, without what is secret."""
+        return f"http://[{self.host}]:{self.port}" if ":" in self.host else f"http://{self.name}"
+
+    @property
+    def headers(self) -> dict[str, str]:
+        """What it wants to hear, a secret."""
+        return {} if self.authorization is None else {"Proxy-Authorization": self.authorization}
 
 
 def proxy_of(url: str) -> Proxy | None:

@@ -15,6 +15,7 @@ from specbench.analysis.cells import CellEvidence
 from specbench.analysis.comparison.censoring import bins_with_certain_percentiles, with_certain_percentiles
 from specbench.analysis.comparison.compare import bin_results, cell_comparisons
 from specbench.analysis.comparison.exclusions import unlike_tokens
+from specbench.analysis.freezes import Freeze, freezes_of
 from specbench.analysis.integrity.workload import Drift, drift_of
 from specbench.analysis.metrics.acceptance import acceptance_length, acceptance_of
 from specbench.analysis.metrics.acceptance import alpha as alpha_of
@@ -37,7 +38,7 @@ class CellMetrics:
 
     `alpha_trend` is how the log of alpha moved from the first pair of the run to the last, None where it is not known of enough
     pairs. `acceptance_by_pair`: the acceptance length of each pair that has one. `unlike_tokens`: why figures per token do not
-    compare between the arms, None where they do.
+    compare between the arms, None where they do. `freezes`: when an engine stood still.
     """
 
     evidence: CellEvidence
@@ -54,6 +55,7 @@ class CellMetrics:
     acceptance_by_pair: dict[int, float]
     unlike_tokens: str | None
     engine_truth: PerArm[dict[str, float]] | None
+    freezes: tuple[Freeze, ...]
 
     @property
     def dead(self) -> tuple[ArmName, ...]:
@@ -98,6 +100,7 @@ def measure(cell: CellEvidence, alpha: float, *, speculates: PerArm[bool | None]
         acceptance_by_pair=_acceptance_by_pair(columns.speculative),
         unlike_tokens=unlike_tokens(cell.records, speculates=speculates.speculative is not False),
         engine_truth=_truth(cell),
+        freezes=tuple(freeze for arm in ARMS for freeze in freezes_of(columns.of(arm), cell.records.of(arm))),
     )
 
 

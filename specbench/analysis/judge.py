@@ -7,6 +7,7 @@ from collections.abc import Sequence
 
 from specbench.analysis.cell_metrics import CellMetrics, measure
 from specbench.analysis.cells import CellEvidence, cells_of
+from specbench.analysis.deaths import Death, outside_kills, sentence_of, without
 from specbench.analysis.hosts.equivalence import enough_launches, place_of_run
 from specbench.analysis.hosts.previous_run_checks import deciding
 from specbench.analysis.integrity.checks import cell_checks, run_checks, steadiness
@@ -17,7 +18,7 @@ from specbench.analysis.theory import theory_of
 from specbench.analysis.verdict.guardrail_cases import benefit_of, run_findings
 from specbench.analysis.verdict.interim import alpha_now
 from specbench.analysis.verdict.safety import count_finding, error_finding, excess_of, reported_counts
-from specbench.analysis.verdict.verdict import verdict_of
+from specbench.analysis.verdict.verdict import held_for_kills, verdict_of
 from specbench.errors import ExitCode
 from specbench.explain.phrases import place_of
 from specbench.model.cell_assessment import CellAssessment, RunConditions, state_of
@@ -33,9 +34,16 @@ def judge(evidence: RunData, tool_version: str) -> Result:
     """The whole result of a run: the verdict, why, and every number behind it.
 
     A run that was refused before load (no block, but problems) is INVALID with those problems as its reasons and no cells. A run
-    that ended early is judged by what is there, and can be anything but PROMOTE or CAPPED.
+    that ended early is judged by what is there, and can be anything but PROMOTE or CAPPED. So is one in which an engine was
+    killed from outside, without the pair of blocks that it hit.
     """
-    refusals = evidence.problems if not evidence.blocks else ()
+    killed = outside_kills(evidence)
+    return _judged(without(evidence, killed) if killed else evidence, evidence, killed, tool_version)
+
+
+def _judged(evidence: RunData, whole: RunData, killed: tuple[Death, ...], tool_version: str) -> Result:
+    """The result of what counts of a run; `whole` is all of it, `killed` why the rest does not count."""
+    refusals = whole.problems if not whole.blocks else ()
     alpha = alpha_now(evidence)
     cells = () if refusals else _measured(evidence, alpha)
     results, standings = _judged_cells(evidence, cells, alpha)
@@ -44,18 +52,21 @@ def judge(evidence: RunData, tool_version: str) -> Result:
     place = place_of_run(evidence.manifest, deciding(results, safety))
     conditions = RunConditions(
         refusals=refusals,
-        partial=evidence.partial,
+        partial=whole.partial,
         place_controlled=place.controlled,
         place_said=place.said,
         enough_launches=enough_launches(evidence.manifest, evidence.blocks),
     )
     verdict = verdict_of(standings, safety, integrity, conditions)
+    if killed:
+        verdict = held_for_kills(verdict, [sentence_of(death, whole) for death in killed])
     given = {reason.message for reason in verdict.reasons}  # what is a reason needs no note
+    said = (*(sentence_of(death, whole) for death in killed), *place.said)
     return Result(
         schema_version=SCHEMA_VERSION,
         tool_name="specbench",
         tool_version=tool_version,
-        run=run_info(evidence),
+        run=run_info(whole),
         config=config_of(evidence, [standing.id for standing in standings if standing.required]),
         endpoints=PerArm(endpoint_of(evidence.manifest, "baseline"), endpoint_of(evidence.manifest, "speculative")),
         verdict=verdict.word,
@@ -69,7 +80,7 @@ def judge(evidence: RunData, tool_version: str) -> Result:
         slices=verdict.slices,
         run_findings=safety,
         integrity=integrity,
-        notes=(*run_notes(evidence, cells), *(sentence for sentence in place.said if sentence not in given)),
+        notes=(*run_notes(whole, cells), *(sentence for sentence in said if sentence not in given)),
     )
 
 

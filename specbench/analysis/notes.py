@@ -7,6 +7,7 @@ import math
 from collections.abc import Sequence
 
 from specbench.analysis.cell_metrics import CellMetrics
+from specbench.analysis.integrity.engine_checks import drafting_of, off_by_schedule
 from specbench.analysis.stats.alpha_spending import holm
 from specbench.analysis.stats.paired import Estimate
 from specbench.analysis.theory import gain_ends
@@ -30,6 +31,8 @@ def run_notes(evidence: RunData, cells: Sequence[CellMetrics]) -> tuple[str, ...
     found.extend(_unread(evidence))
     found.extend(_hidden(evidence))
     found.extend(_waited(evidence))
+    found.extend(_without_drafts(evidence, cells))
+    found.extend(_frozen(cells))
     found.extend(_fallen_alpha(cells, evidence.manifest.scenario.alpha))
     found.extend(_weighted(evidence, cells))
     found.extend(_gain_ends(cells))
@@ -69,6 +72,40 @@ def _waited(evidence: RunData) -> list[str]:
     cells = {cell.id: cell for cell in evidence.manifest.cells}
     waited = dict.fromkeys(block.cell for block in evidence.blocks if block.in_flight_limit_reached)
     return [notes.waited(cells[name]) for name in waited]
+
+
+def _without_drafts(evidence: RunData, cells: Sequence[CellMetrics]) -> list[str]:
+    """The cells in which the speculative arm drafted nothing: by the schedule that the scenario declares, or said by nobody.
+
+    An arm that drafts in no cell is no matter of a schedule, unless its endpoint says that it speculates.
+    """
+    scenario = evidence.manifest.scenario
+    declared = scenario.speculative.speculative
+    drafted = {cell.evidence.cell.id: drafting_of(cell.evidence, "speculative") for cell in cells}
+    facts = next((one.facts for one in evidence.manifest.endpoints if one.arm == "speculative"), {})
+    speculates = facts.get("speculation", "off") != "off" or any(any(blocks) for blocks in drafted.values())
+    found = []
+    for cell in cells:
+        where = cell.evidence.cell
+        blocks = drafted[where.id]
+        if declared is not None and blocks and off_by_schedule(cell.evidence, "speculative", declared):
+            found.append(notes.off_by_schedule(where, blocks))
+        elif declared is None and scenario.baseline.speculative is None and blocks and not any(blocks) and speculates:
+            found.append(notes.not_drafted(where, blocks))
+    return found
+
+
+def _frozen(cells: Sequence[CellMetrics]) -> list[str]:
+    """Engines that stood still, the longest time of each arm and cell."""
+    found = []
+    for cell in cells:
+        for arm in ARMS:
+            freezes = [freeze for freeze in cell.freezes if freeze.block.arm == arm]
+            if freezes:
+                worst = max(freezes, key=lambda freeze: (not freeze.went_on, freeze.length_s))
+                where = cell.evidence.cell
+                found.append(notes.frozen(where, arm, len(freezes), worst.block.pair, worst.length_s, worst.went_on))
+    return found
 
 
 def _weighted(evidence: RunData, cells: Sequence[CellMetrics]) -> list[str]:

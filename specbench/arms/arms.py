@@ -11,11 +11,13 @@ from pathlib import Path
 
 import httpx
 
+from specbench.arms.arm_secrets import secret_variables, secrets_of
 from specbench.arms.launch import EngineProcess, launched
-from specbench.credentials import key_header, secret
+from specbench.credentials import LONGEST_WORD, NO_SECRETS, Secrets, key_header, one_line, secret
 from specbench.errors import UnreachableError
 from specbench.model.scenario import ARMS, Arm, ArmName, Launch, Route, Scenario
 from specbench.prompts.request_body import ROUTES
+from specbench.telemetry.http import client_to
 from specbench.urls import asked_path, base_url, share_server
 
 SWAP_S = 120.0
@@ -28,13 +30,17 @@ class RunningArm:
     """An arm with a URL that can be asked: what the scenario says, the base URL without `/v1`, and its secret headers.
 
     `engine` is what a launch block started, None for an embedded engine and for one that was given by its URL. `moved`: the path
-    from the host on to which the endpoint sends requests, None where it answers where it is asked.
+    from the host on to which the endpoint sends requests, None where it answers where it is asked. `secrets` are those of both
+    arms: nothing that the arm says is kept or shown with one of them in it. `ended` says how an engine that specbench started in
+    either way ended by itself, looked at for so many seconds; None where it started none.
     """
 
     arm: Arm
     url: str
     headers: dict[str, str]
     engine: EngineProcess | None = None
+    secrets: Secrets = NO_SECRETS
+    ended: Callable[[float], str | None] | None = None
     moved: str | None = None
 
 
@@ -53,34 +59,40 @@ def open_arms(scenario: Scenario, log_of: Callable[[ArmName], Path]) -> Iterator
         ScenarioError: a key's environment variable is not set, or an engine cannot be started as the scenario asks.
         UnreachableError: an engine did not come up.
     """
+    both = (scenario.baseline, scenario.speculative)
     if scenario.matrix.schedule == "restart":
-        yield lambda name: running_arm(scenario.arm(name), name, log_of(name))
+        yield lambda name: running_arm(scenario.arm(name), name, log_of(name), both)
         return
     with ExitStack() as stack:
         up: dict[ArmName, RunningArm] = {}
         for name in ARMS:
-            up[name] = stack.enter_context(running_arm(scenario.arm(name), name, log_of(name)))
+            up[name] = stack.enter_context(running_arm(scenario.arm(name), name, log_of(name), both))
             if _sleeps(up[name]):
                 _tell(up[name], name, SLEEP)  # before the other engine asks for the accelerator's memory
         yield lambda name: _awake(up[name], name) if _sleeps(up[name]) else nullcontext(up[name])
 
 
 @contextmanager
-def running_arm(arm: Arm, name: ArmName, log: Path) -> Iterator[RunningArm]:
+def running_arm(arm: Arm, name: ArmName, log: Path, arms: tuple[Arm, ...] = ()) -> Iterator[RunningArm]:
     """The arm with its URL; an engine started for it ends with the context.
+
+    Args:
+        arms: All arms of the run: an engine that is started here has the keys of the other in its environment too.
 
     Raises:
         ScenarioError: a key's environment variable is not set, or the engine cannot be started as the scenario asks.
         UnreachableError: the engine did not come up.
     """
+    every = arms or (arm,)
+    secrets = secrets_of(every)
     if arm.launch is not None:
-        with launched(arm.launch, name, log, key_variables(arm)) as engine:
-            yield RunningArm(arm, engine.url, secret_headers(arm, name), engine)
+        with launched(arm.launch, name, log, secret_variables(every)) as engine:
+            yield RunningArm(arm, engine.url, secret_headers(arm, name), engine, secrets, engine.ended)
     elif arm.url is not None:
-        yield RunningArm(arm, base_url(arm.url), secret_headers(arm, name))
+        yield RunningArm(arm, base_url(arm.url), secret_headers(arm, name), None, secrets)
     else:
-        with launched(embedded_launch(arm), name, log, key_variables(arm)) as engine:
-            yield RunningArm(arm, engine.url, secret_headers(arm, name))
+        with launched(embedded_launch(arm), name, log, secret_variables(every)) as engine:
+            yield RunningArm(arm, engine.url, secret_headers(arm, name), None, secrets, engine.ended)
 
 
 def asked_at(ready: RunningArm, route: Route) -> tuple[str, str]:
@@ -104,9 +116,11 @@ def _sleeps(ready: RunningArm) -> bool:
 
 def _tell(ready: RunningArm, name: ArmName, path: str) -> None:
     try:
-        answer = httpx.post(ready.url + path, headers=ready.headers, timeout=SWAP_S, trust_env=False)
+        with client_to(ready.url) as client:
+            answer = client.post(ready.url + path, headers=ready.headers, timeout=SWAP_S)
     except httpx.TransportError as error:
-        raise UnreachableError(f"arms.{name}: {ready.url}{path} did not answer ({error}); see launch.sleep in the docs") from None
+        why = one_line(ready.secrets.out_of(str(error)), LONGEST_WORD)
+        raise UnreachableError(f"arms.{name}: {ready.url}{path} did not answer ({why}); see launch.sleep in the docs") from None
     if answer.status_code != httpx.codes.OK:
         raise UnreachableError(f"arms.{name}: {ready.url}{path} answered {answer.status_code}; can this vLLM sleep?")
 
@@ -142,12 +156,6 @@ def secret_headers(arm: Arm, name: ArmName) -> dict[str, str]:
     keys = {header: secret(variable, f"arms.{name}.header_env") for header, variable in arm.header_env.items()}
     bearer = key_header(arm.api_key_env, f"arms.{name}.api_key_env")
     return {**arm.headers, **{header: key for header, key in keys.items() if key}, **bearer}
-
-
-def key_variables(arm: Arm) -> tuple[str, ...]:
-    """The environment variables that the arm names for its keys, those of its metrics' pages among them."""
-    named = (arm.api_key_env, *arm.header_env.values(), arm.options.get("metrics_api_key_env"))
-    return tuple(variable for variable in named if isinstance(variable, str))
 
 
 def embedded_launch(arm: Arm) -> Launch:

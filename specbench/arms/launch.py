@@ -4,6 +4,7 @@ Which command it is was decided by the scenario; what the engine answers is for 
 """
 
 import contextlib
+import fcntl
 import os
 import shutil
 import signal
@@ -19,8 +20,10 @@ from typing import IO
 
 import httpx
 
+from specbench.credentials import Secrets, one_line, secrets_in
 from specbench.errors import ScenarioError, UnreachableError
 from specbench.model.scenario import ArmName, Launch
+from specbench.telemetry.http import client_to
 
 HOST = "127.0.0.1"
 POLL_S = 0.1
@@ -30,6 +33,7 @@ LAST_LINES = 8
 LONGEST_LINE = 300
 LONGEST_READ = 262_144
 _LOG_TAIL = 64_000
+_LOG_PIECE = 1 << 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,11 +48,7 @@ class EngineProcess:
 
     def ended(self, within_s: float = 0.0) -> str | None:
         """How the engine ended by itself, in a few words; None while it runs, looked at for so many seconds."""
-        try:
-            code = self.keeper.wait(within_s) if within_s else self.keeper.poll()
-        except subprocess.TimeoutExpired:
-            return None
-        return None if code is None else _ending(code)
+        return how_ended(self.keeper, within_s)
 
     def printed(self) -> int:
         """How many bytes the log holds by now, a mark for `lines_since`."""
@@ -67,11 +67,22 @@ class EngineProcess:
         size = self.printed()
         start = max(self.began, size - _LOG_TAIL)
         text = os.pread(self.log.fileno(), size - start, start).decode(errors="replace")
+        if start > self.began:  # a line of which the beginning is not seen may begin in a key
+            text = text.partition("\n")[2]
         held = {name: os.environ.get(name, "").strip() for name in self.secrets}
         for name, value in sorted(held.items(), key=lambda one: -len(one[1])):  # one may begin as another does
             text = text.replace(value, f"${name}") if value else text
-        lines = [line.rstrip()[:LONGEST_LINE] for line in text.splitlines() if line.strip()]
-        return tuple(lines[-LAST_LINES:])
+        lines = [one_line(line, LONGEST_LINE) for line in secrets_in(held.values()).out_of(text).split("\n")]
+        return tuple([line for line in lines if line][-LAST_LINES:])
+
+
+def how_ended(process: "subprocess.Popen[bytes]", within_s: float = 0.0) -> str | None:
+    """How a process ended by itself, in a few words; None while it runs, looked at for so many seconds."""
+    try:
+        code = process.wait(within_s) if within_s else process.poll()
+    except subprocess.TimeoutExpired:
+        return None
+    return None if code is None else _ending(code)
 
 
 @contextmanager
@@ -91,12 +102,16 @@ def launched(launch: Launch, name: ArmName, log: Path, keys: Collection[str] = (
     command = [sys.executable if word == "{python}" else word.replace("{port}", str(port)) for word in launch.command]
     if shutil.which(command[0], path=environment.get("PATH")) is None:
         raise ScenarioError(f"arms.{name}.launch: there is no program {command[0]}; install it, or give its path")
-    with _log(Path(launch.log) if launch.log else log, name) as file:
+    named = tuple(dict.fromkeys((*launch.secrets, *keys)))
+    with _log(Path(launch.log) if launch.log else log, launch.log is not None, name) as file:
         began = file.tell()
-        with _kept(command, environment, file) as keeper:
-            engine = EngineProcess(f"http://{HOST}:{port}", keeper, file, began, tuple(dict.fromkeys((*launch.secrets, *keys))))
-            _wait_until_ready(engine, launch, name)
-            yield engine
+        try:
+            with _kept(command, environment, file) as keeper:
+                engine = EngineProcess(f"http://{HOST}:{port}", keeper, file, began, named)
+                _wait_until_ready(engine, launch, name)
+                yield engine
+        finally:
+            _hide(file.fileno(), began, secrets_in(environment.get(variable, "") for variable in named))
 
 
 def environment_of(launch: Launch, environment: Mapping[str, str], name: ArmName) -> dict[str, str]:
@@ -125,10 +140,12 @@ def _port(launch: Launch, name: ArmName) -> int:
 
 
 @contextmanager
-def _log(path: Path, name: ArmName) -> Iterator[IO[bytes]]:
+def _log(path: Path, named: bool, name: ArmName) -> Iterator[IO[bytes]]:
+    """The log, open for appending, for nobody else to read; only where the user named it may it be a link to elsewhere."""
+    links = 0 if named else os.O_NOFOLLOW
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        file = path.open("ab+", buffering=0)
+        file = open(path, "ab+", buffering=0, opener=lambda name, flags: os.open(name, flags | links, 0o600))  # noqa: SIM115
     except OSError as error:
         raise ScenarioError(f"arms.{name}.launch.log: {path} cannot be written: {error.strerror}") from None
     with file:
@@ -163,18 +180,29 @@ def _kept(command: list[str], environment: dict[str, str], log: IO[bytes]) -> It
 def _wait_until_ready(engine: EngineProcess, launch: Launch, name: ArmName) -> None:
     deadline = time.monotonic() + launch.timeout_s
     url = engine.url + launch.ready
-    with httpx.Client(timeout=ANSWER_S, trust_env=False) as client:
+    with client_to(url) as client:
         while True:
             if (ended := engine.ended()) is not None:
                 raise UnreachableError(f"arms.{name}: the engine {ended} before it served; {_said(engine)}")
-            with contextlib.suppress(httpx.TransportError):
-                if client.get(url).status_code == httpx.codes.OK:
+            with contextlib.suppress(httpx.TransportError), client.stream("GET", url, timeout=ANSWER_S) as answer:
+                if answer.status_code == httpx.codes.OK:  # its body may not end
                     return
             if time.monotonic() >= deadline:
                 raise UnreachableError(
                     f"arms.{name}: {url} did not answer 200 within {launch.timeout_s:g} s (launch.timeout_s); {_said(engine)}"
                 )
             time.sleep(POLL_S)
+
+
+def _hide(file: int, start: int, secrets: Secrets) -> None:
+    """Takes the secrets out of what an engine has printed into its log, in place; it has ended and prints no more."""
+    fcntl.fcntl(file, fcntl.F_SETFL, fcntl.fcntl(file, fcntl.F_GETFL) & ~os.O_APPEND)  # or else it would be put at the end
+    with contextlib.suppress(OSError):  # a log that cannot be written any more is no reason to lose the run
+        while piece := os.pread(file, _LOG_PIECE, start):
+            whole = piece[: piece.rfind(b"\n") + 1] or piece
+            if (clean := secrets.out_of_bytes(whole)) != whole:
+                os.pwrite(file, clean, start)
+            start += len(whole)
 
 
 def _lines(file: int, start: int, end: int) -> Iterator[str]:

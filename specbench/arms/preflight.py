@@ -72,7 +72,7 @@ def first_way(ready: RunningArm, name: ArmName) -> Way:
         RefusedError: it serves several models, or none, and none was named.
     """
     listed_at = models_path(asked_path(ready.arm.url or ready.url, ready.arm.path, MODELS))
-    served = served_model(ready.url, ready.headers, ready.arm.model, name, listed_at)
+    served = served_model(ready.url, ready.headers, ready.arm.model, name, listed_at, ready.secrets)
     if not served.listed_instead:
         return Way(served.name)
     note = f"arms.{name}: {notes.not_listed(ready.url, served.listed_instead, served.name)}"
@@ -87,7 +87,7 @@ def token_unit(ready: RunningArm, documents: Sequence[str]) -> TokenEstimator:
     step = max(1, len(documents) // SAMPLES)
     texts = [document[:SAMPLE_CHARS] for document in documents[::step][:SAMPLES]]
     counts: list[int] = []
-    with HttpGetter() as getter:
+    with HttpGetter(ready.secrets) as getter:
         for text in texts:
             path, body = tokenize(ready.arm.model or "", text)
             ids = token_ids(getter.post(ready.url + path, ready.headers, TOKENIZE_S, body).json())
@@ -144,14 +144,15 @@ def _asked_once(
     extras = engine.request_extras(scenario.workload.route, True)
     bodies = [body_of(p, scenario.workload, ready.arm.model or "", extras, ready.arm) for p in prompts]
     url, path = asked_at(ready, scenario.workload.route)
-    served = ServedEndpoint(url, ready.headers, ready.arm.model or "")
+    served = ServedEndpoint(url, ready.headers, ready.arm.model or "", ready.secrets)
     order = requests_block(f"preflight/{name}", served, path, len(prompts), FIRST_ANSWER_S)
     records: list[RequestRecord] = []
     moved: list[str] = []
 
     def take(capture: Capture) -> None:
-        asked = prompts[capture.index]
-        records.append(record_of(capture, RequestSpec(asked.bin, asked.sampling.name, asked.max_tokens), engine.stream))
+        question = prompts[capture.index]
+        asked = RequestSpec(question.bin, question.sampling.name, question.max_tokens)
+        records.append(record_of(capture, asked, engine.stream, ready.secrets))
         if capture.redirected is not None:
             moved.append(capture.redirected)
 

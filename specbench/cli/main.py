@@ -11,6 +11,7 @@ import typer
 from specbench import __version__
 from specbench.cli import tools
 from specbench.errors import ExitCode, Interrupted, SpecbenchError
+from specbench.run.output import deliver, prepare, say, tell
 
 if TYPE_CHECKING:
     from specbench.model.result import Result
@@ -26,7 +27,7 @@ app = typer.Typer(
     help="Should speculative decoding go live? Measures a baseline and a speculative endpoint with the same work, and answers "
     "PROMOTE, CAPPED, HOLD, ROLLBACK or INVALID, with reasons.",
     epilog="Exit codes: 0 PROMOTE or done, 10 HOLD, 11 CAPPED, 20 ROLLBACK, 30 INVALID, 2 command line, 64 scenario, 65 bad "
-    "data, 69 endpoint not reachable, 70 internal error, 130 and 143 interrupted.",
+    "data, 69 endpoint not reachable, 70 internal error, 129, 130 and 143 interrupted.",
 )
 
 ScenarioPath = Annotated[Path, typer.Argument(metavar="SCENARIO", help="A scenario file, such as scenarios/code.yaml.")]
@@ -87,7 +88,7 @@ def run(
         _print_partial(folder)
         raise typer.Exit(128 + interruption.signal_number) from None
     _print_result(result, folder)
-    if gate or result.exit_code == ExitCode.INVALID:
+    if gate or result.verdict == "INVALID":
         raise typer.Exit(_verdict_code(result, allow_capped))
 
 
@@ -106,9 +107,7 @@ def plan(
 
     asked = _scenario(scenario, _overrides(profile, settings, None, None, None))
     spreads = stated_prior(asked) if like is None else spreads_in(like)
-    typer.echo(describe(asked, trials_of(asked, cells_of(asked))))
-    typer.echo("")
-    typer.echo(describe_power(asked, spreads))
+    deliver(f"{describe(asked, trials_of(asked, cells_of(asked)))}\n\n{describe_power(asked, spreads)}")
     if like is not None:
         check_margins(asked, spreads)
 
@@ -116,8 +115,11 @@ def plan(
 @app.command()
 def analyze(run: RunPath) -> None:
     """Judge a run's facts again; writes result.json and report.html."""
-    from specbench.run.analyze import analyze
+    from specbench.run.analyze import analyze, facts_changed
 
+    changed = facts_changed(run)
+    if changed is not None:
+        tell(f"specbench: {changed}")
     _print_result(analyze(run), run)
 
 
@@ -134,12 +136,11 @@ def report(
     """Write a run's result in a format: html, text, json and others."""
     from specbench.report import write_report
 
-    written = write_report(run, format, output, say=lambda line: typer.echo(line, err=True))
+    written = write_report(run, format, output, say=tell)
     if isinstance(written, Path):
-        typer.echo(f"wrote {written}")
+        say(f"wrote {written}")
     else:
-        sys.stdout.buffer.write(written)
-        sys.stdout.flush()
+        deliver(written)
 
 
 @app.command()
@@ -149,7 +150,7 @@ def gate(run: RunPath, allow_capped: AllowCapped = False) -> None:
     from specbench.store import RESULT
 
     result = read_result(run / RESULT)
-    typer.echo(render(result, "text"))
+    say(str(render(result, "text")))
     raise typer.Exit(_verdict_code(result, allow_capped))
 
 
@@ -161,7 +162,7 @@ def schema() -> None:
     from specbench.report import schema
     from specbench.scenario.schema import json_schema
 
-    typer.echo(json.dumps({"scenario": json_schema(), "result": schema()}, indent=2))
+    deliver(json.dumps({"scenario": json_schema(), "result": schema()}, indent=2))
 
 
 tools.register(app)
@@ -171,23 +172,24 @@ def main() -> None:
     """Runs the command line; every error that we know ends as one line on stderr and its exit code."""
     # Our arrays are small: threads of the linear algebra library cost more to start than they ever save.
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+    prepare()
     try:
         app()
     except SpecbenchError as error:
-        print(f"specbench: {error}", file=sys.stderr)  # noqa: T201 - people read this
+        tell(f"specbench: {error}")
         sys.exit(error.exit_code)
     except Interrupted as interruption:
         sys.exit(128 + interruption.signal_number)
     except KeyboardInterrupt:
         sys.exit(ExitCode.INTERRUPTED)
-    except BrokenPipeError:
-        sys.stderr.close()
-        sys.exit(0)
+    except OSError as error:  # such as the text of --help on a full disk
+        tell(f"specbench: {error}")
+        sys.exit(ExitCode.INTERNAL)
 
 
 def _version(asked: bool) -> None:
     if asked:
-        typer.echo(f"specbench {__version__}")
+        say(f"specbench {__version__}")
         raise typer.Exit
 
 
@@ -214,10 +216,14 @@ def _overrides(
 
 def _scenario(path: Path, overrides: "Overrides"):  # type: ignore[no-untyped-def]
     from specbench.errors import ScenarioError
+    from specbench.files import other_encoding
     from specbench.scenario.parse import parse_scenario
 
     try:
-        content = path.read_bytes().decode("utf-8-sig")
+        held = path.read_bytes()
+        if (encoding := other_encoding(held)) is not None:
+            raise ScenarioError(f"{path}: is {encoding} text, as Windows programs save it; save it as UTF-8")
+        content = held.decode("utf-8-sig")
     except OSError as error:
         raise ScenarioError(f"{path}: cannot be read: {error.strerror}") from None
     except UnicodeDecodeError as error:
@@ -229,8 +235,7 @@ def _print_result(result: "Result", folder: Path) -> None:
     from specbench.report import render
     from specbench.store import REPORT
 
-    typer.echo(render(result, "text"))
-    typer.echo(f"report: {folder / REPORT}")
+    say(str(render(result, "text")) + f"\nreport: {folder / REPORT}")
 
 
 def _print_partial(folder: Path) -> None:
@@ -241,10 +246,10 @@ def _print_partial(folder: Path) -> None:
 
         _print_result(read_result(folder / RESULT), folder)
     elif (folder / MANIFEST).exists():
-        typer.echo(f"specbench: interrupted; what was measured is kept, judge it with: specbench analyze {folder}", err=True)
+        tell(f"specbench: interrupted; what was measured is kept, judge it with: specbench analyze {folder}")
     else:
-        typer.echo("specbench: interrupted before anything was measured", err=True)
+        tell("specbench: interrupted before anything was measured")
 
 
 def _verdict_code(result: "Result", allow_capped: bool) -> int:
-    return int(ExitCode.PROMOTE) if allow_capped and result.exit_code == ExitCode.CAPPED else result.exit_code
+    return int(ExitCode.PROMOTE if allow_capped and result.verdict == "CAPPED" else ExitCode[result.verdict])

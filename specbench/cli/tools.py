@@ -10,6 +10,7 @@ from typing import Annotated
 import typer
 
 from specbench.errors import DataError, ExitCode, ScenarioError, UnreachableError
+from specbench.run.output import deliver, say, tell
 from specbench.urls import without_secrets
 
 Model = Annotated[str | None, typer.Option("--model", metavar="M", help="The model to ask for.")]
@@ -44,7 +45,7 @@ def probe(
     ] = None,
 ) -> None:
     """Measure one endpoint quickly, no verdict."""
-    from specbench.credentials import key_header
+    from specbench.credentials import key_header, printable
     from specbench.probe.probe import ProbeRequest, as_text, probe
     from specbench.scenario.asking import asking_of
     from specbench.store import write_atomically
@@ -61,17 +62,21 @@ def probe(
         asking=asking_of(path, limit_key, extra_body),
     )
     told = probe(order)
-    if json_to is None:
-        typer.echo(as_text(told))
-    elif json_to == "-":
-        typer.echo(json.dumps(told, indent=2))
-    else:
-        try:
+    none_succeeded = not told["requests"]["ok"]
+    try:
+        if json_to is None:
+            deliver(printable(as_text(told)))
+        elif json_to == "-":
+            deliver(json.dumps(told, indent=2))
+        else:
             write_atomically(Path(json_to), (json.dumps(told, indent=2) + "\n").encode())
-        except DataError:
-            typer.echo(as_text(told))  # what was measured is not lost with the file
+    except DataError as error:
+        if json_to not in (None, "-"):
+            say(as_text(told))  # what was measured is not lost with the file
+        if not none_succeeded:
             raise
-    if not told["requests"]["ok"]:
+        tell(f"specbench: {error}")
+    if none_succeeded:
         why = f"({told['requests']['by_outcome']}): {'; '.join(told['reasons'].values())}"
         path_hint = "; is its path another (--path)?" if "404" in told["requests"]["by_status"] and path is None else ""
         raise UnreachableError(f"{without_secrets(url)}: none of {requests} requests succeeded {why}{path_hint}")
@@ -92,10 +97,8 @@ def doctor(
     from specbench.scenario.asking import asking_of
 
     headers, asking = key_header(api_key_env, "--api-key-env"), asking_of(path, limit_key, extra_body)
-    diagnosis = doctor(
-        url, model=model, engine=engine, headers=headers, asking=asking, say=lambda line: typer.echo(line, err=True)
-    )
-    typer.echo(as_text(diagnosis))
+    diagnosis = doctor(url, model=model, engine=engine, headers=headers, asking=asking, say=tell)
+    say(as_text(diagnosis))
     if not diagnosis.fit:
         raise typer.Exit(ExitCode.INVALID)
 
@@ -105,11 +108,19 @@ def serve(
     host: Annotated[str, typer.Option("--host", metavar="H", help="Loopback unless told otherwise.")] = "127.0.0.1",
     port: Annotated[int, typer.Option("--port", metavar="P", min=0, max=65_535, help="Where to listen.")] = 8080,
     allow_capped: Annotated[bool, typer.Option("--allow-capped", help="CAPPED counts as passed.")] = False,
+    max_age: Annotated[
+        str | None, typer.Option("--max-age", metavar="AGE", help="An older verdict is neither yes nor no: 90s, 30m, 6h or 2d.")
+    ] = None,
 ) -> None:
     """Answer rollout controllers (Argo, Flagger, Prometheus) with a run's verdict."""
     from specbench.report.serve import serve
+    from specbench.units import s_of_span
 
-    serve(run, host, port, allow_capped)
+    try:
+        max_age_s = None if max_age is None else s_of_span(max_age)
+    except ValueError as error:
+        raise typer.BadParameter(str(error), param_hint="--max-age") from None
+    serve(run, host, port, allow_capped, max_age_s)
 
 
 def engine(
@@ -157,9 +168,7 @@ def calibrate(
             out.mkdir(parents=True, exist_ok=True)
         except OSError as error:
             raise DataError(f"--out {out}: cannot be made: {error.strerror}; give another folder") from None
-        typer.echo(
-            f"wrote {calibrate(out, names or [], lambda line: typer.echo(line, err=True), jobs=jobs, real=real, most=most)}"
-        )
+        say(f"wrote {calibrate(out, names or [], tell, jobs=jobs, real=real, most=most)}")
         return
     from specbench.calibrate.hardware_noise import describe_noise, equal_arms, measure_noise
     from specbench.run.progress import progress_on
@@ -168,5 +177,4 @@ def calibrate(
     scenario = equal_arms(Overrides(baseline_url=baseline, speculative_url=speculative, model=model))
     with progress_on() as watching:
         result = measure_noise(scenario, out, watching)
-    typer.echo(describe_noise(scenario, result))
-    typer.echo(f"facts: {out} (use them with: specbench plan SCENARIO --like {out})")
+    say(f"{describe_noise(scenario, result)}\nfacts: {out} (use them with: specbench plan SCENARIO --like {out})")

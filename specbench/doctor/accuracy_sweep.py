@@ -9,12 +9,11 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
-import httpx
-
 from specbench.doctor.diagnosis import Accuracy, LoadLevel
 from specbench.errors import UnreachableError
 from specbench.load.machine import machine_busy_s, own_cpu_s
 from specbench.probe.probe import ProbeRequest, probe
+from specbench.telemetry.http import client_to
 
 LOAD_LEVELS = ((8, 100), (32, 100), (64, 100), (128, 100), (32, 400), (64, 400))
 """(streams, chunks a second in each): where design and benchmarks hold the client to the truth, and one rung beyond."""
@@ -66,7 +65,8 @@ def compare_with_truth(streams: int, rate: int) -> LoadLevel:
                 max_tokens=TOKENS,
             )
         )
-        true = httpx.get(f"{url}/truth", timeout=ANSWER_S, trust_env=False).json()
+        with client_to(url) as client:
+            true = client.get(f"{url}/truth", timeout=ANSWER_S).json()
     after = machine_busy_s()
     foreign = None
     if before is not None and after is not None and after.total_s > before.total_s:

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from contextlib import closing
 from dataclasses import dataclass, replace
 
+from specbench.credentials import LONGEST_WORD, one_line, secrets_in
 from specbench.doctor.diagnosis import Diagnosis, Symptom
 from specbench.doctor.response_trace import ResponseTrace, response_trace
 from specbench.doctor.symptoms import symptoms_of
@@ -22,6 +23,7 @@ from specbench.telemetry import ENGINES
 from specbench.telemetry.endpoint import ServedEndpoint, recognise, served_model
 from specbench.telemetry.engine import EngineSupport
 from specbench.telemetry.http import proxy_name
+from specbench.telemetry.scrape import MetricsSource, scrape
 from specbench.urls import asked_path, base_url, check_address, models_path
 
 BLOCK = "doctor"
@@ -48,11 +50,12 @@ def endpoint_diagnosis(
         raise ScenarioError(f"--engine {engine_name}: not known; one of {', '.join(ENGINES)}")
     check_address(url)
     check_asking(url, asking)
+    secrets = secrets_in(headers.values())
     at, path = base_url(url), asked_path(url, asking.path, ROUTES["chat"])
     # First of all: what does not answer this is not asked for a dozen other pages.
-    asked = served_model(at, headers, model, listed_at=models_path(path)).name
-    engine = ENGINES[engine_name] if engine_name is not None else recognise(at, headers) or ENGINES["openai"]
-    target = _Target(ServedEndpoint(at, headers, asked), path, asking)
+    asked = served_model(at, headers, model, listed_at=models_path(path), secrets=secrets).name
+    engine = ENGINES[engine_name] if engine_name is not None else recognise(at, headers, secrets) or ENGINES["openai"]
+    target = _Target(ServedEndpoint(at, headers, asked, secrets), path, asking)
     answers = _answers(target, engine)
     without = STREAM_OPTIONS not in asking.extra_body and refuses_fields([one.record for one in answers])
     if without:
@@ -60,10 +63,20 @@ def endpoint_diagnosis(
         again = _answers(bare, engine)
         without = any(one.ok for one in again)
         answers = again if without else answers
-    facts = (("engine", engine.name), ("model", asked), ("answers", str(len(answers))), *_figures(answers))
+    facts = (
+        ("engine", engine.name),
+        ("model", one_line(asked, LONGEST_WORD)),
+        ("answers", str(len(answers))),
+        *_figures(answers),
+    )
     return Diagnosis(
         subject=at,
-        symptoms=(*symptoms_of(answers, engine.stream, at), *_by_proxy(at), *_otherwise(answers, without)),
+        symptoms=(
+            *symptoms_of(answers, engine.stream, at),
+            *_by_proxy(at),
+            *_unread(target.served, engine),
+            *_otherwise(answers, without),
+        ),
         facts=facts,
     )
 
@@ -97,7 +110,22 @@ def _by_proxy(url: str) -> Iterator[Symptom]:
 
 
 def _answers(target: _Target, engine: EngineSupport) -> tuple[ResponseTrace, ...]:
-    return tuple(response_trace(capture, engine.stream) for capture in _captures(target, engine))
+    return tuple(response_trace(capture, engine.stream, target.served.secrets) for capture in _captures(target, engine))
+
+
+def _unread(served: ServedEndpoint, engine: EngineSupport) -> Iterator[Symptom]:
+    """The engine's own counters cannot be read, where it has a page of them: by the page that tells most."""
+    if not engine.metrics_paths:
+        return
+    urls = tuple((served.url + path, dict(served.headers)) for path in engine.metrics_paths)
+    pages = scrape(MetricsSource(urls=urls, secrets=served.secrets)).pages
+    if all(page.absent is not None for page in pages):
+        yield Symptom(
+            "metrics_unread",
+            "caution",
+            f"{pages[0].url} was not read ({pages[0].absent}): acceptance is not known by counters, nor is what else they tell.",
+            "Switch the page on, or say where it is (metrics_url) and which key it wants (options.metrics_api_key_env).",
+        )
 
 
 def _captures(target: _Target, engine: EngineSupport) -> list[Capture]:

@@ -3,7 +3,8 @@
 import os
 import platform
 import resource
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from pathlib import Path
 
 from specbench.doctor.diagnosis import Diagnosis, LoadLevel, Symptom
 
@@ -17,9 +18,52 @@ def machine_facts() -> tuple[tuple[str, str], ...]:
     _, most = resource.getrlimit(resource.RLIMIT_NOFILE)
     return (
         ("system", f"{platform.system()} {platform.release()}"),
-        ("cores", str(os.cpu_count())),
+        ("cores", cores_here()),
         ("open files", "unlimited" if most == resource.RLIM_INFINITY else str(most)),
     )
+
+
+def cores_here() -> str:
+    """How many cores this process may use, and of how many where those are fewer: by its affinity and its group's quota."""
+    machine = os.cpu_count() or 1
+    allowed = float(len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else machine)
+    quota = cpu_quota(_own_groups())
+    usable = allowed if quota is None else min(allowed, quota)
+    return str(machine) if usable >= machine else f"{usable:g} of {machine}"
+
+
+def cpu_quota(groups: Iterable[Path]) -> float | None:
+    """The smallest quota of these control groups in cores; None where none of them has one.
+
+    Version 2 says `cpu.max` (quota or "max", and period), version 1 `cpu.cfs_quota_us` (-1 for none) and `cpu.cfs_period_us`.
+    """
+    return min((cores for group in groups if (cores := _quota_of(group)) is not None), default=None)
+
+
+def _quota_of(group: Path) -> float | None:
+    try:
+        if (group / "cpu.max").exists():
+            quota, period = (group / "cpu.max").read_text().split()
+        else:
+            quota, period = ((group / f"cpu.cfs_{name}_us").read_text().strip() for name in ("quota", "period"))
+        return float(quota) / float(period) if quota not in ("max", "-1") and float(period) > 0 else None
+    except (OSError, ValueError):
+        return None
+
+
+def _own_groups() -> Iterator[Path]:
+    """The control groups of this process and those that hold them, as far as they can be seen from here."""
+    root = Path("/sys/fs/cgroup")
+    try:
+        lines = Path("/proc/self/cgroup").read_text().splitlines()
+    except OSError:
+        return
+    for line in lines:
+        _, controllers, path = line.split(":", 2)
+        if controllers in ("", "cpu", "cpu,cpuacct", "cpuacct,cpu"):
+            top = root / controllers if controllers else root
+            own = top / path.lstrip("/")
+            yield from (own, *(parent for parent in own.parents if parent.is_relative_to(top)))
 
 
 def machine_diagnosis(rungs: tuple[LoadLevel, ...], facts: tuple[tuple[str, str], ...]) -> Diagnosis:

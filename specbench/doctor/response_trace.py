@@ -3,9 +3,10 @@ those that failed did. Pure."""
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 
+from specbench.credentials import LONGEST_WORD, NO_SECRETS, Secrets, one_line
 from specbench.doctor.diagnosis import Symptom
 from specbench.model.records import Capture, Outcome, RequestRecord, StreamFormat
 from specbench.stream.decoded_body import plain_frames
@@ -42,14 +43,15 @@ class ResponseTrace:
         return self.record.outcome == "ok"
 
 
-def response_trace(capture: Capture, rule: StreamFormat) -> ResponseTrace:
-    """The answer in this capture, read as its engine streams."""
+def response_trace(capture: Capture, rule: StreamFormat, secrets: Secrets = NO_SECRETS) -> ResponseTrace:
+    """The answer in this capture, read as its engine streams, its headers and its record without these secrets."""
+    shown = {name: one_line(secrets.out_of(value), LONGEST_WORD) for name, value in capture.headers.items()}
     frames, _ = plain_frames(capture)
     body = b"".join(frame.data for frame in frames)
-    record = record_of(capture, _UNLIMITED, rule)
+    record = record_of(capture, _UNLIMITED, rule, secrets)
     groups, late = _groups(record, {frame.stamp_ns - capture.sent_ns: frame.read_ns - frame.stamp_ns for frame in capture.frames})
     return ResponseTrace(
-        capture=capture,
+        capture=replace(capture, headers=shown),
         record=record,
         answer=parse_stream(body[:GIVEN_UP_BYTES] if capture.problem in GIVEN_UP else body),
         groups=groups,

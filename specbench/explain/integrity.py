@@ -73,11 +73,13 @@ def prefix_cache(cell: Cell, rates: PerArm[float | None], allowed: float, ok: bo
     )
 
 
-def speculation(cell: Cell, arm: ArmName, drafting: Sequence[bool], wanted: bool) -> str:
-    """In which of the blocks that tell it the arm drafted, and in which it should have."""
+def speculation(cell: Cell, arm: ArmName, drafting: Sequence[bool], wanted: bool, off_by_schedule: bool) -> str:
+    """In which of the blocks that tell it the arm drafted, and in which it should have; in any, where a schedule says off."""
     if not drafting:
         return f"{place_of(cell)} the {arm} engine does not tell its drafts."
     rule = "in all of them, as the scenario declares a method" if wanted else "in none, as the scenario declares no method"
+    if off_by_schedule:
+        rule = "anything, as the scenario declares that its schedule switches speculation off here"
     return f"{place_of(cell)} the {arm} arm drafted throughout {sum(drafting)} of {len(drafting)} blocks (expected: {rule})."
 
 

@@ -17,6 +17,11 @@ HELD = {
         " places are known to be alike.",
     ),
     "partial": ("The whole run", "This run ended early, and a part of one decides nothing. Run it again, to its end."),
+    "killed_from_outside": (
+        "A run that nobody ends",
+        "One kill from outside decides nothing, whichever arm it hits. Find out who ended the engine and run again; a crash,"
+        " memory that runs out, or a second death of the same arm does decide.",
+    ),
     "too_few_launches": (
         "More engine starts",
         "One start of an engine differs from the next, and with `schedule: restart` each pair starts both arms anew: at least"

@@ -124,6 +124,36 @@ def waited(cell: Cell) -> str:
     )
 
 
+def off_by_schedule(cell: Cell, drafting: Sequence[bool]) -> str:
+    """That the scenario declares speculation off at this load, and in which of the blocks that tell it the arm drafted."""
+    return (
+        f"{place_of(cell)} speculation is off by the schedule that the scenario declares:"
+        f" the speculative arm {_drafted(drafting)}."
+    )
+
+
+def not_drafted(cell: Cell, drafting: Sequence[bool]) -> str:
+    """That the speculative arm drafted nothing at this load, though it does at others, and nobody declared so."""
+    return (
+        f"{place_of(cell)} the speculative arm {_drafted(drafting)}: speculation was off there, so what is judged there is none."
+        " If its engine switches it off by a schedule, declare that (speculative.off_from)."
+    )
+
+
+def _drafted(drafting: Sequence[bool]) -> str:
+    return f"drafted in {sum(drafting)} of {len(drafting)} blocks"
+
+
+def frozen(cell: Cell, arm: ArmName, count: int, pair: int, length_s: float, went_on: bool) -> str:
+    """How long an engine stood still at most, in which pair (counted from 0), and how often in all."""
+    times = "" if count == 1 else f" ({count} times in all)"
+    return (
+        f"{place_of(cell)} the {arm} engine stood still for {length_s:.1f} s in pair {pair + 1}{times}: no stream got a token,"
+        f" {'and then they went on' if went_on else 'and none went on until it was given up'}."
+        " See what its log and its machine say of that moment."
+    )
+
+
 def weighted(metric: str, cells: int, ratio: float) -> str:
     """The benefit over the traffic as it is."""
     shares = f"Weighted by the shares of traffic given for {cells} cells"

@@ -9,11 +9,13 @@ from dataclasses import replace
 from specbench.explain import labels
 from specbench.explain.load_ranges import caps, tops
 from specbench.explain.numbers import listed, one_of, slice_words
-from specbench.explain.phrases import load_words, server_limit
+from specbench.explain.phrases import load_words, place_of, server_limit
 from specbench.model import queries
 from specbench.model.cell_assessment import CellAssessment, failed_findings, open_findings
 from specbench.model.guardrails import MIN_LAUNCHES
+from specbench.model.records import Cell
 from specbench.model.result import Finding, IntegrityCheck, LoadRange, Reason, Result, VerdictWord
+from specbench.model.scenario import ArmName
 
 NAMED_PLACES = 3
 RANGE_METHOD = "from the primary cell outward, every cell at its own 95 % bounds, ending at the first that did not pass"
@@ -135,6 +137,28 @@ def partial(would_be: VerdictWord) -> Reason:
     return _reason(
         "partial", f"The run did not reach its end, so it cannot say {would_be}, whatever the part that was measured shows."
     )
+
+
+def engine_ended(cell: Cell, arm: ArmName, how: str, pair: int) -> str:
+    """How an engine went down from outside in this pair, counted from 0, and what that means for the figures."""
+    return (
+        f"{place_of(cell)} the {arm} engine {how} in pair {pair + 1}, and nothing tells of a crash or of"
+        " memory that ran out; that pair is left out of every figure."
+    )
+
+
+def killed_from_outside(killed: Sequence[str], would_be: VerdictWord, reasons: Sequence[Reason]) -> tuple[Reason, ...]:
+    """An engine was killed, or replaced, by somebody else; then what is left of the run shows, which does not count."""
+    headline = _reason(
+        "killed_from_outside",
+        "Hold: an engine was killed from outside during the run, which says nothing about speculation. Find out who ended it (an"
+        " eviction, an operator, the kernel's OOM killer), keep that from happening, and run again.",
+    )
+    gone = [_reason("killed_from_outside", sentence) for sentence in killed]
+    if would_be in ("PROMOTE", "CAPPED"):
+        left = f"What is left of the run would say {would_be}, which does not count."
+        return (headline, *gone, _reason("killed_from_outside", left))
+    return (headline, *gone, *(reason for reason in reasons if reason.code == "partial" or reason.metric is not None))
 
 
 def unmeasured(required: Sequence[CellAssessment]) -> tuple[Reason, ...]:

@@ -86,7 +86,8 @@ def read_parent(descriptor: int, blocks: "SimpleQueue[BlockDriver]", outlet: Pip
 
 def main() -> None:
     """Drive one block after another, for as long as the parent lives."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C reaches the whole group; the parent decides what it means
+    for number in (signal.SIGINT, signal.SIGHUP):  # they reach the whole group; the parent decides what they mean
+        signal.signal(number, signal.SIG_IGN)
     logging.getLogger("locust").setLevel(logging.ERROR)
     raise_open_files()
     raise_priority()

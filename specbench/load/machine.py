@@ -31,11 +31,11 @@ def machine_busy_s(stat: Path = STAT) -> ProcessorTime | None:
     """Processor time until now; None where the system does not tell."""
     try:
         first = stat.read_text().split("\n", 1)[0].split()
-    except OSError:
+        ticks = [int(field) for field in first[1 : _LAST + 1]]
+    except (OSError, ValueError):
         return None
-    if not first or first[0] != "cpu" or len(first) <= _LAST:
+    if not first or first[0] != "cpu" or len(ticks) < _LAST:
         return None
-    ticks = [int(field) for field in first[1 : _LAST + 1]]
     per_s = os.sysconf("SC_CLK_TCK")
     total = sum(ticks)
     return ProcessorTime((total - ticks[_IDLE] - ticks[_IOWAIT]) / per_s, total / per_s)

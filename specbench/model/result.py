@@ -318,7 +318,11 @@ class EndpointInfo:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Result:
-    """`result.json`, schema version 1: the verdict, why, and every number behind it."""
+    """`result.json`, schema version 1: the verdict, why, and every number behind it.
+
+    `facts_sha256` is of the files that the result was made of. `digest` (sha256) is of its own fields that `digest_of` names, and
+    stands in the file alone.
+    """
 
     schema_version: int
     tool_name: str
@@ -338,3 +342,6 @@ class Result:
     run_findings: tuple[Finding, ...]
     integrity: tuple[IntegrityCheck, ...]
     notes: tuple[str, ...]
+    facts_sha256: str | None = None
+    digest: str | None = None
+    digest_of: tuple[str, ...] = ()

@@ -5,13 +5,14 @@ No scenario, no second arm and no verdict; what the numbers are is in `probe/sum
 
 import itertools
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from concurrent.futures import FIRST_EXCEPTION, ThreadPoolExecutor, wait
 from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
 from typing import Any
 
 from specbench.arms.arms import bare_arm
+from specbench.credentials import Secrets, secrets_in
 from specbench.errors import ScenarioError, UnreachableError
 from specbench.explain import notes
 from specbench.load.machine import own_cpu_s
@@ -25,7 +26,8 @@ from specbench.prompts.request_body import ROUTES, STREAM_OPTIONS, chat_body, re
 from specbench.scenario.asking import check_asking
 from specbench.stream.record import RequestSpec, record_and_text
 from specbench.telemetry import ENGINES, EngineSupport, telemetry_of
-from specbench.telemetry.endpoint import ServedEndpoint, get_all, recognise
+from specbench.telemetry.endpoint import MODELS, ServedEndpoint, get_all, recognise
+from specbench.telemetry.metrics_pages import REMEDIES
 from specbench.telemetry.scrape import metrics_source, moved_pages, scrape_idle
 from specbench.urls import asked_path, base_url, check_address
 
@@ -63,21 +65,32 @@ def probe(order: ProbeRequest) -> dict[str, Any]:
     began = time.monotonic()
     _check(order)
     url = base_url(order.url)
-    engine = ENGINES[order.engine] if order.engine is not None else recognise(url, order.headers)
+    secrets = secrets_in(order.headers.values())
+    engine = ENGINES[order.engine] if order.engine is not None else recognise(url, order.headers, secrets)
     if engine is None:
-        usual = ROUTES["chat"]
-        if not get_all(url, order.headers, [usual])[usual].connected:
-            raise UnreachableError(f"{url} does not answer as an engine does; is it up, and is this its address?")
+        if (why := _why_not(url, order.headers, secrets)) is not None:
+            raise UnreachableError(f"{url} does not answer as an engine does{why}")
         engine = ENGINES["openai"]  # something is there, which may know the way it is asked and nothing else
-    source = metrics_source(bare_arm(engine.name, order.url, order.model, order.headers), url, order.headers, engine)
+    arm = bare_arm(engine.name, order.url, order.model, order.headers)
+    source = metrics_source(arm, url, order.headers, engine, secrets)
     before = scrape_idle(source, engine) if source.urls else None
-    order, parts = _answered(order, url, engine)
+    order, parts = _answered(order, url, engine, secrets)
     telemetry = telemetry_of(before, (), scrape_idle(source, engine), engine) if before is not None else None
-    told = summarize(parts, engine.name, telemetry)
+    told = summarize(parts, engine.name, telemetry, order.max_tokens)
     if found := (*_notes(order, parts), *(() if before is None else moved_pages(before))):
         told["notes"] = [*told.get("notes", ()), *found]
     told["generator"] |= {"cpu_s": own_cpu_s(), "wall_s": time.monotonic() - began}
     return told
+
+
+def _why_not(url: str, headers: Mapping[str, str], secrets: Secrets) -> str | None:
+    """Why nothing can be asked there, and what to try: the end of a sentence; None where something answers."""
+    answer = get_all(url, headers, [MODELS], secrets)[MODELS]
+    if answer.failure is not None:
+        return f" ({answer.problem}); {REMEDIES[answer.failure]}"
+    if answer.status in (401, 403):
+        return f" (HTTP {answer.status} to {MODELS}); give the environment variable with its key (--api-key-env)"
+    return None
 
 
 def _check(order: ProbeRequest) -> None:
@@ -92,12 +105,14 @@ def _check(order: ProbeRequest) -> None:
         raise ScenarioError(f"--processes {order.processes}: more than there are streams or requests")
 
 
-def _answered(order: ProbeRequest, url: str, engine: EngineSupport) -> tuple[ProbeRequest, list[ProcessOutcome]]:
+def _answered(
+    order: ProbeRequest, url: str, engine: EngineSupport, secrets: Secrets
+) -> tuple[ProbeRequest, list[ProcessOutcome]]:
     """What came back, and how it was asked for: without `stream_options` where every request was refused as with it."""
-    parts = _load(order, url, engine)
+    parts = _load(order, url, engine, secrets)
     if STREAM_OPTIONS not in order.asking.extra_body and refuses_fields([record for part in parts for record in part.records]):
         bare = replace(order, asking=replace(order.asking, extra_body={**order.asking.extra_body, STREAM_OPTIONS: None}))
-        again = _load(bare, url, engine)
+        again = _load(bare, url, engine, secrets)
         if any(record.outcome == "ok" for part in again for record in part.records):
             return replace(bare, without_options=True), again
     return order, parts
@@ -111,32 +126,34 @@ def _notes(order: ProbeRequest, parts: list[ProcessOutcome]) -> Iterator[str]:
         yield notes.redirects(base_url(order.url), moved)
 
 
-def _load(order: ProbeRequest, url: str, engine: EngineSupport) -> list[ProcessOutcome]:
+def _load(order: ProbeRequest, url: str, engine: EngineSupport, secrets: Secrets) -> list[ProcessOutcome]:
     """Every process drives its share of the streams and of the requests; a thread each decodes what comes back.
 
     Where one process is lost, the others end at once, as they end before the threads that listen to them.
     """
     numbers = range(order.processes)
-    served = ServedEndpoint(url, order.headers, order.model)
+    served = ServedEndpoint(url, order.headers, order.model, secrets)
     streams = [len(range(number, order.concurrency, order.processes)) for number in numbers]
     path = asked_path(order.url, order.asking.path, ROUTES["chat"])
     blocks = [requests_block(BLOCK, served, path, order.requests, LONGEST_S, each) for each in streams]
     works = [itertools.islice(works_of(_bodies(order, engine)), number, None, order.processes) for number in numbers]
     with ThreadPoolExecutor(order.processes) as threads, ExitStack() as started:
         children = [started.enter_context(LoadGenerator()) for _ in numbers]
-        parts = [threads.submit(_drive, *each, engine) for each in zip(children, blocks, works, strict=True)]
+        parts = [threads.submit(_drive, *each, engine, secrets) for each in zip(children, blocks, works, strict=True)]
         for ended in wait(parts, return_when=FIRST_EXCEPTION).done:
             ended.result()
         return [part.result() for part in parts]
 
 
-def _drive(child: LoadGenerator, block: BlockSpec, works: Iterator[RequestJob], engine: EngineSupport) -> ProcessOutcome:
+def _drive(
+    child: LoadGenerator, block: BlockSpec, works: Iterator[RequestJob], engine: EngineSupport, secrets: Secrets
+) -> ProcessOutcome:
     records: list[RequestRecord] = []
     texts: dict[int, str] = {}
     moved: list[str] = []
 
     def take(capture: Capture) -> None:
-        record, text = record_and_text(capture, RequestSpec("", "", 0), engine.stream)
+        record, text = record_and_text(capture, RequestSpec("", "", 0), engine.stream, secrets)
         records.append(record)
         if capture.redirected is not None:
             moved.append(capture.redirected)

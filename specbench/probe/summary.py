@@ -13,6 +13,7 @@ import numpy as np
 from specbench.analysis.arrays.cell_arrays import CellArrays, arrays_of
 from specbench.analysis.arrays.samples import Samples, quantiles
 from specbench.analysis.comparison.censoring import open_bounds
+from specbench.analysis.integrity.engine_checks import FOREIGN_SHARE
 from specbench.analysis.integrity.generator import (
     CENSORED_SHARE,
     CPU_SHARE,
@@ -51,8 +52,12 @@ class ProcessOutcome:
     moved: str | None = None
 
 
-def summarize(parts: Sequence[ProcessOutcome], engine: str, telemetry: Telemetry | None) -> dict[str, Any]:
-    """The numbers of one probe by the names that `probe --json` prints."""
+def summarize(parts: Sequence[ProcessOutcome], engine: str, telemetry: Telemetry | None, max_tokens: int = 0) -> dict[str, Any]:
+    """The numbers of one probe by the names that `probe --json` prints.
+
+    Args:
+        max_tokens: How many tokens each request was allowed, by which one that failed may have kept the engine busy.
+    """
     records = [record for part in parts for record in part.records]
     columns = arrays_of([_as_block(parts, telemetry)], records)
     texts = {index: text for part in parts for index, text in part.texts.items()}
@@ -80,6 +85,7 @@ def summarize(parts: Sequence[ProcessOutcome], engine: str, telemetry: Telemetry
         "tokens_per_step": _finite(steps.by_unit()[0]),
         "acceptance": None if acceptance.length is None else msgspec.to_builtins(acceptance),
         "acceptance_reason": acceptance.reason,
+        "foreign_traffic": _foreign_share(records, telemetry, max_tokens),
         "generator": _generator(parts, records, columns),
     }
 
@@ -109,6 +115,11 @@ def as_text(told: dict[str, Any]) -> str:
             lines.append(f"! {flag} in {count} of {requests['ok'] + requests['failed']} answers: {words}")
     if told["hidden_tokens"]:
         lines.append(f"! {told['hidden_tokens']} tokens were counted and not streamed; they are in no figure but TTFT")
+    if (told["foreign_traffic"] or 0.0) > FOREIGN_SHARE:
+        lines.append(
+            f"foreign_traffic: {told['foreign_traffic']:.0%} of the tokens that the engine generated were not asked for by this"
+            " probe; what its counters tell is of other requests too"
+        )
     for outcome, count in requests["by_outcome"].items():
         if outcome != "ok":
             lines.append(f"{count} × {outcome}: {told['reasons'].get(outcome, '')}")
@@ -116,6 +127,19 @@ def as_text(told: dict[str, Any]) -> str:
     state = "in time" if generator["healthy"] else "LATE: " + "; ".join(generator["reasons"])
     lines.append(f"client: {state}, {generator['cpu_s']:.2f} s of CPU in {generator['wall_s']:.2f} s")
     return "\n".join(lines)
+
+
+def _foreign_share(records: Sequence[RequestRecord], telemetry: Telemetry | None, max_tokens: int) -> float | None:
+    """The share of what the engine generated meanwhile that these requests do not explain; None where it does not tell.
+
+    What a failed answer may still have cost counts as explained.
+    """
+    generated = None if telemetry is None or telemetry.reset else telemetry.generated_tokens
+    if not generated:
+        return None
+    received = sum(r.output_tokens if r.output_tokens is not None else sum(r.event_tokens) for r in records)
+    unfinished = sum(max(max_tokens - sum(r.event_tokens), 0) for r in records if r.outcome != "ok")
+    return max((generated - received - unfinished) / generated, 0.0)
 
 
 def _as_block(parts: Sequence[ProcessOutcome], telemetry: Telemetry | None) -> Block:

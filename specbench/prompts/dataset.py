@@ -14,6 +14,7 @@ from typing import Any
 import msgspec
 
 from specbench.errors import DataError
+from specbench.files import other_encoding, regular_bytes
 
 SAMPLE_BYTES = 1 << 20
 REPETITIVE = 20  # plain prose and code compress 3 to 6 : 1, and one sentence copied 200 times about 100 : 1
@@ -44,9 +45,11 @@ def read_dataset(path: Path) -> Dataset:
         DataError: the file cannot be read, is not JSON (file and line), or holds no usable row.
     """
     try:
-        content = path.read_bytes().removeprefix(b"\xef\xbb\xbf")
+        content = regular_bytes(path).removeprefix(b"\xef\xbb\xbf")
     except OSError as error:
         raise DataError(f"{path}: cannot be read: {error.strerror}") from None
+    if (encoding := other_encoding(content)) is not None:
+        raise DataError(f"{path}: is {encoding} text, as Windows programs save it; save it as UTF-8")
     rows: list[Row] = []
     skipped: Counter[str] = Counter()
     for value in _values(content, path):

@@ -8,10 +8,11 @@ from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
 
+from specbench.credentials import printable
 from specbench.errors import DataError
 from specbench.model.result import Result
 from specbench.report.formats.result_json import read_result, result_json, schema
-from specbench.store import REPORT, stream_run, write_atomically
+from specbench.store import REPORT, stream_run, write_atomically, write_in_run
 
 __all__ = ["FORMATS", "TABLES", "Format", "read_result", "render", "result_json", "schema", "write_report"]
 
@@ -46,6 +47,8 @@ FORMATS: dict[str, Format] = {
 }
 
 
+# Formats that hold names and labels as they are told; the others make them fit for a terminal themselves.
+_AS_IT_IS = ("prometheus", "gitlab", "badge", "policy")
 TABLES = ("csv", "parquet")  # made of the run's records, not of its result, and two files each
 
 
@@ -74,10 +77,12 @@ def write_report(run: Path, format: str, output: Path | None, say: Callable[[str
     found = FORMATS.get(format)
     made = render(read_result(run), format)
     content = made.encode() if isinstance(made, str) else made
+    if format in _AS_IT_IS:
+        content = printable(content.decode()).encode()
     file = output if output is not None else run / found.file if found is not None and found.file is not None else None
     if file is None or str(file) == "-":
         return content
-    write_atomically(file, content)
+    (write_in_run if output is None else write_atomically)(file, content)
     return file
 
 

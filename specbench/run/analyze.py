@@ -1,22 +1,46 @@
 """Facts to result: reads a run folder, judges it, writes `result.json` and `report.html`. No server is needed."""
 
+from dataclasses import replace
 from pathlib import Path
 
 from specbench import __version__
 from specbench.analysis.judge import judge
+from specbench.credentials import LONGEST_WORD, one_line
+from specbench.errors import DataError
 from specbench.model.result import Result
-from specbench.report import render, result_json
-from specbench.store import REPORT, RESULT, read_run, write_atomically
+from specbench.report import read_result, render, result_json
+from specbench.store import REPORT, RESULT, facts_sha256, read_run, write_in_run
 
 
 def analyze(folder: Path) -> Result:
     """The result of the run in `folder`, written beside its facts; the same facts give the same bytes.
 
     Raises:
-        DataError: the folder holds no readable run.
+        DataError: the folder holds no readable run, or one that cannot be judged.
     """
-    result = judge(read_run(folder), __version__)
-    write_atomically(folder / RESULT, result_json(result))
+    evidence = read_run(folder)
+    try:
+        result = replace(judge(evidence, __version__), facts_sha256=facts_sha256(folder))
+    except (ArithmeticError, LookupError, TypeError, ValueError) as error:  # numbers that no run writes, in whatever field
+        why = one_line(f"{type(error).__name__}: {error}", LONGEST_WORD)
+        raise DataError(
+            f"{folder}: its facts cannot be judged ({why}); copy the run again, or report it with the folder"
+        ) from error
+    write_in_run(folder / RESULT, result_json(result))
     page = render(result, "html")
-    write_atomically(folder / REPORT, page if isinstance(page, bytes) else page.encode())
+    write_in_run(folder / REPORT, page if isinstance(page, bytes) else page.encode())
     return result
+
+
+def facts_changed(folder: Path) -> str | None:
+    """A sentence where the facts in `folder` are no longer those that its result was made of; else None.
+
+    It finds mistakes, such as a copy of half a file. Who changes facts on purpose can change what names them too.
+    """
+    try:
+        known = read_result(folder / RESULT).facts_sha256
+    except DataError:
+        return None
+    if known is None or known == facts_sha256(folder):
+        return None
+    return f"{folder}: a file of its facts was changed, cut or copied since its result was made; judged as it is now"

@@ -1,6 +1,7 @@
 """One trial: scrape, load, decode, write; gives the block's facts. Records are on disk as soon as their request ends."""
 
 import random
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
@@ -10,7 +11,7 @@ from specbench.arms.arms import RunningArm, asked_at, shares_server
 from specbench.load.messages import BlockSpec, BlockSummary, RequestJob
 from specbench.load.parent import LoadGenerator
 from specbench.load.session import drive
-from specbench.model.records import Block, Capture, RequestRecord, StreamFormat
+from specbench.model.records import Block, Capture
 from specbench.model.scenario import Scenario
 from specbench.plan.trials import DRAIN_S, Trial
 from specbench.prompts.request_body import body_of
@@ -19,11 +20,13 @@ from specbench.store import RunWriter
 from specbench.stream.record import RequestSpec, record_of
 from specbench.telemetry import ENGINES, telemetry_of
 from specbench.telemetry.endpoint import get_all
-from specbench.telemetry.oom import with_oom_events
+from specbench.telemetry.oom import tells_of_a_crash, with_oom_events
 from specbench.telemetry.scrape import MetricsSource, Sampler, metrics_source, scrape_idle
 from specbench.units import ns_of_s
 
 TRUTH = "/truth"
+MOST_TRUTHS = 200
+NAME = re.compile(r"[a-z0-9_.]{1,60}")
 DYING_S = 10.0
 
 
@@ -59,7 +62,7 @@ class _Loaded:
 def measure(bench: BlockContext, ready: RunningArm, trial: Trial) -> BlockOutcome:
     """Runs one block on its arm; its records and its facts are in the run folder when this returns."""
     engine = ENGINES[ready.arm.engine]
-    source = metrics_source(ready.arm, ready.url, ready.headers, engine)
+    source = metrics_source(ready.arm, ready.url, ready.headers, engine, ready.secrets)
     started = datetime.now(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
     truth_before = _truth(ready)
     before = scrape_idle(source, engine)
@@ -67,7 +70,7 @@ def measure(bench: BlockContext, ready: RunningArm, trial: Trial) -> BlockOutcom
     with Sampler(source) as sampler:
         loaded = _load(bench, ready, trial)
     after = scrape_idle(source, engine)
-    end, died = loaded.end, _death(ready, loaded.end)
+    end, died = loaded.end, _death(ready, loaded.end, mark)
     told = telemetry_of(before, sampler.scrapes, after, engine)
     told = with_oom_events(told, ready.engine.lines_since(mark) if ready.engine is not None else None, sorted(loaded.failures))
     block = Block(
@@ -95,11 +98,16 @@ def has_metrics(source: MetricsSource) -> bool:
     return bool(source.urls or source.gpu_urls)
 
 
-def _death(ready: RunningArm, end: BlockSummary) -> str | None:
-    """How an engine of ours ended; one whose requests all fail is given a moment to, as servers outlive their workers."""
-    if ready.engine is None:
-        return None
-    return ready.engine.ended(DYING_S if end.end_reason == "endpoint_dead" else 0.0)
+def _death(ready: RunningArm, end: BlockSummary, mark: int) -> str | None:
+    """How an engine of ours ended; one whose requests all fail is given a moment to, as servers outlive their workers.
+
+    Args:
+        mark: Where its log stood before the block.
+    """
+    died = None if ready.ended is None else ready.ended(DYING_S if end.end_reason == "endpoint_dead" else 0.0)
+    if died is None or ready.engine is None or not tells_of_a_crash(ready.engine.lines_since(mark) or ()):
+        return died
+    return f"{died}, after its log had told of a crash,"
 
 
 def _load(bench: BlockContext, ready: RunningArm, trial: Trial) -> _Loaded:
@@ -110,7 +118,8 @@ def _load(bench: BlockContext, ready: RunningArm, trial: Trial) -> _Loaded:
 
     def take(capture: Capture) -> None:
         nonlocal ok, failed
-        record = _record(capture, prompts.pop(capture.index), rule)
+        asked = prompts.pop(capture.index)
+        record = record_of(capture, RequestSpec(asked.bin, asked.sampling.name, asked.max_tokens), rule, ready.secrets)
         bench.writer.request(record)
         ok += record.outcome == "ok"
         if record.outcome not in ("ok", "cut"):
@@ -119,10 +128,6 @@ def _load(bench: BlockContext, ready: RunningArm, trial: Trial) -> _Loaded:
 
     end = drive(bench.child, _order(bench, ready, trial), _works(bench, ready, trial, prompts), take)
     return _Loaded(end, ok, failed, frozenset(failures))
-
-
-def _record(capture: Capture, asked: Prompt, rule: StreamFormat) -> RequestRecord:
-    return record_of(capture, RequestSpec(asked.bin, asked.sampling.name, asked.max_tokens), rule)
 
 
 def _order(bench: BlockContext, ready: RunningArm, trial: Trial) -> BlockSpec:
@@ -178,9 +183,11 @@ def _truth(ready: RunningArm) -> dict[str, float]:
     """The embedded engine's own cumulative counts; empty where there is no such engine or it does not answer."""
     if ready.arm.engine != "embedded":
         return {}
-    told = get_all(ready.url, ready.headers, [TRUTH])[TRUTH].json()
+    told = get_all(ready.url, ready.headers, [TRUTH], ready.secrets)[TRUTH].json()
     flat: dict[str, float] = {}
-    for name, value in told.items() if isinstance(told, dict) else ():
+    for name, value in told.items() if isinstance(told, dict) and len(told) <= MOST_TRUTHS else ():
+        if not NAME.fullmatch(name):  # another server's, behind an address that the scenario calls embedded
+            continue
         places = enumerate(value) if isinstance(value, list) else ()
         numbers = {name: value} | {f"{name}.{place}": each for place, each in places}
         flat |= {key: float(number) for key, number in numbers.items() if isinstance(number, int | float)}

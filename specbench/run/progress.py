@@ -2,11 +2,15 @@
 
 import sys
 import time
+from contextlib import suppress
 from types import TracebackType
 from typing import Protocol, Self
 
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
+
+from specbench.credentials import printable_line
+from specbench.run.output import tell
 
 
 class RunProgress(Protocol):
@@ -42,11 +46,13 @@ class LiveProgress:
         return self
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
-        self._progress.stop()
+        with suppress(OSError):  # the terminal is gone
+            self._progress.stop()
 
     def say(self, message: str) -> None:
         """Prints the line above the bar."""
-        self._console.print(message, markup=False)
+        with suppress(OSError):
+            self._console.print(printable_line(message), markup=False)
 
     def start(self, blocks: int) -> None:
         """Gives the bar its length."""
@@ -72,7 +78,7 @@ class LogProgress:
 
     def say(self, message: str) -> None:
         """Prints the line."""
-        print(message, file=sys.stderr, flush=True)  # noqa: T201 - people read this
+        tell(message)
 
     def start(self, blocks: int) -> None:
         """Notes the number of blocks."""
@@ -85,4 +91,4 @@ class LogProgress:
 
 def progress_on() -> LiveProgress | LogProgress:
     """The live line on a terminal, plain lines elsewhere."""
-    return LiveProgress() if sys.stderr.isatty() else LogProgress()
+    return LiveProgress() if sys.stderr is not None and sys.stderr.isatty() else LogProgress()

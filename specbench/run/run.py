@@ -14,6 +14,7 @@ from pathlib import Path
 from types import FrameType
 
 from specbench import __version__
+from specbench.arms.arm_secrets import scenario_without, secrets_of
 from specbench.arms.arms import OpenArm, RunningArm, open_arms, secret_headers
 from specbench.arms.comparability import check_comparable, fairness_notes, proxy_notes
 from specbench.arms.launch import environment_of
@@ -69,7 +70,7 @@ def run(scenario: Scenario, folder: Path, watcher: RunProgress, until_resolved: 
         UnreachableError: an arm did not answer before load began, or an engine could not be started again.
         RefusedError: an engine that was started again no longer answers as it did.
         DataError: the folder cannot be written, or no longer.
-        Interrupted: Ctrl-C or SIGTERM.
+        Interrupted: Ctrl-C, SIGTERM, or a terminal that closed (SIGHUP).
         InternalError: the load generator was lost.
         Whatever is raised once load has begun, the folder then holds a partial run and its result.
     """
@@ -161,13 +162,12 @@ def _take_in_logs(folder: Path) -> None:
 
 
 def _endpoint(ready: RunningArm, name: ArmName) -> Endpoint:
-    return endpoint_of(
-        name, ready.arm, ServedEndpoint(ready.url, ready.headers, ready.arm.model or ""), ENGINES[ready.arm.engine]
-    )
+    served = ServedEndpoint(ready.url, ready.headers, ready.arm.model or "", ready.secrets)
+    return endpoint_of(name, ready.arm, served, ENGINES[ready.arm.engine])
 
 
 def _metrics_notes(ready: RunningArm, name: ArmName) -> list[str]:
-    source = metrics_source(ready.arm, ready.url, ready.headers, ENGINES[ready.arm.engine])
+    source = metrics_source(ready.arm, ready.url, ready.headers, ENGINES[ready.arm.engine], ready.secrets)
     return [f"arms.{name}: {moved}" for moved in moved_pages(scrape(source))]
 
 
@@ -203,7 +203,7 @@ def _manifest(scenario: Scenario, folder: Path, prepared: Preflight) -> Manifest
         python=platform.python_version(),
         platform=platform.platform(),
         started=_now(),
-        scenario=scenario,
+        scenario=scenario_without(scenario, secrets_of((scenario.baseline, scenario.speculative))),
         cells=cells_of(scenario),
         endpoints=prepared.endpoints,
         notes=(*certainty_of(scenario), *fairness_notes(scenario, prepared.endpoints), *prompt_notes, *way_notes),
@@ -217,14 +217,19 @@ def _now() -> str:
 
 @contextmanager
 def _signals_as_interrupts() -> Iterator[None]:
-    """Ctrl-C and SIGTERM raise `Interrupted` in here, so that every context closes; a second one is not listened to."""
+    """Ctrl-C, SIGTERM and SIGHUP raise `Interrupted` in here, so that every context closes; a second one is not listened to.
+
+    A hang-up that is ignored already stays so: that is what `nohup` is for.
+    """
 
     def interrupt(number: int, frame: FrameType | None) -> None:
         for one in before:
             signal.signal(one, signal.SIG_IGN)
         raise Interrupted(number)
 
-    before = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
+    before = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)}
+    if before[signal.SIGHUP] is signal.SIG_IGN:
+        del before[signal.SIGHUP]
     for number in before:
         signal.signal(number, interrupt)
     try:

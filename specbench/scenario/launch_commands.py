@@ -8,6 +8,8 @@ import json
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from specbench.model.off_schedule import OFF_FROM
+
 Speculative = Mapping[str, Any]
 
 # The first words, up to the model; the scenario's `launch.program` takes their place.
@@ -68,9 +70,10 @@ def _speculation(engine: str, speculative: Speculative | None) -> tuple[str, ...
 
 
 def _vllm(method: str, speculative: Speculative) -> tuple[str, ...]:
-    """vLLM takes every method, new ones too, as one JSON object."""
+    """vLLM takes every method, new ones too, as one JSON object; `off_from` is a word of scenarios alone."""
+    own = {key: value for key, value in speculative.items() if key != OFF_FROM}
     lookup = {"prompt_lookup_max": 4, "prompt_lookup_min": 2} if method == "ngram" else {}
-    return ("--speculative-config", json.dumps({**lookup, **speculative}, separators=(",", ":")))
+    return ("--speculative-config", json.dumps({**lookup, **own}, separators=(",", ":")))
 
 
 def _sglang(method: str, speculative: Speculative) -> tuple[str, ...]:

@@ -7,8 +7,10 @@ import difflib
 import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 from pydantic import ValidationError
+from pydantic_core import ErrorDetails
 
 from specbench.errors import ScenarioError
 from specbench.model.guardrails import effective_guardrails
@@ -19,6 +21,7 @@ from specbench.scenario.asking import other_route
 from specbench.scenario.experiment_design import apply_design
 from specbench.scenario.overrides import Overrides, apply_overrides, flags_of, limit_loads
 from specbench.scenario.schema import GuardrailSchema, MatrixSchema, ScenarioSchema, WorkloadSchema
+from specbench.scenario.secret_detection import is_secret_name
 from specbench.scenario.yaml_source import Path, YamlSource, lone_surrogate, read_text, scalar
 from specbench.urls import without_secrets
 
@@ -26,6 +29,9 @@ __all__ = ["PROFILES", "Overrides", "Profile", "parse_scenario"]
 
 DEFAULT_PROFILE = "standard"
 ALPHA = 0.05
+LONGEST_GIVEN = 120  # characters of a value that an error repeats
+MOST_CELLS = 1_000
+_FREE = frozenset({"labels", "declare", "extra_body", "headers", "options", "env"})  # where users name the fields
 SAME = "same"  # the value of `place` that declares the two places alike
 
 
@@ -68,10 +74,33 @@ def parse_scenario(content: str, name: str, overrides: Overrides) -> Scenario:
     return apply_design(limit_loads(whole, overrides.up_to, overrides.rate_up_to), overrides.design)
 
 
+@dataclass(frozen=True, slots=True)
+class _Given:
+    """A value that the scenario gives, as an error may repeat it: its beginning, or nothing of what may be a secret."""
+
+    value: Any
+    secret: bool
+
+    def __repr__(self) -> str:
+        if self.secret:
+            return "what stands there"
+        whole = repr(self.value)
+        return whole if len(whole) <= LONGEST_GIVEN else f"{whole[:LONGEST_GIVEN]}…"
+
+
+def _too_long(problem: ErrorDetails, given: _Given) -> str:
+    """A list with more entries than there may be, or one where two numbers belong."""
+    ctx = problem.get("ctx", {})
+    if ctx.get("field_type") == "List":
+        return f"has {ctx.get('actual_length')} entries, and there may be {ctx.get('max_length')} at most; name fewer"
+    return f"must be two numbers, such as [32, 64], not {given!r}"
+
+
 def _first_problem(error: ValidationError, text: YamlSource) -> ScenarioError:
     problem = error.errors(include_url=False)[0]
     path: Path = tuple(part for part in problem["loc"] if not (isinstance(part, str) and part.startswith("function-")))
-    given = problem.get("input")
+    free = not _FREE.isdisjoint(map(str, path))
+    given = _Given(problem.get("input"), free and any(is_secret_name(str(part)) for part in path))
     known = {
         "extra_forbidden": "unknown key; check its spelling",
         "missing": "is required and missing",
@@ -83,14 +112,13 @@ def _first_problem(error: ValidationError, text: YamlSource) -> ScenarioError:
         "dict_type": f"must be a mapping, `key: value` for each, not {given!r}",
         "list_type": f"must be a list, not {given!r}",
         "tuple_type": f"must be two numbers, such as [32, 64], not {given!r}",
-        "too_long": f"must be two numbers, such as [32, 64], not {given!r}",
+        "too_long": _too_long(problem, given),
         "too_short": "must not be empty",
     }
     message = known.get(problem["type"], problem["msg"].removeprefix("Value error, ").replace("Input should be", "must be"))
-    if problem["type"] not in known and not isinstance(given, dict | list) and "never a key" not in message:
-        shown = (
-            without_secrets(given) if isinstance(given, str) and path[-1:] in (("url",), ("metrics_url",), ("path",)) else given
-        )
+    if problem["type"] not in known and not isinstance(given.value, dict | list) and "never a key" not in message:
+        of_address = isinstance(given.value, str) and path[-1:] in (("url",), ("metrics_url",), ("path",))
+        shown = _Given(without_secrets(given.value), False) if of_address else given
         message += f" (it is {shown!r})"
     return text.error(path, message)
 
@@ -106,6 +134,11 @@ def _frozen(form: ScenarioSchema, text: YamlSource, content: str, profile: str) 
         gain = f"{form.success.metric} cannot fall by {form.success.improve_by:.0%}; ask for less than 100%"
         raise text.error(("success", "improve_by"), gain)
     places = [form.place] if isinstance(form.place, str) else form.place or []
+    levels = len(form.matrix.concurrency) + len(form.matrix.rate)
+    slices = len(form.workload.bins) * len(form.workload.sampling) if form.matrix.traffic == "separate" else 1
+    if levels * slices > MOST_CELLS:
+        cells = f"{levels} loads of {slices} slices each are {levels * slices} cells"
+        raise text.error(("matrix",), f"{cells}, and there may be {MOST_CELLS} at most; name fewer")
     arms = (arm_of(form.arms.baseline, "baseline", text), arm_of(form.arms.speculative, "speculative", text))
     check_schedule(matrix.schedule, arms, text)
     for name, arm in zip(ARMS, arms, strict=True):

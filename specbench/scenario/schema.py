@@ -10,7 +10,7 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationInf
 
 from specbench.scenario.asking import limit_fault, path_fault
 from specbench.scenario.field_types import AnyFields, Fraction, Milliseconds, Name, Seconds, Tokens, Variable, page_fault
-from specbench.scenario.secret_detection import is_secret_name, secret_word
+from specbench.scenario.secret_detection import is_secret_name, secret_field, secret_word
 from specbench.urls import address_fault
 
 EngineName = Literal["embedded", "vllm", "sglang", "llamacpp", "tgi", "trtllm", "lmdeploy", "openai"]
@@ -105,6 +105,16 @@ class ArmSchema(Strict):
                 raise ValueError(f"gpu_metrics_url {fault}")
         return value
 
+    @field_validator("extra_body", "options", "speculative", "declare")
+    @classmethod
+    def _no_secret(cls, value: dict[str, Any] | None) -> dict[str, Any] | None:
+        if (name := secret_field(value)) is not None:
+            raise ValueError(
+                f"{name} looks like a secret, and scenarios are stored: leave it out, and send it as a header (api_key_env,"
+                " header_env) that names an environment variable"
+            )
+        return value
+
     @field_validator("headers")
     @classmethod
     def _sendable(cls, value: dict[str, str]) -> dict[str, str]:
@@ -153,6 +163,9 @@ def _band(value: tuple[int, int]) -> tuple[int, int]:
 TokenBand = Annotated[tuple[Tokens, Tokens], Field(strict=False), AfterValidator(_band)]
 
 
+MOST_LEVELS = 100  # of loads, bins, settings: each takes minutes
+
+
 class BinSchema(Strict):
     """An entry of `workload.bins`."""
 
@@ -187,8 +200,10 @@ class WorkloadSchema(Strict):
     length: Literal["natural", "forced"] = "natural"
     streaming: bool = True
     shared_prefix_tokens: Annotated[int, Field(ge=0)] = 0
-    bins: Annotated[list[BinSchema], Field(min_length=1)]
-    sampling: Annotated[list[SamplingSchema], Field(min_length=1)] = [SamplingSchema(name="greedy", temperature=0.0)]
+    bins: Annotated[list[BinSchema], Field(min_length=1, max_length=MOST_LEVELS)]
+    sampling: Annotated[list[SamplingSchema], Field(min_length=1, max_length=MOST_LEVELS)] = [
+        SamplingSchema(name="greedy", temperature=0.0)
+    ]
 
 
 class BlockSchema(Strict):
@@ -207,8 +222,8 @@ class MatrixSchema(Strict):
     """`matrix`."""
 
     traffic: Literal["mixed", "separate"] = "mixed"
-    concurrency: Annotated[list[Level], Field(min_length=1)] = [1, 4, 16]
-    rate: list[Rate] = []
+    concurrency: Annotated[list[Level], Field(min_length=1, max_length=MOST_LEVELS)] = [1, 4, 16]
+    rate: Annotated[list[Rate], Field(max_length=MOST_LEVELS)] = []
     arrivals: Literal["poisson", "constant"] = "poisson"
     primary: Rate | None = None
     optional: list[Rate] = []
@@ -252,6 +267,13 @@ class ScenarioSchema(Strict):
     place: str | Annotated[list[str], Field(min_length=1)] | None = None
     accept_differences: list[str] = []
     labels: dict[str, str] = {}
+
+    @field_validator("labels")
+    @classmethod
+    def _no_secret(cls, value: dict[str, str]) -> dict[str, str]:
+        if (name := secret_field(value)) is not None:
+            raise ValueError(f"{name} looks like a secret, and labels are stored with the run and shown: leave it out")
+        return value
 
 
 def json_schema() -> dict[str, Any]:

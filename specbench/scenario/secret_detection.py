@@ -7,6 +7,7 @@ Names tell, so that a secret under an innocent name is not found, and what only 
 import re
 from collections.abc import Sequence
 from itertools import pairwise
+from typing import Any
 from urllib.parse import parse_qsl, urlsplit
 
 # The last word of a name tells what it holds: Subscription-Key holds a key, Keyspace and Token-Count do not.
@@ -31,6 +32,12 @@ _IN_THE_OPEN = (
     ("the address", re.compile(r"://[^/\s:@]*:[^/\s@$]+@")),
     ("JSON", re.compile(r"\"\w*(api_?key|secret|password|(hf|auth|access)_token)\"\s*:\s*\"[^\"$]", re.IGNORECASE)),
 )
+# Keys that say themselves what they are, whatever the name: of OpenAI and who follows it, Hugging Face, GitHub, AWS, Google; JWT.
+_KEY_ITSELF = re.compile(
+    r"(?<![A-Za-z0-9])(sk-[A-Za-z0-9_-]{16,}|hf_[A-Za-z0-9]{16,}|gh[pousr]_[A-Za-z0-9]{20,}|AKIA[A-Z0-9]{16}|AIza[\w-]{30,}"
+    r"|eyJ[\w-]{8,}\.eyJ[\w-]{8,}\.)"
+)
+_TELLING = (*(said for _, said in _IN_THE_OPEN), _KEY_ITSELF)
 
 
 def is_secret_name(name: str) -> bool:
@@ -55,6 +62,18 @@ def secret_word(words: Sequence[str]) -> str | None:
         if assigned and _holds(assigned[1], assigned[2]):
             return assigned[1]
     return next((where for where, said in _IN_THE_OPEN if said.search(command)), None)
+
+
+def secret_field(value: Any) -> str | None:
+    """What carries a secret in this mapping, however deep (a field's name), never the secret; None where nothing does."""
+    if isinstance(value, list):
+        return next((found for held in value if (found := secret_field(held)) is not None), None)
+    for name, held in value.items() if isinstance(value, dict) else ():
+        if isinstance(held, str) and (_holds(str(name), held) or any(said.search(held) for said in _TELLING)):
+            return str(name)
+        if (found := secret_field(held)) is not None:
+            return found
+    return None
 
 
 def _holds(name: str, value: str) -> bool:

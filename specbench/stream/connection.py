@@ -20,6 +20,9 @@ from specbench.urls import PORTS, Proxy, tunnel
 CLIENT_CERTIFICATE = "SPECBENCH_CLIENT_CERT"
 """The environment variable that names a PEM file with the client's certificate and its key, where an endpoint asks for one."""
 
+TRUSTED = ("SSL_CERT_FILE", "SSL_CERT_DIR")
+"""The environment variables that name the certificates that are trusted, where not the usual ones are."""
+
 READ_SIZE = 65536
 KEY_UPDATE_S = 5.0  # to hand over what TLS itself has to say in the middle of an answer: next to nothing, and rare
 SO_TIMESTAMPNS = 35
@@ -217,14 +220,22 @@ def connect(url: httpx.URL, verify: bool, timeout_s: float, proxy: Proxy | None 
     return PlainConnection(sock)
 
 
-@lru_cache(maxsize=2)
 def tls_context(verify: bool) -> ssl.SSLContext:
     """The trust store that httpx would use, and the client's own certificate if it has one; read once, as it takes time.
 
-    Raises: OSError where the certificate cannot be read.
+    Raises: OSError where a file of certificates that the environment names cannot be read.
     """
-    context = httpx.create_ssl_context(verify=verify)
-    if (certificate := os.environ.get(CLIENT_CERTIFICATE)) is not None:
+    return _tls_context(verify, *(os.environ.get(name) for name in (*TRUSTED, CLIENT_CERTIFICATE)))
+
+
+@lru_cache(maxsize=4)
+def _tls_context(verify: bool, trusted: str | None, folder: str | None, certificate: str | None) -> ssl.SSLContext:
+    try:
+        context = httpx.create_ssl_context(verify=verify)
+    except OSError as error:
+        named = f"{TRUSTED[0]}={trusted}" if trusted else f"{TRUSTED[1]}={folder}"
+        raise OSError(f"{named}: no PEM file of certificates can be read there ({error})") from None
+    if certificate is not None:
         try:
             context.load_cert_chain(certificate)
         except OSError as error:

@@ -2,11 +2,12 @@
 
 import hashlib
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 
 import msgspec
 
+from specbench.credentials import LONGEST_WORD, NO_SECRETS, Secrets, one_line
 from specbench.model.records import Capture, Grouping, Outcome, RequestRecord, SpeculationCounts, StreamFormat, TokenSource
 from specbench.stream.chunks import MOST_TOKENS
 from specbench.stream.decoded_body import encoding_flags, event_stamps, plain_frames
@@ -23,6 +24,7 @@ GIVEN_UP_BYTES = 1024 * 1024
 
 BURST_SHARE = 0.9
 BURST_EVENTS = 10
+LONGEST_REASON = 500  # characters: an excerpt and what it is an excerpt of
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,19 +51,25 @@ class EventTimes:
     grouping: Grouping | None = None
 
 
-def record_of(capture: Capture, asked: RequestSpec, rule: StreamFormat) -> RequestRecord:
-    """The facts of one request, whatever became of it."""
-    return record_and_text(capture, asked, rule)[0]
+def record_of(capture: Capture, asked: RequestSpec, rule: StreamFormat, secrets: Secrets = NO_SECRETS) -> RequestRecord:
+    """The facts of one request, whatever became of it; `secrets` stand in none of them."""
+    return record_and_text(capture, asked, rule, secrets)[0]
 
 
-def record_and_text(capture: Capture, asked: RequestSpec, rule: StreamFormat) -> tuple[RequestRecord, str]:
+def record_and_text(
+    capture: Capture, asked: RequestSpec, rule: StreamFormat, secrets: Secrets = NO_SECRETS
+) -> tuple[RequestRecord, str]:
     """The facts of one request, and the text that it generated."""
     frames, undecodable = plain_frames(capture)
     body = b"".join([frame.data for frame in frames])
     if capture.problem in GIVEN_UP:
         body = body[:GIVEN_UP_BYTES]
     answer, outcome, reason = _judged(capture, body, undecodable)
+    if reason is not None and secrets.values:  # before it is cut to an excerpt, which may cut a key in two
+        outcome, reason = _judged(_freed(capture, secrets), secrets.out_of_bytes(body), undecodable)[1:]
     line = _timeline(capture, answer, rule, event_stamps(frames, answer.ends))
+    if line.event_ns and line.event_ns[0] < 0:
+        line, outcome, reason = EventTimes(), "protocol_error", "the answer came before its request was sent"
     text = answer.text
     flags = {*answer.flags, *line.flags, *_flags(capture, answer)}
     return RequestRecord(
@@ -76,20 +84,20 @@ def record_and_text(capture: Capture, asked: RequestSpec, rule: StreamFormat) ->
         connect_ns=capture.connect_ns,
         retries=capture.retries,
         outcome=outcome,
-        reason=reason,
+        reason=None if reason is None else one_line(secrets.out_of(reason), LONGEST_REASON),
         status=capture.status,
         stamp_source=capture.stamp_source,
         token_source=line.token_source,
         prompt_tokens=answer.prompt_tokens,
         output_tokens=answer.output_tokens if answer.output_tokens is not None else sum(line.event_tokens) or None,
         cached_tokens=answer.cached_tokens,
-        finish_reason=answer.finish_reason,
+        finish_reason=None if answer.finish_reason is None else one_line(secrets.out_of(answer.finish_reason), LONGEST_WORD),
         event_ns=line.event_ns,
         event_tokens=line.event_tokens,
         step_events=line.step_events,
         censored=line.censored,
         first_answer_ns=line.first_answer_ns,
-        end_ns=capture.end_ns - capture.sent_ns,
+        end_ns=max(0, capture.end_ns - capture.sent_ns),
         text_chars=len(text),
         text_sha256=hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest(),
         looping=is_looping(text),
@@ -99,6 +107,13 @@ def record_and_text(capture: Capture, asked: RequestSpec, rule: StreamFormat) ->
         hidden_tokens=answer.reading.hidden,
         grouping=line.grouping,
     ), text
+
+
+def _freed(capture: Capture, secrets: Secrets) -> Capture:
+    """The capture without the secrets in what stands beside its body."""
+    headers = {name: secrets.out_of(value) for name, value in capture.headers.items()}
+    problem = None if capture.problem_text is None else secrets.out_of(capture.problem_text)
+    return replace(capture, headers=headers, problem_text=problem)
 
 
 def _judged(capture: Capture, body: bytes, undecodable: str | None) -> tuple[ParsedStream, Outcome, str | None]:

@@ -8,20 +8,38 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
-from specbench.telemetry.prometheus_text import Exposition, parse
+from specbench.telemetry.prometheus_text import MOST_SERIES, Exposition, parse, series_in
 
 PROCESS_START = "process_start_time_seconds"
 # Despite its name it holds microseconds since the machine started (seen on a build of October 2026): a name, not a time.
 LLAMACPP_PROCESS_HEADER = "process-start-time-unix"
 
-# certificate: nobody vouches for it; tls: the other side does not speak it; hung_up: it took the connection and broke it off.
-Failure = Literal["certificate", "tls", "not_reached", "hung_up", "unreadable"]
+# certificate: nobody vouches for it, or its name, date or form is refused; environment: the proxy or the certificates that it
+# names cannot be used; tls: the other side does not speak it; hung_up: it took the connection and broke it off.
+Failure = Literal[
+    "certificate",
+    "certificate_name",
+    "certificate_date",
+    "certificate_form",
+    "environment",
+    "tls",
+    "not_reached",
+    "hung_up",
+    "unreadable",
+    "too_large",
+]
 REMEDIES: dict[Failure, str] = {
-    "certificate": "if the certificate is your own, name its file in SSL_CERT_FILE",
+    "certificate": "if the certificate is your own, SSL_CERT_FILE names the file of the authority that signed it",
+    "certificate_name": "ask by a name or address that the certificate holds, or have it issued for this one",
+    "certificate_date": "renew the certificate, or set this machine's clock right",
+    "certificate_form": "SSL_CERT_FILE cannot help: Python 3.13 and later refuse certificates that lack what RFC 5280 asks for"
+    " (key identifiers, critical basic constraints, key usage); have it issued anew with them",
+    "environment": "mend what the environment names, or unset it",
     "tls": "does it speak https at all, or is it http://?",
     "hung_up": "is it an HTTP endpoint, and not one of https:// or of another service?",
     "not_reached": "is it up, and is this its address, http or https?",
     "unreadable": "is it up, and is this its address?",
+    "too_large": "is this the page of one engine? An answer so large is not read",
 }
 """What to try, by how a GET failed."""
 
@@ -44,7 +62,7 @@ class HttpAnswer:
     @property
     def connected(self) -> bool:
         """False where nobody took the connection, so that asking the same origin again is idle."""
-        return self.failure not in ("certificate", "tls", "not_reached")
+        return self.failure in (None, "hung_up", "unreadable", "too_large")
 
     def json(self) -> Any:
         """The decoded body of a good answer; None where there is no good answer or it is not JSON."""
@@ -103,6 +121,9 @@ def _page_of(answer: HttpAnswer) -> Page:
         if isinstance(records, list) and all(isinstance(record, dict) for record in records):
             return Page(url=answer.url, records=tuple(records))
         return Page(url=answer.url, absent="not_metrics: a JSON body that is no list of records")
+    if (series := series_in(answer.body)) > MOST_SERIES:
+        told = f"the page has {series} series, and more than {MOST_SERIES} are not read; name one engine's own page (metrics_url)"
+        return Page(url=answer.url, absent=f"too_many_series: {told}")
     samples = parse(answer.body)
     if not samples.values and samples.unreadable:
         return Page(url=answer.url, absent="not_metrics: the body is no Prometheus text")
@@ -113,7 +134,8 @@ def _page_of(answer: HttpAnswer) -> Page:
 
 def _why_absent(answer: HttpAnswer) -> str | None:
     if answer.status is None:
-        return f"unreachable: {answer.problem or 'no answer'}"
+        word = "too_large" if answer.failure == "too_large" else "unreachable"
+        return f"{word}: {answer.problem or 'no answer'}"
     if answer.status in (401, 403):
         return f"http_{answer.status}: the metrics page wants a key, or another one"
     if answer.status in (404, 501):

@@ -1,4 +1,4 @@
-"""How often an engine's memory ran out, in the words of its errors and its log.
+"""How often an engine's memory ran out, and whether it crashed, in the words of its errors and its log.
 
 Words of engines only; whether that decides anything is judged elsewhere.
 """
@@ -26,6 +26,15 @@ _OOM = re.compile(
     r"|out of memory: killed process|oom-kill:|invoked oom-killer",
     re.IGNORECASE,
 )
+# A crash, as engines and runtimes put it. SGLang ends itself by SIGKILL after one, and vLLM's server exits with 0 or 1 once its
+# core is dead, so that how the process ended does not tell. A traceback alone is none: servers print them for clients that left.
+_CRASH = re.compile(
+    r"hit an exception|received sigquit from a child|EngineDeadError|EngineCore (?:encountered|failed|died)"
+    r"|engine core .{0,40}died"
+    r"|fatal (?:python )?error|segmentation fault|core dumped|terminate called|GGML_ASSERT|panicked at|AssertionError"
+    r"|(?:CUDA|HIP|NCCL|RCCL) error|illegal memory access|device-side assert",
+    re.IGNORECASE,
+)
 # Where an engine that logs requests and answers begins to repeat one: vLLM's "prompt: '...'", SGLang's "text='...'", JSON bodies.
 _REPEATED = re.compile(
     r"""\b(?:prompt|inputs?|text|output|content|messages)\w*["']?\s*[:=]\s*(?:u?["'\[{]|$)|GenerateReqInput\(|\brequest: \{""",
@@ -41,6 +50,11 @@ def oom_events(texts: Iterable[str]) -> int:
     """
     own = (_REPEATED.split(text, maxsplit=1)[0] for text in texts)
     return len({_OOM.split(text)[-1].strip() for text in own if _OOM.search(text)})
+
+
+def tells_of_a_crash(printed: Iterable[str]) -> bool:
+    """Whether a line of an engine's log tells that it crashed; what the line repeats of a prompt or an answer is left out."""
+    return any(_CRASH.search(_REPEATED.split(line, maxsplit=1)[0]) for line in printed)
 
 
 def with_oom_events(told: Telemetry, printed: Iterable[str] | None, answered: Sequence[str]) -> Telemetry:

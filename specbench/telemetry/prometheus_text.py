@@ -4,6 +4,7 @@ No engine's names, no differences, no sockets: `counters.py` subtracts, one file
 """
 
 import math
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
@@ -14,6 +15,16 @@ from prometheus_client.parser import text_string_to_metric_families as parse_tex
 Labels = tuple[tuple[str, str], ...]
 Key = tuple[str, Labels]
 
+MOST_SERIES = 30_000
+"""Series of one page that are read: some seconds' work. An engine with a hundred adapters shows half as many."""
+
+LINES_PER_SERIES = 4
+"""A metric of one series has two lines of comment before it, rarely a third."""
+
+LONGEST_LINE = 65_536
+"""Characters; a series' line has a few hundred."""
+
+_END = re.compile(r"^# EOF(?=[ \t\r]*$)", re.MULTILINE)
 _MONOTONE_SUFFIXES = ("_count", "_bucket", "_gcount", "_gbucket")
 
 
@@ -33,12 +44,17 @@ class Exposition:
 
 
 def parse(text: str) -> Exposition:
-    """Every readable sample of `text`, in the text format 0.0.4 or OpenMetrics; one broken line costs that line alone."""
+    """Every readable sample of `text`, in the text format 0.0.4 or OpenMetrics; one broken line costs that line alone.
+
+    What stands behind OpenMetrics' end mark is no part of the page and is not read.
+    """
     values: dict[Key, float] = {}
     created: dict[Key, float] = {}
     monotone: set[Key] = set()
     not_finite: set[Key] = set()
-    families, unreadable = _families(text)
+    page, ended = _until_its_end(text)
+    short, too_long = _short_lines(page)
+    families, unreadable = _families(short, ended)
     for family in families:
         for sample in family.samples:
             key = (_stem(sample.name), tuple(sorted(sample.labels.items())))
@@ -55,8 +71,16 @@ def parse(text: str) -> Exposition:
         monotone=frozenset(monotone),
         not_finite=frozenset(not_finite),
         created=created,
-        unreadable=unreadable,
+        unreadable=unreadable + too_long,
     )
+
+
+def series_in(text: str) -> int:
+    """How many series the page holds, or stands for: one of comments alone takes as long to read."""
+    text, _ = _until_its_end(text)
+    lines = text.count("\n") + (not text.endswith("\n"))
+    comments = text.count("\n#") + text.startswith("#")
+    return max(lines - comments, lines // LINES_PER_SERIES)
 
 
 def _stem(name: str) -> str:
@@ -70,13 +94,28 @@ def _is_monotone(kind: str, name: str) -> bool:
     return kind in ("untyped", "unknown") and name.endswith("_total")
 
 
-def _families(text: str) -> tuple[list[Metric], int]:
-    parser = parse_openmetrics if text.rstrip().endswith("# EOF") else parse_text
+def _short_lines(text: str) -> tuple[str, int]:
+    """The text without lines of absurd length, which the parsers read over and over, and how many there were."""
+    if len(text) <= LONGEST_LINE:
+        return text, 0
+    lines = text.split("\n")
+    kept = [line for line in lines if len(line) <= LONGEST_LINE]
+    return ("\n".join(kept), len(lines) - len(kept)) if len(kept) < len(lines) else (text, 0)
+
+
+def _families(text: str, ended: bool) -> tuple[list[Metric], int]:
+    parser = parse_openmetrics if ended else parse_text
     try:
         return list(parser(text)), 0
     except (ValueError, KeyError, IndexError):
         # The parsers give up at the first line they dislike; what the other lines say is still true.
         return _line_by_line(text)
+
+
+def _until_its_end(text: str) -> tuple[str, bool]:
+    """The text up to a line that is the end mark, and whether there is one."""
+    mark = _END.search(text)
+    return (text, False) if mark is None else (text[: mark.end()] + "\n", True)
 
 
 def _line_by_line(text: str) -> tuple[list[Metric], int]:

@@ -5,18 +5,18 @@ Nothing is read out of a page here: bodies stay as they came until the load is o
 
 import threading
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from types import TracebackType
 from urllib.parse import urlsplit
 
-from specbench.credentials import key_header
+from specbench.credentials import NO_SECRETS, Secrets, key_header
 from specbench.explain.notes import metrics_moved
 from specbench.model.scenario import Arm
 from specbench.telemetry.counters import span_of
 from specbench.telemetry.engine import EngineSupport
 from specbench.telemetry.gpu import gpu_page_of
-from specbench.telemetry.http import HttpGetter
+from specbench.telemetry.http import HttpGetter, without
 from specbench.telemetry.metrics_pages import HttpAnswer, Scrape, page_of
 from specbench.urls import origin
 
@@ -24,17 +24,23 @@ TIMEOUT_S = 2.0
 PERIOD_S = 1.0
 IDLE_LIMIT_S = 5.0
 IDLE_POLL_S = 0.1
+HELD_BYTES = 64 * 1024 * 1024  # of pages as they came, while the load lasts
+READING_S = 5.0  # for all pages of a block's load; of larger ones, every second or tenth is read
 
 Urls = tuple[tuple[str, Mapping[str, str]], ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MetricsSource:
-    """Where the metrics of one arm are, each URL with the headers that it may see; `gpus` limits what a GPU page may tell."""
+    """Where the metrics of one arm are, each URL with the headers that it may see; `gpus` limits what a GPU page may tell.
+
+    `secrets` are taken out of what the pages say.
+    """
 
     urls: Urls
     gpu_urls: Urls = ()
     gpus: frozenset[str] = frozenset()
+    secrets: Secrets = NO_SECRETS
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,8 +50,15 @@ class _Raw:
     answers: tuple[HttpAnswer, ...]
     gpu_answers: tuple[HttpAnswer, ...]
 
+    @property
+    def size(self) -> int:
+        """Characters of all its pages."""
+        return sum(len(answer.body) for answer in (*self.answers, *self.gpu_answers))
 
-def metrics_source(arm: Arm, url: str, headers: Mapping[str, str], engine: EngineSupport) -> MetricsSource:
+
+def metrics_source(
+    arm: Arm, url: str, headers: Mapping[str, str], engine: EngineSupport, secrets: Secrets = NO_SECRETS
+) -> MetricsSource:
     """Where to scrape: beside the API at `url` (without `/v1`), or at the arm's `metrics_url`, replicas separated by commas.
 
     The arm's headers, its key among them, go to the API's own origin only. A key of the metrics' own, in the variable that
@@ -64,13 +77,14 @@ def metrics_source(arm: Arm, url: str, headers: Mapping[str, str], engine: Engin
         urls=tuple((page, {**(headers if origin(page) == origin(url) else {}), **own}) for page in urls),
         gpu_urls=tuple((page, own) for page in _listed(arm.options.get("gpu_metrics_url"))),
         gpus=frozenset(map(str, gpus)) if isinstance(gpus, list) else frozenset(),
+        secrets=secrets,
     )
 
 
 def scrape(source: MetricsSource) -> Scrape:
     """All metrics pages of one arm, now."""
     with HttpGetter() as getter:
-        return _parsed(_fetched(getter, source), source.gpus)
+        return _parsed(_fetched(getter, source), source)
 
 
 def scrape_idle(source: MetricsSource, engine: EngineSupport, limit_s: float = IDLE_LIMIT_S) -> Scrape:
@@ -83,7 +97,7 @@ def scrape_idle(source: MetricsSource, engine: EngineSupport, limit_s: float = I
     tries: list[Scrape] = []
     with HttpGetter() as getter:
         while True:
-            tries.append(_parsed(_fetched(getter, source), source.gpus))
+            tries.append(_parsed(_fetched(getter, source), source))
             if not _busy(tries[-1], engine) or time.monotonic() >= deadline:
                 return _with_all_records(tries)
             time.sleep(IDLE_POLL_S)
@@ -115,12 +129,24 @@ class Sampler:
         if self._thread.ident is not None:
             self._thread.join()
         # Parsing takes ten milliseconds a page, which the decoder of the load would have missed.
-        self.scrapes = tuple(_parsed(raw, self._source.gpus) for raw in self._raw)
+        self.scrapes = tuple(self._read())
 
     def _sample(self) -> None:
         with HttpGetter() as getter:
             while not self._stop.wait(self._period_s):
                 self._raw.append(_fetched(getter, self._source))
+                if sum(raw.size for raw in self._raw) > HELD_BYTES:
+                    self._raw, self._period_s = self._raw[::2], 2 * self._period_s
+
+    def _read(self) -> Iterator[Scrape]:
+        """Every page, or as many of them, evenly, as can be read in time: the first one tells how long one takes."""
+        raw, step = self._raw, 1
+        while raw:
+            began = time.monotonic()
+            yield _parsed(raw[0], self._source)
+            if raw is self._raw:
+                step = 1 + int(len(raw) * (time.monotonic() - began) / READING_S)
+            raw = raw[step:]
 
 
 def _fetched(getter: HttpGetter, source: MetricsSource) -> _Raw:
@@ -130,12 +156,12 @@ def _fetched(getter: HttpGetter, source: MetricsSource) -> _Raw:
     return _Raw(at_ns, wall_s, answers, gpu_answers)
 
 
-def _parsed(raw: _Raw, gpus: frozenset[str]) -> Scrape:
+def _parsed(raw: _Raw, source: MetricsSource) -> Scrape:
     return Scrape(
         at_ns=raw.at_ns,
         wall_s=raw.wall_s,
-        pages=tuple(page_of(answer) for answer in raw.answers),
-        gpu_pages=tuple(gpu_page_of(answer, gpus) for answer in raw.gpu_answers),
+        pages=tuple(page_of(without(source.secrets, answer)) for answer in raw.answers),
+        gpu_pages=tuple(gpu_page_of(without(source.secrets, answer), source.gpus) for answer in raw.gpu_answers),
     )
 
 

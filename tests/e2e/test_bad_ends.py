@@ -3,11 +3,14 @@
 import json
 import os
 import shlex
+import shutil
 import signal
 import subprocess
 import sys
 import time
+from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -49,8 +52,9 @@ def test_a_killed_run_is_analysed_and_called_partial(killed: Path) -> None:
     assert sum(cell["counts"]["baseline"]["requests"] for cell in result["cells"]) > 0
 
 
-def test_ctrl_c_keeps_what_was_measured_and_stops_every_process(tmp_path: Path) -> None:
-    """Exit 130, a partial result, and no engine or load child left."""
+@pytest.mark.parametrize(("sent", "code"), [(signal.SIGINT, 130), (signal.SIGHUP, 129)])
+def test_an_interrupt_keeps_what_was_measured_and_stops_every_process(sent: signal.Signals, code: int, tmp_path: Path) -> None:
+    """N-37: Ctrl-C and a terminal that closes leave a partial result and its report, and no engine or load child."""
     folder = tmp_path / "run"
     mark = a_mark()
     command = [sys.executable, "-m", "specbench", "run", "scenarios/code.yaml", *SHORT, "--out", str(folder)]
@@ -66,13 +70,39 @@ def test_ctrl_c_keeps_what_was_measured_and_stops_every_process(tmp_path: Path) 
     while run.poll() is None and time.monotonic() < deadline and not (blocks.exists() and blocks.stat().st_size):
         time.sleep(0.1)
     assert len(marked(mark)) == 6  # itself, two engines, each with its keeper, and the load generator
-    run.send_signal(signal.SIGINT)
+    os.killpg(run.pid, sent)  # a terminal sends it to every process of the group
     said, errors = run.communicate(timeout=60)
 
-    assert run.returncode == 130, errors
+    assert run.returncode == code, errors
     assert "partial" in said
+    assert json.loads((folder / "result.json").read_text())["run"]["partial"] is True
+    assert (folder / "report.html").exists()
     assert "Traceback" not in errors
     assert left_after(mark, 5) == {}
+
+
+def test_a_terminal_that_is_gone_takes_no_run_along_with_it(tmp_path: Path) -> None:
+    """SIGHUP with nobody left to read: 129, and the result is there; where it is ignored already (nohup), it ends nothing."""
+    gone, kept = tmp_path / "gone", tmp_path / "kept"
+    for folder, ignored in ((gone, False), (kept, True)):
+        reading, writing = os.pipe()
+        command = [sys.executable, "-m", "specbench", "run", "scenarios/code.yaml", *SHORT, "--out", str(folder)]
+        run = subprocess.Popen(
+            command,
+            stdout=writing,
+            stderr=writing,
+            start_new_session=True,
+            preexec_fn=(lambda: signal.signal(signal.SIGHUP, signal.SIG_IGN)) if ignored else None,
+        )
+        os.close(writing)
+        blocks, deadline = folder / "blocks.jsonl", time.monotonic() + 120
+        while run.poll() is None and time.monotonic() < deadline and not (blocks.exists() and blocks.stat().st_size):
+            time.sleep(0.1)
+        os.close(reading)
+        os.killpg(run.pid, signal.SIGHUP)
+
+        assert run.wait(180) == (0 if ignored else 129)
+        assert json.loads((folder / "result.json").read_text())["run"]["partial"] is not ignored
 
 
 def scripted(folder: Path, baseline: str, speculative: str) -> list[str]:
@@ -156,9 +186,98 @@ def test_an_endpoint_that_is_down_is_named(tmp_path: Path) -> None:
     assert not (tmp_path / "run").exists()
 
 
+def test_a_folder_that_vanishes_ends_the_run_and_nothing_claims_to_be_kept(tmp_path: Path) -> None:
+    """Exit 65 in one line, long before the plan's end, and the folder is not made anew."""
+    with endpoint(Behaviour()) as baseline, endpoint(Behaviour()) as speculative:
+        words = [*scripted(tmp_path, baseline, speculative), "--set", "matrix.pairs=500"]
+        run = subprocess.Popen(
+            [sys.executable, "-m", "specbench", *words], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+        )
+        requests, deadline = tmp_path / "run" / "requests.jsonl", time.monotonic() + 120
+        while run.poll() is None and time.monotonic() < deadline and not (requests.exists() and requests.stat().st_size):
+            time.sleep(0.05)
+        shutil.rmtree(tmp_path / "run")
+        said, errors = run.communicate(timeout=60)
+
+    assert run.returncode == 65, errors
+    assert "is gone, deleted or moved while the run went on" in errors.splitlines()[-1]
+    assert "kept; " not in said + errors
+    assert not (tmp_path / "run").exists()
+
+
 def test_an_endpoint_that_dies_in_the_middle_is_judged_by_what_was_seen(tmp_path: Path) -> None:
     """Failures after a good start count against the arm that failed, and everything is on disk."""
     with endpoint(Behaviour()) as baseline, endpoint(Behaviour(good=30)) as speculative:
         said = specbench(*scripted(tmp_path, baseline, speculative), "--gate")
 
     assert said.returncode == 20, said.stdout + said.stderr
+
+
+def _run_with_a_victim(folder: Path, arms: str, arm: str, sent: Sequence[signal.Signals]) -> dict[str, Any]:
+    """The result of a run in which the arm's engine gets these signals while it answers, half a second apart."""
+    scenario, mark = folder / "victim.yaml", a_mark()
+    scenario.write_text(VICTIM.format(arms=arms))
+    command = [sys.executable, "-m", "specbench", "run", str(scenario), "--out", str(folder / "run"), "--gate"]
+    run = subprocess.Popen(
+        command,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        env={**os.environ, NAME: mark},
+        start_new_session=True,
+    )
+    requests, deadline = folder / "run" / "requests.jsonl", time.monotonic() + 120
+    while run.poll() is None and time.monotonic() < deadline:
+        if requests.exists() and f"/{arm}" in requests.read_text():
+            break
+        time.sleep(0.05)
+    engines = [pid for pid, words in marked(mark).items() if "specbench.engine" in words and "keeper" not in words]
+    victims = [pid for pid in engines if ("draft_model" in marked(mark)[pid]) == (arm == "speculative")]
+    assert len(victims) == 1, marked(mark)
+    for one in sent:
+        os.kill(victims[0], one)
+        time.sleep(2.5 if one == signal.SIGSTOP else 0.0)
+    said, _ = run.communicate(timeout=180)
+    result: dict[str, Any] = json.loads((folder / "run" / "result.json").read_text())
+    assert run.returncode == result["exit_code"], said
+    assert "Traceback" not in said
+    assert left_after(mark, 10) == {}
+    return result
+
+
+VICTIM = """\
+name: victim
+arms: {arms}
+workload:
+  source: {{corpus: python}}
+  bins: [{{name: all, input_tokens: [8, 16], output_tokens: [24, 32]}}]
+matrix: {{concurrency: [2], pairs: 3, block: {{min_requests: 8, min_s: 3, max_s: 20}}}}
+"""
+EMBEDDED = "{baseline: {engine: embedded}, speculative: {engine: embedded, speculative: {method: draft_model}}}"
+
+
+@pytest.mark.parametrize("arm", ["baseline", "speculative"])
+def test_one_kill_from_outside_is_a_hold_whichever_arm_it_hits(arm: str, tmp_path: Path) -> None:
+    """SIGKILL under load: HOLD, with who died and how to go on; neither a rollback nor no judgement."""
+    result = _run_with_a_victim(tmp_path, EMBEDDED, arm, [signal.SIGKILL])
+
+    assert (result["verdict"], result["exit_code"], result["promote"]) == ("HOLD", 10, False)
+    assert result["reasons"][0]["code"] == "killed_from_outside"
+    assert f"the {arm} engine was ended by SIGKILL in pair 1" in result["reasons"][1]["message"]
+
+
+def test_a_crash_of_the_speculative_engine_is_still_a_rollback(tmp_path: Path) -> None:
+    """It ends by a signal that nobody sends from outside."""
+    result = _run_with_a_victim(tmp_path, EMBEDDED, "speculative", [signal.SIGSEGV])
+
+    assert (result["verdict"], result["exit_code"]) == ("ROLLBACK", 20)
+    assert "dead_arm" in {reason["code"] for reason in result["reasons"]}
+
+
+def test_an_engine_that_is_frozen_for_a_while_is_named(tmp_path: Path) -> None:
+    """Stopped for two and a half seconds in the middle of answers, and then going on."""
+    result = _run_with_a_victim(tmp_path, EMBEDDED, "speculative", [signal.SIGSTOP, signal.SIGCONT])
+    named = [note for note in result["notes"] if "the speculative engine stood still for" in note]
+
+    assert len(named) == 1
+    assert "no stream got a token, and then they went on" in named[0]

@@ -14,6 +14,7 @@ from specbench.doctor.accuracy_sweep import sweep
 from specbench.errors import RefusedError, ScenarioError, UnreachableError
 from tests.support.answering import Table, answering
 from tests.support.captures import DONE, final_usage, finish, role, said
+from tests.support.endpoint import Behaviour, endpoint
 from tests.support.raw_server import END, STREAM_HEAD, chunk, head, playing, read_request
 from tests.support.streaming import streaming
 
@@ -226,3 +227,16 @@ def test_a_rung_is_true_or_says_why_not() -> None:
     assert rung.failed == 0
     assert 0 < rung.chunks_per_s <= 4 * 50
     assert told == [f"4 streams x 50 chunks/s: {'true' if rung.ok else 'not true'}"]
+
+
+@pytest.mark.parametrize(
+    ("metrics", "named"),
+    [(((403, ""),), "http_403"), (((500, ""),), "http_500"), ((), "http_404"), (((200, "vllm:num_requests_running 0\n"),), None)],
+)
+def test_counters_that_cannot_be_read_are_a_symptom(metrics: tuple[tuple[int, str], ...], named: str | None) -> None:
+    """N-22: what only they tell stays unknown, and it is said why; a page that answers is no symptom."""
+    with endpoint(Behaviour(metrics=metrics)) as url:
+        seen = {one.id: one.seen for one in doctor(url, model="scripted", engine="vllm").symptoms}
+
+    assert (named is None) == ("metrics_unread" not in seen)
+    assert named is None or f"/metrics was not read ({named}: " in seen["metrics_unread"]

@@ -54,7 +54,7 @@ def test_reasoning_is_measured_from_its_first_token() -> None:
     assert told["acceptance"] is None
 
 
-def test_hidden_tokens_are_in_no_time_per_token() -> None:
+def test_hidden_tokens_count_for_no_time() -> None:
     """The same visible stream has the same TPOT, whatever number was hidden."""
     usage = _usage(prompt_tokens=10, completion_tokens=510, total_tokens=520, completion_tokens_details={"reasoning_tokens": 500})
     told = _probed(_writes(WORDS, finish() + usage + DONE))

@@ -1,11 +1,15 @@
-"""A loopback HTTP server that answers from a table and remembers what it was asked."""
+"""A loopback HTTP server that answers from a table and remembers what it was asked; under TLS where it has a certificate."""
 
+import ssl
 import threading
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
 from typing import Any
+
+from tests.support.raw_server import KEY
 
 
 @dataclass(slots=True)
@@ -15,6 +19,7 @@ class Table:
     answers: Mapping[str, tuple[int, str] | list[tuple[int, str]]]
     url: str = ""
     headers: Mapping[str, str] = field(default_factory=dict)
+    certificate: Path | None = None
     asked: list[tuple[str, dict[str, str], str]] = field(default_factory=list)
 
 
@@ -51,9 +56,13 @@ def answering(table: Table) -> Iterator[Table]:
 
     server = ThreadingHTTPServer(("127.0.0.1", 0), Answering)
     server.daemon_threads = True
+    if table.certificate is not None:
+        context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+        context.load_cert_chain(table.certificate, KEY)
+        server.socket = context.wrap_socket(server.socket, server_side=True)
     thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.02}, daemon=True)
     thread.start()
-    table.url = f"http://127.0.0.1:{server.server_address[1]}"
+    table.url = f"{'http' if table.certificate is None else 'https'}://127.0.0.1:{server.server_address[1]}"
     try:
         yield table
     finally:

@@ -3,7 +3,7 @@
 import json
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -16,12 +16,16 @@ OUT_OF_MEMORY = "torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 2
 
 @dataclass(frozen=True, slots=True)
 class Behaviour:
-    """What the endpoint does: `good` requests are answered well first, then every one as `then` says."""
+    """What the endpoint does: `good` requests are answered well first, then every one as `then` says.
+
+    `metrics` are what its page answers in turn, status and text, the last one for ever; without any there is no page.
+    """
 
     model: str = "scripted"
     good: int | None = None
     then: str = "http_500"
     gap_s: float = GAP_S
+    metrics: Sequence[tuple[int, str]] = ()
 
 
 @contextmanager
@@ -49,6 +53,9 @@ def endpoint(behaviour: Behaviour, port: int = 0) -> Iterator[str]:
 
 
 def _answering(behaviour: Behaviour, is_good: Callable[[], bool]) -> type[BaseHTTPRequestHandler]:
+    pages = iter(behaviour.metrics)
+    page = (404, "")
+
     class Answering(BaseHTTPRequestHandler):
         protocol_version = "HTTP/1.1"
 
@@ -58,6 +65,10 @@ def _answering(behaviour: Behaviour, is_good: Callable[[], bool]) -> type[BaseHT
         def do_GET(self) -> None:
             if self.path == "/v1/models":
                 self._json(200, {"object": "list", "data": [{"id": behaviour.model, "object": "model"}]})
+            elif self.path == "/metrics" and behaviour.metrics:
+                nonlocal page
+                page = next(pages, page)
+                self._answer(page[0], page[1].encode(), "text/plain")
             else:
                 self._json(404, {"error": {"message": "not here", "code": 404}})
 
@@ -79,9 +90,11 @@ def _answering(behaviour: Behaviour, is_good: Callable[[], bool]) -> type[BaseHT
                 self.connection.close()
 
         def _json(self, status: int, value: dict[str, Any]) -> None:
-            content = json.dumps(value).encode()
+            self._answer(status, json.dumps(value).encode(), "application/json")
+
+        def _answer(self, status: int, content: bytes, kind: str) -> None:
             self.send_response(status)
-            self.send_header("Content-Type", "application/json")
+            self.send_header("Content-Type", kind)
             self.send_header("Content-Length", str(len(content)))
             self.end_headers()
             self.wfile.write(content)

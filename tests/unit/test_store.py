@@ -3,16 +3,29 @@
 import dataclasses
 import json
 import os
+import shutil
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
+import msgspec
 import pytest
 
 from specbench.errors import DataError
-from specbench.model.records import Manifest
+from specbench.model.records import Manifest, SpeculationCounts
 from specbench.plan.trials import cells_of
-from specbench.store import FORMAT_VERSION, Ending, RunWriter, check_unused, read_run, stream_run, write_atomically
+from specbench.store import (
+    FORMAT_VERSION,
+    Ending,
+    RunWriter,
+    check_unused,
+    facts_sha256,
+    read_run,
+    stream_run,
+    write_atomically,
+    write_in_run,
+)
 from tests.support.records import a_block, a_record
 from tests.support.scenarios import code
 
@@ -246,3 +259,149 @@ def test_records_of_before_hidden_tokens_were_told_apart_are_read(tmp_path: Path
 
     assert ([record.hidden_tokens for record in read.records], read.problems) == ([None, None], ())
     assert [record.grouping for record in read.records] == [None, None]
+
+
+def test_a_run_folder_is_its_owners_alone(tmp_path: Path) -> None:
+    """Whatever the umask lets others see."""
+    before = os.umask(0)
+    try:
+        folder = written(tmp_path / "run")
+    finally:
+        os.umask(before)
+
+    assert folder.stat().st_mode & 0o777 == 0o700
+
+
+@pytest.mark.parametrize("lost", ["deleted", "moved", "replaced", "one file"])
+def test_a_folder_that_vanishes_ends_the_run_and_nothing_claims_to_be_kept(tmp_path: Path, lost: str) -> None:
+    """The system goes on taking what is written to a deleted file; the next line of either kind finds out."""
+    for kind in ("request", "block", "finish"):
+        folder = tmp_path / kind
+        writer = RunWriter(folder, manifest())
+        writer.request(RECORD)
+        if lost == "one file":
+            (folder / "requests.jsonl").unlink()
+        elif lost == "moved":
+            folder.rename(tmp_path / f"{kind}-elsewhere")
+        else:
+            shutil.rmtree(folder)
+        if lost == "replaced":
+            RunWriter(folder, manifest()).close()
+        if kind == "request" or lost != "one file":
+            with pytest.raises(DataError, match="is gone, deleted or moved") as error:
+                writer.request(RECORD) if kind == "request" else (
+                    writer.block(BLOCK) if kind == "block" or lost == "replaced" else writer.finish(Ending("now", ()))
+                )
+            assert "is kept" not in str(error.value)
+        writer.close()
+
+
+COPIES: dict[str, dict[str, Any]] = {
+    "the same line": {},
+    "under another number": {"index": 77},
+    "in another block": {"block": "c1/p01/baseline", "index": 77},
+}
+
+
+@pytest.mark.parametrize("copy", COPIES)
+def test_a_request_counts_once_and_its_copies_are_named(tmp_path: Path, copy: str) -> None:
+    """By its name, or by its moments under another one."""
+    folder = written(tmp_path / "run")
+    with (folder / "requests.jsonl").open("ab") as file:
+        file.write(msgspec.json.encode(dataclasses.replace(RECORD, **COPIES[copy])) + b"\n")
+    said: list[str] = []
+
+    evidence = read_run(folder)
+    listed = list(stream_run(folder, said.append)[1])
+
+    assert len(evidence.records) == len(listed) == 2
+    named = f"requests.jsonl: 1 line is a copy and counted once (request {COPIES[copy].get('index', 0)} of"
+    assert evidence.problems[0].startswith(named)
+    assert said == list(evidence.problems)
+
+
+def test_a_block_counts_once(tmp_path: Path) -> None:
+    """A file that was put together from two copies of a run."""
+    folder = written(tmp_path / "run")
+    (folder / "blocks.jsonl").write_bytes((folder / "blocks.jsonl").read_bytes() * 5)
+
+    evidence = read_run(folder)
+
+    assert evidence.blocks == (BLOCK,)
+    name = "block c1/p00/baseline"
+    assert evidence.problems == (f"blocks.jsonl: 4 lines are copies and counted once ({name}, {name}, {name} and 1 more)",)
+
+
+@pytest.mark.parametrize(
+    ("changed", "said"),
+    [
+        ({"end_ns": -1}, "a time below zero (end_ns is -1)"),
+        ({"sent_ns": -1}, "a time below zero (sent_ns is -1)"),
+        ({"event_ns": (-5, 1, 2)}, "a time below zero (event_ns is -5)"),
+        ({"output_tokens": -3}, "a count below zero (output_tokens is -3)"),
+        ({"output_tokens": 10**18}, "a count beyond reason"),
+        ({"event_tokens": (1, 10**15, 1)}, "a count beyond reason"),
+        ({"event_tokens": (1, 1)}, "3 times of events and 2 counts"),
+        ({"step_events": (1, 1)}, "steps of 2 events where there are 3"),
+        ({"step_events": (4, -1)}, "steps of 3 events where there are 3"),
+        ({"censored": (3,)}, "a censored event that is not there"),
+        ({"acceptance": SpeculationCounts(rounds=-1, drafted=4, accepted=3, per_position=None)}, "acceptance.rounds is -1"),
+    ],
+)
+def test_what_no_run_writes_is_refused_with_its_line(tmp_path: Path, changed: dict[str, Any], said: str) -> None:
+    """Times and counts below zero or beyond reason, and lists that do not belong together."""
+    folder = written(tmp_path / "run")
+    with (folder / "requests.jsonl").open("ab") as file:
+        file.write(msgspec.json.encode(dataclasses.replace(RECORD, index=9, **changed)) + b"\n")
+
+    for read in (read_run, lambda folder: list(stream_run(folder, lambda line: None)[1])):
+        with pytest.raises(DataError) as error:
+            read(folder)
+        assert str(error.value).startswith(f"{folder}/requests.jsonl:3: ")
+        assert said in str(error.value)
+        assert "\n" not in str(error.value)
+
+
+@pytest.mark.parametrize("name", ["manifest.json", "requests.jsonl", "blocks.jsonl", "finished.json"])
+def test_a_pipe_or_a_device_is_no_fact(tmp_path: Path, name: str) -> None:
+    """It would be waited for, or never end."""
+    folder = written(tmp_path / "run")
+    for special in ("pipe", "device"):
+        (folder / name).unlink()
+        os.mkfifo(folder / name) if special == "pipe" else (folder / name).symlink_to("/dev/zero")
+
+        with pytest.raises(DataError, match=f"{name}: is a pipe or a device, no file"):
+            read_run(folder)
+
+
+def test_nothing_beside_a_run_folder_is_written(tmp_path: Path) -> None:
+    """A link or a pipe of the result's name is replaced itself, and so is one that lies where its beginning would."""
+    victim = tmp_path / "victim"
+    victim.write_bytes(b"mine")
+    folder = tmp_path / "run"
+    folder.mkdir()
+    (folder / "result.json").symlink_to(victim)
+    (folder / "result.json.new").symlink_to(victim)
+    os.mkfifo(folder / "report.html")
+
+    write_in_run(folder / "result.json", b"one")
+    write_in_run(folder / "report.html", b"two")
+
+    assert victim.read_bytes() == b"mine"
+    assert (folder / "result.json").read_bytes() == b"one"
+    assert not (folder / "result.json").is_symlink()
+    assert (folder / "report.html").read_bytes() == b"two"
+
+
+def test_facts_have_one_sum_that_every_file_is_in(tmp_path: Path) -> None:
+    """One byte more in any of them, or one of them gone, is another sum."""
+    folder = written(tmp_path / "run")
+    sums = {facts_sha256(folder)}
+    for name in ("manifest.json", "requests.jsonl", "blocks.jsonl", "finished.json"):
+        with (folder / name).open("ab") as file:
+            file.write(b" ")
+        sums.add(facts_sha256(folder))
+    (folder / "finished.json").unlink()
+    sums.add(facts_sha256(folder))
+
+    assert len(sums) == 6

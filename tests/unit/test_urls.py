@@ -2,10 +2,12 @@
 
 import pytest
 
+from specbench.analysis.hosts.equivalence import place_by_address
 from specbench.doctor import doctor
 from specbench.errors import ScenarioError
 from specbench.probe.probe import ProbeRequest, probe
-from specbench.urls import address_fault, check_address, without_secrets
+from specbench.urls import address_fault, check_address, is_loopback, proxy_of, without_secrets
+from tests.support.evidence import a_manifest, a_scenario, an_arm
 
 
 @pytest.mark.parametrize(
@@ -81,3 +83,33 @@ def test_probe_and_doctor_refuse_a_login_or_a_query_without_repeating_it(address
         with pytest.raises(ScenarioError, match="give an endpoint's address, such as") as refused:
             ask()
         assert "secret" not in str(refused.value)
+
+
+@pytest.mark.parametrize(
+    "host",
+    [
+        *("127.0.0.1", "127.0.0.2", "localhost", "LOCALHOST", "localhost.", "spec.localhost", "::1", "[::1]"),
+        *("0.0.0.0", "::", "[::]", "::ffff:127.0.0.1", "[::ffff:127.0.0.1]", "::ffff:0.0.0.0", "0:0:0:0:0:0:0:1"),
+        *("127.1", "0", "0x7f.0.0.1", "ip6-localhost", "localhost.localdomain"),
+    ],
+)
+def test_this_machine_by_any_spelling_is_one_answer(host: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """N-34: no proxy on the way, and two arms at such addresses are in one place."""
+    monkeypatch.setenv("HTTP_PROXY", "http://proxy.example.com:3128")
+    spelled = f"[{host}]" if ":" in host and not host.startswith("[") else host
+    arms = [an_arm(f"http://{spelled}:{port}") for port in (8001, 8002)]
+
+    assert is_loopback(host)
+    assert proxy_of(f"http://{spelled}:8000") is None
+    assert place_by_address(a_manifest(a_scenario([1], baseline=arms[0], speculative=arms[1])))
+
+
+@pytest.mark.parametrize("host", ["10.0.0.1", "gpu", "localhost.example", "::ffff:10.0.0.1", "128.1", "1.0.0.127", "fe80::1", ""])
+def test_another_machine_is_none_of_ours(host: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Also where its name begins like ours."""
+    monkeypatch.setenv("HTTP_PROXY", "http://proxy.example.com:3128")
+
+    assert not is_loopback(host)
+    if host:
+        spelled = f"[{host}]" if ":" in host else host
+        assert proxy_of(f"http://{spelled}:8000") is not None

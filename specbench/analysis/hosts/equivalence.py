@@ -15,6 +15,7 @@ from specbench.model.previous_runs import PreviousRun
 from specbench.model.records import Block, Cell, Manifest
 from specbench.model.result import Finding
 from specbench.model.scenario import ARMS
+from specbench.urls import is_loopback
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +37,7 @@ def place_by_address(manifest: Manifest) -> bool:
     urls = [manifest.scenario.arm(arm).url for arm in ARMS]
     if urls[0] == urls[1]:
         return True
-    return all(url is None or _loopback(urlsplit(url).hostname or "") for url in urls)
+    return all(url is None or is_loopback(urlsplit(url).hostname or "") for url in urls)
 
 
 def place_of_run(manifest: Manifest, findings: Sequence[Finding]) -> HostEquivalence:
@@ -84,7 +85,3 @@ def enough_launches(manifest: Manifest, blocks: Sequence[Block]) -> bool:
     if manifest.scenario.matrix.schedule != "restart":
         return True
     return all(len({block.launch for block in blocks if block.arm == arm}) >= MIN_LAUNCHES for arm in ARMS)
-
-
-def _loopback(host: str) -> bool:
-    return host in ("localhost", "::1") or host.startswith("127.")

@@ -49,7 +49,7 @@ def cell_checks(evidence: RunData, cell: CellEvidence) -> tuple[IntegrityCheck, 
             for check in (events_apart, reads_in_time, sends_in_time, cpu_free, concurrency_held, machine_free, clock_steady)
         ),
         *(check(cell) for check in (counters_whole, no_foreign_traffic, prefix_cache_alike)),
-        *speculation_on(cell, PerArm(scenario.baseline.speculative is not None, scenario.speculative.speculative is not None)),
+        *speculation_on(cell, PerArm(scenario.baseline.speculative, scenario.speculative.speculative)),
         *same_prompts(cell),
         *excess_checks(cell),
         pairs,

@@ -3,9 +3,13 @@
 What an engine does not tell is no fault of the run: such a check answers None, which is shown and never refused.
 """
 
+from collections.abc import Mapping
+from typing import Any
+
 from specbench.analysis.cells import CellEvidence
 from specbench.explain import integrity
 from specbench.model.facts import compare
+from specbench.model.off_schedule import is_off
 from specbench.model.records import Block, Manifest, RequestRecord, Telemetry
 from specbench.model.result import IntegrityCheck, PerArm
 from specbench.model.scenario import ARMS, ArmName
@@ -65,28 +69,51 @@ def prefix_cache_alike(cell: CellEvidence) -> IntegrityCheck:
     return cell.check("cache_imbalance", ok, difference, HIT_RATE_DIFFERENCE, message)
 
 
-def speculation_on(cell: CellEvidence, declared: PerArm[bool]) -> tuple[IntegrityCheck, ...]:
+def speculation_on(cell: CellEvidence, declared: PerArm[Mapping[str, Any] | None]) -> tuple[IntegrityCheck, ...]:
     """Each arm drafts throughout if the scenario declares a method for it, and not at all if it declares none.
 
-    Only where some arm declares one: a scenario of two plain URLs says nothing about who drafts.
+    Only where some arm declares one: a scenario of two plain URLs says nothing about who drafts. Where the declared schedule
+    switches speculation off at this load, it need not draft.
     """
-    if not (declared.baseline or declared.speculative):
+    if declared.baseline is None and declared.speculative is None:
         return ()
     checks = []
     for arm in ARMS:
         if not cell.blocks.of(arm):
             continue
         name = f"speculation_{arm}"
-        known = [drafts for block in cell.blocks.of(arm) if (drafts := _drafting(cell, block)) is not None]
-        wanted = declared.of(arm)
-        message = integrity.speculation(cell.cell, arm, known, wanted)
+        known = drafting_of(cell, arm)
+        wanted = declared.of(arm) is not None
+        off = off_by_schedule(cell, arm, declared.of(arm))
+        message = integrity.speculation(cell.cell, arm, known, wanted, off)
         if not known:
             checks.append(cell.check(name, None, None, None, message))
             continue
         share = sum(known) / len(known)
+        if off:
+            checks.append(cell.check(name, True, share, None, message))
+            continue
         ok = all(known) if wanted else not any(known)
         checks.append(cell.check(name, ok, share, 1.0 if wanted else 0.0, message))
     return tuple(checks)
+
+
+def drafting_of(cell: CellEvidence, arm: ArmName) -> list[bool]:
+    """Whether the arm drafted, for each of its blocks here that tells."""
+    return [drafts for block in cell.blocks.of(arm) if (drafts := _drafting(cell, block)) is not None]
+
+
+def off_by_schedule(cell: CellEvidence, arm: ArmName, speculative: Mapping[str, Any] | None) -> bool:
+    """Whether the declared schedule switches the arm's speculation off at this load.
+
+    That load is the cell's streams; where requests arrive at a rate, the mean that the engine told to be running, if it did.
+    """
+    if cell.cell.concurrency is not None:
+        return is_off(speculative, cell.cell.concurrency)
+    told = [
+        b.telemetry.running_mean for b in cell.blocks.of(arm) if b.telemetry is not None and b.telemetry.running_mean is not None
+    ]
+    return bool(told) and is_off(speculative, sum(told) / len(told))
 
 
 def _drafting(cell: CellEvidence, block: Block) -> bool | None:

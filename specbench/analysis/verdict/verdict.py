@@ -63,6 +63,18 @@ def verdict_of(
     return _combined(parts)
 
 
+def held_for_kills(rest: Verdict, killed: Sequence[str]) -> Verdict:
+    """HOLD where an engine was killed from outside, unless what is left of the run proves harm or cannot be trusted.
+
+    Args:
+        rest: The verdict of the run without the pairs of blocks that the kills hit.
+        killed: A sentence about each kill.
+    """
+    if rest.word in ("ROLLBACK", "INVALID"):
+        return rest
+    return Verdict(word="HOLD", reasons=verdict.killed_from_outside(killed, rest.word, rest.reasons))
+
+
 def _combined(parts: Sequence[SliceVerdict]) -> Verdict:
     """All PROMOTE: PROMOTE. Some PROMOTE or CAPPED: CAPPED, with the eligible slices. Else the worst."""
     words = {part.word for part in parts}

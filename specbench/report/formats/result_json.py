@@ -1,7 +1,14 @@
-"""`result.json`: a Result to bytes, back again, and its JSON Schema. No other format and no judgement lives here."""
+"""`result.json`: a Result to bytes, back again, and its JSON Schema. No other format and no judgement lives here.
+
+The file holds a digest of itself. It finds mistakes: a hand edit, a bad merge, a copy of half a file. It finds no forger, who can
+compute it anew.
+"""
 
 import os
 import re
+from collections.abc import Mapping, Sequence
+from dataclasses import fields, replace
+from hashlib import sha256
 from math import isfinite
 from pathlib import Path
 from shlex import quote
@@ -9,13 +16,19 @@ from typing import Any
 
 import msgspec
 
-from specbench.errors import DataError, InternalError
+from specbench.credentials import escaped
+from specbench.errors import DataError, ExitCode, InternalError
+from specbench.files import regular_bytes
 from specbench.model.result import Result
 from specbench.store import MANIFEST, RESULT
 
 SCHEMA_VERSION = 1
 # An indented array of numbers alone. Strings hold no raw line break in JSON, so this never matches inside one.
 _NUMBERS = re.compile(rb"\[\n\s+([-+0-9.eE,\s]+?)\n\s*\]")
+
+
+_DIGEST = frozenset({"digest", "digest_of"})
+FIELDS = tuple(field.name for field in fields(Result) if field.name not in _DIGEST)
 
 
 class _Version(msgspec.Struct):
@@ -33,8 +46,15 @@ def result_json(result: Result) -> bytes:
     found = _not_finite(msgspec.to_builtins(result), "$")
     if found:
         raise InternalError(f"result: {found} is not a finite number; please report it with the run folder")
-    text = msgspec.json.format(msgspec.json.encode(result, order="deterministic"), indent=1)
-    return _NUMBERS.sub(lambda match: b"[" + b" ".join(match[1].split()) + b"]", text) + b"\n"
+    whole = msgspec.to_builtins(replace(result, digest=None, digest_of=()), order="deterministic")
+    signed = whole | {"digest": _digest(whole, FIELDS), "digest_of": FIELDS}
+    text = msgspec.json.format(msgspec.json.encode(signed), indent=1)
+    return escaped(_NUMBERS.sub(lambda match: b"[" + b" ".join(match[1].split()) + b"]", text)) + b"\n"
+
+
+def _digest(document: Mapping[str, Any], names: Sequence[str]) -> str:
+    """The sha256 of these fields, whatever the order of their keys and the white space between them."""
+    return sha256(msgspec.json.encode({name: document.get(name) for name in names}, order="sorted")).hexdigest()
 
 
 def _not_finite(value: Any, path: str) -> str | None:
@@ -55,7 +75,7 @@ def read_result(path: Path) -> Result:
     # os.path answers no where Path would raise: at a name that is too long, in a folder that is closed to us.
     file = path / RESULT if os.path.isdir(path) else path
     try:
-        data = file.read_bytes()
+        data = regular_bytes(file)
     except FileNotFoundError:
         folder = file.parent if file.name == RESULT else file
         if not os.path.exists(folder / MANIFEST):
@@ -84,9 +104,30 @@ def result_of(data: bytes, where: str) -> Result:
     if version < SCHEMA_VERSION:
         raise DataError(f"{where}: format version {version} is older than {SCHEMA_VERSION}; {again}")
     try:
-        return msgspec.json.decode(data, type=Result)
+        result = msgspec.json.decode(data, type=Result)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
         raise DataError(f"{where}: damaged ({error}); {again}") from None
+    if (fault := _fault(result, msgspec.json.decode(data))) is not None:
+        raise DataError(f"{where}: {fault}; {again}")
+    return replace(result, digest=None, digest_of=())
+
+
+def _fault(result: Result, document: Mapping[str, Any]) -> str | None:
+    """In what the file contradicts itself; None where it does not.
+
+    A field that a later specbench added is passed over, so one that this specbench knows must be among those of the digest.
+    """
+    word = result.verdict
+    said = (result.exit_code, result.promote, result.rollback)
+    if said != (int(ExitCode[word]), word == "PROMOTE", word == "ROLLBACK"):
+        flags = ", ".join(f"{name} is {str(value).lower()}" for name, value in (("promote", said[1]), ("rollback", said[2])))
+        return f"contradicts itself: the verdict is {word}, the exit code {said[0]}, {flags}"
+    if result.digest is None:
+        return "holds no digest of itself, as an earlier specbench wrote none"
+    missing = [name for name in FIELDS if name in document and name not in result.digest_of]
+    if missing or _digest(document, result.digest_of) != result.digest:
+        return "is not as it was written: its fields and its digest disagree"
+    return None
 
 
 def schema() -> dict[str, Any]:

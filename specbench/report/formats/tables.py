@@ -5,6 +5,7 @@ together name a request in both. Rows are written in batches, so that memory doe
 """
 
 import csv
+import os
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import ExitStack
 from itertools import islice
@@ -61,6 +62,9 @@ REQUESTS = {
     "looping": "boolean",
     "flags": "string",
 }
+FORMULA = tuple("=+-@\t\r\n＝＋－＠")
+"""What a cell begins with that a spreadsheet takes for a formula, or for the end of the cell before it."""
+
 EVENTS = {
     "block": "string",
     "index": "Int64",
@@ -147,6 +151,12 @@ def write_tables(folder: Path, kind: Kind, blocks: Iterable[Block], records: Ite
     return files
 
 
+def as_cell(text: str) -> str:
+    """The text as a cell of CSV may hold it: without control characters, and quoted where a spreadsheet would compute it."""
+    shown = "".join(one if one.isprintable() or one in "\t\r\n" else " " for one in text)
+    return f"'{shown}" if shown.startswith(FORMULA) else shown
+
+
 def _batches(records: Iterable[RequestRecord]) -> Iterator[list[RequestRecord]]:
     source = iter(records)
     batch = list(islice(source, BATCH))
@@ -155,11 +165,18 @@ def _batches(records: Iterable[RequestRecord]) -> Iterator[list[RequestRecord]]:
         yield batch
 
 
+def _no_link(path: str, flags: int) -> int:
+    """Opens the file, unless it is a link: a run folder may come from others, and nothing outside is written."""
+    return os.open(path, flags | os.O_NOFOLLOW, 0o666)
+
+
 def _csv(file: Path, stack: ExitStack) -> Write:
-    out = stack.enter_context(file.open("w", encoding="utf-8", newline=""))
+    out = stack.enter_context(open(file, "w", encoding="utf-8", newline="", opener=_no_link))  # noqa: SIM115 - so it is
 
     def write(table: pd.DataFrame) -> None:
         head = out.tell() == 0
+        texts = [name for name in table.columns if table[name].dtype == "string"]
+        table = table.assign(**{name: table[name].map(as_cell, na_action="ignore") for name in texts})
         text = table.to_csv(index=False, header=head, lineterminator="\n")
         if "\r" in text:  # the csv module leaves a bare one unquoted, and readers take it for the end of a row
             text = table.to_csv(index=False, header=head, lineterminator="\n", quoting=csv.QUOTE_NONNUMERIC)
@@ -179,7 +196,8 @@ def _parquet(file: Path, stack: ExitStack) -> Write:
     def write(table: pd.DataFrame) -> None:
         rows = pyarrow.Table.from_pandas(table, preserve_index=False)
         if not writers:
-            writers.append(stack.enter_context(parquet.ParquetWriter(file, rows.schema, compression="zstd")))
+            taking = stack.enter_context(open(file, "wb", opener=_no_link))  # noqa: SIM115 - so it is
+            writers.append(stack.enter_context(parquet.ParquetWriter(taking, rows.schema, compression="zstd")))
         writers[0].write_table(rows)
 
     return write

@@ -6,6 +6,7 @@ from textwrap import wrap
 
 from rich.cells import cell_len
 
+from specbench.credentials import printable
 from specbench.explain import labels, notes, numbers, verdict
 from specbench.explain.absences import NO_REASON
 from specbench.explain.check_counts import cap_checks
@@ -21,6 +22,7 @@ WIDTH = 80
 COMMAND_WIDTH = 68
 COLUMNS = {"Acceptance length": "accept"}  # what a word is called at the head of a column
 SHORT = {"output_tps": "TPS"}
+COMMAND_HEAD = re.compile(r"(?<!\S)::")  # at the head of a line GitHub would take it for a command
 
 
 def text(result: Result) -> str:
@@ -39,11 +41,12 @@ def text(result: Result) -> str:
         _listed("Notes", notes.notices(result)),
     ]
     blocks.append(_words([line for block in blocks for line in block]))
-    return "\n\n".join("\n".join(block) for block in blocks if block) + "\n"
+    return printable("\n\n".join("\n".join(block) for block in blocks if block) + "\n")
 
 
 def _paragraph(content: str, indent: str = "", first: str | None = None) -> list[str]:
-    whole = numbers.plain(content).replace(" %", "\u00a0%")  # no percent sign alone at the head of a line
+    whole = COMMAND_HEAD.sub(": :", numbers.plain(content))  # before the line is broken, as it is then a little longer
+    whole = whole.replace(" %", "\u00a0%")  # no percent sign alone at the head of a line
     lines = wrap(whole, WIDTH, initial_indent=indent if first is None else first, subsequent_indent=indent)
     return [line.replace("\u00a0", " ") for line in lines]
 

@@ -5,6 +5,7 @@ iterations, go stale when load stops, and their formula changed twice. Its answe
 """
 
 from collections.abc import Collection, Mapping
+from dataclasses import replace
 from typing import Any
 
 from specbench.model.records import SpeculationCounts, StreamFormat
@@ -13,17 +14,25 @@ from specbench.telemetry.counters import Reported, ScrapeWindow, gauge_mean, gau
 from specbench.telemetry.endpoint_facts import as_facts, first_model, json_at, metrics_at, source_name
 from specbench.telemetry.engine import EngineSupport, Quantities
 from specbench.telemetry.json_fields import count_in, counts_in, flag_in, object_in, word_in
-from specbench.telemetry.metrics_pages import HttpAnswers
-from specbench.telemetry.prometheus_text import Labels
+from specbench.telemetry.metrics_pages import HttpAnswers, Scrape
+from specbench.telemetry.prometheus_text import Exposition, Key, Labels
 from specbench.telemetry.speculation import of_histogram
 
+PAGE, ROUTER_PAGE = "/metrics", "/engine_metrics"
+_CAPACITY = ("sglang:max_total_num_tokens", "sglang_max_total_num_tokens")
 _RANKS = ("pp_rank", "tp_rank", "moe_ep_rank")
 _DRAFTING = frozenset({"eagle_draft", "eagle_draft_extend", "frozen_kv_draft"})
 _ALGORITHM = ("speculative_algorithm", "speculative_num_steps", "speculative_eagle_topk", "speculative_num_draft_tokens")
 
 
 def read(span: ScrapeWindow) -> Quantities:
-    """Quantities of one block; token counters move when a request ends, so the block must be drained."""
+    """Quantities of one block; token counters move when a request ends, so the block must be drained.
+
+    A router shows its engines' series on a page of its own, and like some exporters writes `sglang_` for `sglang:`.
+    """
+    span = replace(
+        span, before=_with_colons(span.before), during=tuple(map(_with_colons, span.during)), after=_with_colons(span.after)
+    )
     return {
         **_rounds(span),
         "generated_tokens": whole(increase(span, "sglang:generation_tokens")),
@@ -40,6 +49,39 @@ def read(span: ScrapeWindow) -> Quantities:
         "draft_s": _gpu_seconds(span, _DRAFTING),
         "verify_s": _gpu_seconds(span, frozenset({"target_verify"})),
     }
+
+
+def _with_colons(scrape: Scrape) -> Scrape:
+    """The scrape with the engine's series under its own names, and no page that repeats another one."""
+    pages = [page if page.samples is None else replace(page, samples=_own_names(page.samples)) for page in scrape.pages]
+    telling = {page.url for page in pages if page.samples is not None and any(_is_own(name) for name, _ in page.samples.values)}
+    repeated = {url.removesuffix(PAGE) + ROUTER_PAGE for url in telling if url.endswith(PAGE)}
+    return replace(scrape, pages=tuple(page for page in pages if page.url not in repeated))
+
+
+def _own_names(samples: Exposition) -> Exposition:
+    if not any(_is_foreign(name) for name, _ in samples.values) or any(_is_own(name) for name, _ in samples.values):
+        return samples
+
+    def own(key: Key) -> Key:
+        return (f"sglang:{key[0].removeprefix('sglang_')}", key[1]) if _is_foreign(key[0]) else key
+
+    return Exposition(
+        values={own(key): value for key, value in samples.values.items()},
+        monotone=frozenset(map(own, samples.monotone)),
+        not_finite=frozenset(map(own, samples.not_finite)),
+        created={own(key): value for key, value in samples.created.items()},
+        unreadable=samples.unreadable,
+    )
+
+
+def _is_own(name: str) -> bool:
+    return name.startswith("sglang:")
+
+
+def _is_foreign(name: str) -> bool:
+    """Whether it is an engine's series as others write it; a router's own are none."""
+    return name.startswith("sglang_") and not name.startswith("sglang_router")
 
 
 def _once(family: Collection[Labels]) -> Collection[Labels]:
@@ -123,7 +165,7 @@ def recognises(answers: HttpAnswers) -> bool:
     """Whether its server info has internal states, its metrics SGLang's names, or its models belong to "sglang"."""
     return (
         "internal_states" in _server_info(answers)
-        or any(name.startswith("sglang:") for name, _ in metrics_at(answers))
+        or any(_is_own(name) or _is_foreign(name) for page in (PAGE, ROUTER_PAGE) for name, _ in metrics_at(answers, page))
         or first_model(answers).get("owned_by") == "sglang"
     )
 
@@ -131,7 +173,8 @@ def recognises(answers: HttpAnswers) -> bool:
 def facts(answers: HttpAnswers) -> dict[str, str]:
     """What SGLang tells of itself: its resolved server arguments."""
     info, model = _server_info(answers), first_model(answers)
-    tokens = [value for (name, _), value in metrics_at(answers).items() if name == "sglang:max_total_num_tokens"]
+    told_by = [metrics_at(answers, page).items() for page in (PAGE, ROUTER_PAGE)]
+    tokens = [value for page in told_by for (name, _), value in page if name in _CAPACITY]
     cacheless, graphless = flag_in(info, "disable_radix_cache"), flag_in(info, "disable_cuda_graph")
     drafting = {name: word for name in _ALGORITHM if (word := word_in(info, name)) is not None}
     return as_facts(
@@ -173,9 +216,9 @@ SGLANG = EngineSupport(
         answer_counts=answer_counts,
     ),
     request_extras=request_extras,
-    metrics_paths=("/metrics",),
+    metrics_paths=(PAGE, ROUTER_PAGE),
     read=read,
-    fact_paths=("/server_info", "/get_server_info", "/v1/models", "/metrics"),
+    fact_paths=("/server_info", "/get_server_info", "/v1/models", PAGE, ROUTER_PAGE),
     recognises=recognises,
     facts=facts,
     tokenize=tokenize,

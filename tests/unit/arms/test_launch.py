@@ -13,9 +13,10 @@ import httpx
 import pytest
 
 from specbench.arms.arms import running_arm
-from specbench.arms.launch import LONGEST_READ, environment_of, launched
+from specbench.arms.launch import LONGEST_LINE, LONGEST_READ, environment_of, launched
 from specbench.errors import ScenarioError, UnreachableError
 from specbench.model.scenario import Launch
+from tests.support.echoing import cores
 from tests.support.evidence import an_arm
 from tests.support.leftovers import NAME, a_mark, left_after, marked
 
@@ -37,6 +38,7 @@ sleep = [sys.executable, "-c", "import time; time.sleep(600)"]
 subprocess.Popen(sleep)
 subprocess.Popen(sleep, start_new_session=True)
 """
+LAST_WORDS = LONGEST_LINE - 8  # so that a key behind them is cut in two
 DEAF = "signal.signal(signal.SIGTERM, signal.SIG_IGN)"
 
 
@@ -239,3 +241,51 @@ def test_readiness_is_waited_for(tmp_path: Path) -> None:
     began = time.monotonic()
     with launched(a_launch("time.sleep(1.0)"), "baseline", tmp_path / "log"):
         assert time.monotonic() - began >= 1.0
+
+
+@pytest.mark.parametrize("inner", [False, True])
+def test_no_worker_outlives_a_keeper_that_is_killed_outright(tmp_path: Path, inner: bool) -> None:
+    """Whichever of its two processes it is: the engine is gone, and workers that left its group as well."""
+    mark = a_mark()
+    with launched(a_launch(WORKERS, mark=mark), "baseline", tmp_path / "log") as engine:
+        keeper = engine.keeper.pid
+        known = list(marked(mark))
+        within = int(Path(f"/proc/{keeper}/task/{keeper}/children").read_text().split()[0])
+        os.kill(within if inner else keeper, signal.SIGKILL)
+
+        assert left_after(mark, 15, [pid for pid in (*known, within) if pid != keeper]) == {}
+
+
+def test_a_dying_engine_tells_no_key_of_the_other_arm(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It has them all in its environment, and prints them in colours, in base64 and in a line that is too long to be kept."""
+    key = "sk-other-0123456789"
+    monkeypatch.setenv("OTHER_KEY", key)
+    other = replace(an_arm("http://127.0.0.1:9"), api_key_env="OTHER_KEY")
+    printing = (
+        "import base64; k = os.environ['OTHER_KEY']; print('\\x1b[31m' + k, base64.b64encode(k.encode()).decode(), flush=True);"
+        f" print('x' * {LAST_WORDS} + k * 4, flush=True); print(k * 5000, flush=True); sys.exit(7)"
+    )
+    arm = replace(an_arm(), launch=a_launch(printing))
+    with pytest.raises(UnreachableError) as error, running_arm(arm, "baseline", tmp_path / "log", (arm, other)):
+        pass
+
+    log = (tmp_path / "log").read_text()
+    for text in (str(error.value), log):
+        assert [name for name, core in cores(key).items() if core in text] == []
+        assert "sk-other" not in text
+    assert "\x1b" not in str(error.value)
+    assert len(log) > 5000 * len(key)
+    assert (tmp_path / "log").stat().st_mode & 0o077 == 0
+
+
+def test_a_link_laid_for_the_log_is_not_written_through(tmp_path: Path) -> None:
+    """A log lies beside the run's folder at first, where others may write too; one that the user named may be a link."""
+    (tmp_path / "victim").touch()
+    (tmp_path / "log").symlink_to(tmp_path / "victim")
+    with pytest.raises(ScenarioError, match="cannot be written"), launched(a_launch(), "baseline", tmp_path / "log"):
+        pass
+
+    assert (tmp_path / "victim").read_bytes() == b""
+    with launched(replace(a_launch("print('named')"), log=str(tmp_path / "log")), "baseline", tmp_path / "other"):
+        pass
+    assert b"the key is" in (tmp_path / "victim").read_bytes()

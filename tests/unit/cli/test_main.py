@@ -1,5 +1,7 @@
 """The command line: what cannot be asked for ends in one line and its exit code."""
 
+import json
+import shutil
 import socket
 from pathlib import Path
 
@@ -8,6 +10,7 @@ from typer.testing import CliRunner
 
 from specbench.cli.main import app
 from specbench.errors import DataError, UnreachableError
+from specbench.report import read_result
 
 EXAMPLE = "reports/example"
 
@@ -49,3 +52,72 @@ def test_a_port_in_use_is_an_address_that_cannot_be_had(words: list[str]) -> Non
     assert isinstance(done.exception, UnreachableError)
     assert port in str(done.exception)
     assert "give another" in str(done.exception)
+
+
+def copied(folder: Path) -> Path:
+    """A copy of the example run."""
+    return Path(shutil.copytree(EXAMPLE, folder / "run"))
+
+
+@pytest.mark.parametrize(
+    "fields",
+    [
+        {"verdict": "ROLLBACK", "rollback": True},
+        {"verdict": "PROMOTE", "promote": True},
+        {"exit_code": 0},
+        {"verdict": "PROMOTE", "promote": True, "exit_code": 0},
+    ],
+)
+def test_an_edited_verdict_passes_no_gate(tmp_path: Path, fields: dict[str, object]) -> None:
+    """65 from `gate` and from every report, never the code that stands in the file."""
+    run = copied(tmp_path)
+    document = json.loads((run / "result.json").read_text())
+    (run / "result.json").write_text(json.dumps(document | fields))
+
+    for words in (["gate", str(run)], ["gate", str(run), "--allow-capped"], ["report", str(run)]):
+        done = CliRunner().invoke(app, words)
+        assert isinstance(done.exception, DataError), done.output
+        assert done.exception.exit_code == 65
+        assert "make it again with: specbench analyze" in str(done.exception)
+
+
+def test_analyze_says_that_facts_have_changed_and_counts_copies_once(tmp_path: Path) -> None:
+    """The lines of one arm a second time move no figure; a second analysis of the same facts says nothing more of a change."""
+    run = copied(tmp_path)
+    lines = (run / "requests.jsonl").read_bytes().splitlines(keepends=True)
+    copies = [line for line in lines if b"/speculative" in line]
+    (run / "requests.jsonl").write_bytes(b"".join(lines + copies))
+    before = read_result(Path(EXAMPLE))
+
+    first, second = (CliRunner().invoke(app, ["analyze", str(run)]) for _ in range(2))
+    after = read_result(run)
+
+    assert "a file of its facts was changed, cut or copied since its result was made" in first.stderr
+    assert "was changed" not in second.stderr
+    assert f"requests.jsonl: {len(copies)} lines are copies and counted once" in " ".join(after.notes)
+    assert after.facts_sha256 != before.facts_sha256
+    ratios = [[one.ratio for cell in found.cells for one in cell.metrics if one.ratio] for found in (before, after)]
+    assert ratios[1] == pytest.approx(ratios[0], rel=1e-9)
+
+
+def test_analyze_writes_nothing_beside_the_run(tmp_path: Path) -> None:
+    """A result or a report that is a link to elsewhere is replaced by a file."""
+    run = copied(tmp_path)
+    victim = tmp_path / "victim"
+    victim.write_text("mine")
+    (run / "result.json").unlink()
+    for name in ("result.json", "report.html"):
+        (run / name).symlink_to(victim)
+
+    assert CliRunner().invoke(app, ["analyze", str(run)]).exit_code == 0
+    assert victim.read_text() == "mine"
+    assert read_result(run).verdict == "CAPPED"
+
+
+@pytest.mark.parametrize(("encoding", "named"), [("utf-16", "UTF-16"), ("utf-16-le", "UTF-16"), ("utf-32", "UTF-32")])
+def test_a_scenario_of_another_encoding_is_named(encoding: str, named: str, tmp_path: Path) -> None:
+    """Saved by an editor on Windows."""
+    (tmp_path / "s.yaml").write_bytes("name: s\n".encode(encoding))
+    done = CliRunner().invoke(app, ["plan", str(tmp_path / "s.yaml")])
+
+    assert f"s.yaml: is {named} text" in str(done.exception)

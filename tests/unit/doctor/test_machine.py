@@ -1,5 +1,6 @@
 """What a ladder of loads says of a machine, and how it reads."""
 
+import os
 from pathlib import Path
 from typing import Any
 
@@ -7,7 +8,7 @@ import pytest
 
 from specbench.doctor.accuracy_sweep import best_of_two, load_level_of
 from specbench.doctor.diagnosis import Accuracy, Diagnosis, LoadLevel, Symptom, as_text
-from specbench.doctor.machine import machine_diagnosis
+from specbench.doctor.machine import cores_here, cpu_quota, machine_diagnosis
 from specbench.load.machine import ProcessorTime, machine_busy_s
 
 FACTS = (("cores", "8"), ("open files", "20000"))
@@ -121,6 +122,23 @@ def test_processor_time_is_everything_but_idle(tmp_path: Path) -> None:
     assert machine_busy_s(tmp_path / "none") is None
 
 
+@pytest.mark.parametrize(
+    ("line", "told"),
+    [
+        ("cpu  0 0 0 0 0 0 0 0 0 0", ProcessorTime(busy_s=0.0, total_s=0.0)),
+        ("cpu  1 2 3", None),
+        ("cpu", None),
+        ("cpu  a b c d e f g h", None),
+        ("", None),
+        ("intr 1 2 3 4 5 6 7 8 9", None),
+    ],
+)
+def test_a_sandbox_s_account_of_its_processors_is_no_division(line: str, told: ProcessorTime | None, tmp_path: Path) -> None:
+    """N-38: all zeros, short, or another line first."""
+    (tmp_path / "stat").write_text(f"{line}\n")
+    assert machine_busy_s(tmp_path / "stat") == told
+
+
 def test_the_headline_has_the_reach() -> None:
     """Up to how many chunks a second, where a rung was true."""
     good, none = machine_diagnosis((_rung(8), _rung(64)), FACTS), machine_diagnosis((_rung(8, 12.0),), FACTS)
@@ -157,3 +175,43 @@ def test_a_diagnosis_reads_at_eighty_columns() -> None:
     assert max(map(len, lines)) <= 80
     assert "http://gpu.example:8000/v1/chat/completions" in "\n".join(lines)
     assert all(line.startswith("    ") for line in lines[-2:])
+
+
+@pytest.mark.parametrize(
+    ("files", "cores"),
+    [
+        ({"cpu.max": "150000 100000\n"}, 1.5),
+        ({"cpu.max": "max 100000\n"}, None),
+        ({"cpu.cfs_quota_us": "200000\n", "cpu.cfs_period_us": "100000\n"}, 2.0),
+        ({"cpu.cfs_quota_us": "-1\n", "cpu.cfs_period_us": "100000\n"}, None),
+        ({"cpu.max": "\n"}, None),
+        ({"cpu.max": "100000 0\n"}, None),
+        ({}, None),
+    ],
+)
+def test_a_quota_of_processor_time_is_read_in_both_versions(files: dict[str, str], cores: float | None, tmp_path: Path) -> None:
+    """N-38: what is empty, or of another form, is no quota and no division."""
+    for name, content in files.items():
+        (tmp_path / name).write_text(content)
+    assert cpu_quota([tmp_path]) == cores
+
+
+def test_the_smallest_quota_of_the_groups_around_counts(tmp_path: Path) -> None:
+    """A group may give itself four cores in one that has two."""
+    inner = tmp_path / "inner"
+    inner.mkdir()
+    (inner / "cpu.max").write_text("400000 100000")
+    (tmp_path / "cpu.max").write_text("200000 100000")
+    assert cpu_quota([inner, tmp_path]) == 2.0
+
+
+def test_cores_are_those_that_this_process_may_use() -> None:
+    """Bound to one of several, it has one."""
+    allowed = os.sched_getaffinity(0)
+    if len(allowed) < 2:
+        pytest.skip("one core")
+    try:
+        os.sched_setaffinity(0, {min(allowed)})
+        assert cores_here().startswith(("1 of ", "0."))
+    finally:
+        os.sched_setaffinity(0, allowed)

@@ -13,6 +13,9 @@ import pytest
 from specbench.engine.reference_endpoint.reference_endpoint import WORDS
 from specbench.errors import ScenarioError, UnreachableError
 from specbench.probe.probe import ProbeRequest, as_text, probe
+from tests.support.answering import Table, answering
+from tests.support.endpoint import Behaviour, endpoint
+from tests.support.raw_server import TLS
 from tests.support.truthful import truth_endpoint
 
 POINTS = {"mean", "p50", "p90", "p95", "p99"}
@@ -81,6 +84,47 @@ def test_no_sign_of_speculation_is_null_with_a_reason() -> None:
     assert "no sign of speculation" in as_text(told)
 
 
+COUNTED = "vllm:generation_tokens_total %d\nvllm:spec_decode_num_drafts_total %d\n"
+
+
+@pytest.mark.parametrize(
+    ("page", "reason"),
+    [
+        ((500, "boom"), "http_500: the metrics page answers an error"),
+        ((401, ""), "http_401: the metrics page wants a key, or another one"),
+        ((404, ""), "http_404: there is no metrics page, or it is switched off"),
+        ((200, "<html>sign in</html>"), "not_metrics: the body is no Prometheus text"),
+        ((200, "vllm:generation_tokens_total 3\n"), "no counts, and every step brought one token: no sign of speculation"),
+    ],
+)
+def test_counters_that_could_not_be_read_are_the_reason(page: tuple[int, str], reason: str) -> None:
+    """N-22: "no sign" only where there was a page to look at."""
+    with endpoint(Behaviour(metrics=(page,))) as url:
+        told = probe(_order(url, model="scripted", engine="vllm", requests=2))
+
+    assert (told["acceptance"], told["acceptance_reason"]) == (None, reason)
+    assert reason in as_text(told)
+
+
+@pytest.mark.parametrize(("after", "share"), [(112, 0.0), (113, 1 / 13), (224, 112 / 124), (106, 0.0)])
+def test_what_others_asked_of_the_engine_meanwhile_is_named(after: int, share: float) -> None:
+    """Two answers of six tokens, and a counter that rose by more: what it tells is of other requests too."""
+    pages = tuple((200, COUNTED % (count, 0)) for count in (100, after))
+    with endpoint(Behaviour(metrics=pages)) as url:
+        told = probe(_order(url, model="scripted", engine="vllm", requests=2))
+
+    assert told["foreign_traffic"] == pytest.approx(share)
+    assert ("foreign_traffic: " in as_text(told)) == (share > 0.05)
+
+
+def test_a_failed_answer_may_have_kept_the_engine_busy() -> None:
+    """One of two requests failed: the 32 tokens that it was allowed are no stranger's; with no counter nothing is said."""
+    with endpoint(Behaviour(good=1, metrics=((200, COUNTED % (100, 0)), (200, COUNTED % (138, 0))))) as url:
+        assert probe(_order(url, model="scripted", engine="vllm", requests=2))["foreign_traffic"] == 0.0
+    with endpoint(Behaviour()) as url:
+        assert probe(_order(url, model="scripted", requests=2))["foreign_traffic"] is None
+
+
 def test_its_json_is_strict(url: str) -> None:
     """No NaN, no Infinity, whatever could not be measured."""
     assert json.dumps(probe(_order(url, requests=1, max_tokens=1)), allow_nan=False)
@@ -106,8 +150,28 @@ def test_orders_that_make_no_sense_are_refused(changes: dict[str, Any], what: st
 
 def test_nobody_there_is_an_error() -> None:
     """Recognised or named, an endpoint that does not answer is not reachable."""
-    with pytest.raises(UnreachableError, match=r"127\.0\.0\.1:1"):
+    with pytest.raises(
+        UnreachableError, match=r"127\.0\.0\.1:1 does not answer as an engine does \(ConnectError.*is it up, and is"
+    ):
         probe(_order("http://127.0.0.1:1"))
+
+
+@pytest.mark.parametrize(
+    ("status", "words"), [(401, r"HTTP 401 to /v1/models\); give .* key"), (200, "no list of models"), (404, "name the engine")]
+)
+def test_what_answers_and_is_no_engine_is_told_by_what_it_answered(status: int, words: str) -> None:
+    """N-35: one sentence for every failure helps with none."""
+    with answering(Table({"/v1/models": (status, "{}")})) as table, pytest.raises(UnreachableError, match=words):
+        probe(_order(table.url))
+
+
+def test_a_certificate_that_is_refused_is_the_reason(monkeypatch: pytest.MonkeyPatch) -> None:
+    """N-35: not whether the endpoint is up."""
+    monkeypatch.setenv("SSL_CERT_FILE", str(TLS / "authority.pem"))
+    refused = r"CERTIFICATE_VERIFY_FAILED.*the file of the authority that signed it"
+    table = Table({"/v1/models": (200, "{}")}, certificate=TLS / "localhost.pem")
+    with answering(table), pytest.raises(UnreachableError, match=refused):
+        probe(_order(table.url))
 
 
 def test_it_loads_no_heavy_library() -> None:

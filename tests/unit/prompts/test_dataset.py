@@ -1,5 +1,6 @@
 """Prompts from users' files, in every shape that such files have in the field."""
 
+import os
 from pathlib import Path
 
 import pytest
@@ -117,3 +118,24 @@ def test_prompts_that_repeat_themselves_are_called_unrepresentative() -> None:
 
     assert [note.split(":")[0] for note in dataset_notes(copied)] == ["unrepresentative_prompts"]
     assert dataset_notes(varied) == ("3 rows of the dataset were skipped: empty prompt",)
+
+
+def test_a_pipe_or_a_device_is_no_dataset(tmp_path: Path) -> None:
+    """A pipe would be waited for, and a device may never end."""
+    pipe = tmp_path / "pipe.jsonl"
+    os.mkfifo(pipe)
+    for path in (pipe, Path("/dev/zero"), Path("/dev/urandom")):
+        with pytest.raises(DataError, match="is a pipe or a device, no file; copy what it holds into one"):
+            read_dataset(path)
+
+
+@pytest.mark.parametrize(
+    ("encoding", "named"),
+    [("utf-16", "UTF-16"), ("utf-16-le", "UTF-16"), ("utf-16-be", "UTF-16"), ("utf-32", "UTF-32"), ("utf-32-be", "UTF-32")],
+)
+def test_a_file_of_another_encoding_is_named(encoding: str, named: str, tmp_path: Path) -> None:
+    """With its mark or without: a table program's export, or a shell's redirection."""
+    (tmp_path / "prompts.jsonl").write_bytes('{"prompt": "Explain TCP"}\n'.encode(encoding))
+
+    with pytest.raises(DataError, match=f"is {named} text, as Windows programs save it; save it as UTF-8"):
+        read_dataset(tmp_path / "prompts.jsonl")

@@ -2,12 +2,13 @@
 
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from specbench.errors import DataError
-from specbench.model.result import Result
+from specbench.model.result import PerArm, Result
 from specbench.report import FORMATS, render, result_json, write_report
 from tests.support.results import capped, every_verdict, hostile, sliced
 
@@ -58,3 +59,18 @@ def test_a_folder_without_a_result_says_what_to_do(tmp_path: Path) -> None:
     (tmp_path / "manifest.json").touch()
     with pytest.raises(DataError, match=r"make one with: specbench analyze"):
         write_report(tmp_path, "html", None)
+
+
+@pytest.mark.parametrize("format", sorted(set(FORMATS) - {"html"}))
+def test_no_format_brings_a_control_character_to_a_terminal(tmp_path: Path, format: str) -> None:
+    """Whatever a run folder of others holds; what is left in Markdown keeps `@` from being a mention."""
+    told = "a\x1b[31m\x9b2J\u202eb\x7f"
+    base = capped()
+    spec = replace(base.endpoints.speculative, model=told, engine_version=told, facts={"note": told})
+    odd = replace(base, run=replace(base.run, name=told, id=told), endpoints=PerArm(base.endpoints.baseline, spec), notes=(told,))
+    (tmp_path / "result.json").write_bytes(result_json(odd))
+
+    made = write_report(tmp_path, format, Path("-"))
+
+    assert isinstance(made, bytes)
+    assert {one for one in made.decode() if not one.isprintable()} <= {"\n", "\u200b"}

@@ -210,3 +210,74 @@ def test_gitlabs_script_reports_and_ends_as_the_verdict_asks(tmp_path: Path, wor
     assert ElementTree.parse(run / "junit.xml").getroot().tag == "testsuites"
     assert (run / "metrics.txt").read_text().endswith("# EOF\n")
     assert (done.returncode in job["allow_failure"]["exit_codes"]) == (word in ("HOLD", "CAPPED"))
+
+
+LINE_BREAK = "chat\nverdict=PROMOTE"
+
+
+@pytest.mark.parametrize(
+    "inputs",
+    [
+        {"SPECBENCH_RUN": LINE_BREAK},
+        {"SPECBENCH_RUN": "chat\rverdict=PROMOTE"},
+        {"SPECBENCH_RUN": "", "SPECBENCH_SCENARIO": LINE_BREAK},
+        {"SPECBENCH_RUN": "", "SPECBENCH_SCENARIO": "a.yaml", "SPECBENCH_MODEL": LINE_BREAK},
+        {"SPECBENCH_RUN": "", "SPECBENCH_SCENARIO": "a.yaml", "RUNNER_TEMP": LINE_BREAK},
+        {"SPECBENCH_FAIL_ON": "Harm"},
+        {"SPECBENCH_FAIL_ON": "never"},
+        {"SPECBENCH_ALLOW_CAPPED": "True "},
+    ],
+)
+def test_the_actions_script_fails_closed(tmp_path: Path, inputs: dict[str, str]) -> None:
+    """A value that makes a line of its own, or a word that means nothing, ends it before anything is asked or written."""
+    ended, log, _ = _gate(tmp_path, "PROMOTE", **inputs)
+
+    assert (ended, len(log.splitlines())) == (2, 1)
+    assert log.startswith("::error title=specbench::")
+    assert not (tmp_path / "output").exists()
+
+
+def _recording(folder: Path, code: int = 0) -> tuple[str, Path]:
+    """A PATH on which `specbench` writes down what it is asked, makes the folder, and ends so; and where it writes it."""
+    tool, calls = folder / "bin" / "specbench", folder / "calls"
+    tool.parent.mkdir()
+    tool.write_text(
+        f'#!/bin/sh\nprintf "%s\\n" "$*" >>{calls}\n'
+        'for word; do case "$word" in --out=*) mkdir "${word#--out=}" || exit 65 ;; esac; done\n'
+        f'case "$*" in *" --help"|"--help"*) [ "$2" = --help ] && exit 0 ;; esac\nexit {code}\n'
+    )
+    tool.chmod(0o755)
+    return f"{tool.parent}{os.pathsep}{os.environ['PATH']}", calls
+
+
+def test_no_input_of_the_action_is_an_option(tmp_path: Path) -> None:
+    """A run or a scenario that is called as an option is a path, and an option's value stays one: its help is no verdict."""
+    path, calls = _recording(tmp_path, code=65)
+    hostile = dict.fromkeys(("SPECBENCH_BASELINE", "SPECBENCH_SPECULATIVE", "SPECBENCH_MODEL", "SPECBENCH_PROFILE"), "--help")
+    for number, inputs in enumerate(({"SPECBENCH_RUN": "--help"}, {"SPECBENCH_RUN": "", "SPECBENCH_SCENARIO": "--help"})):
+        folder = tmp_path / str(number)
+        folder.mkdir()
+        assert _gate(folder, "PROMOTE", PATH=path, RUNNER_TEMP=str(folder), **hostile, **inputs)[0] == 65
+    first, second = calls.read_text().splitlines()
+    assert first == "report --format annotations -- ./--help"
+    assert second.endswith("/run --baseline=--help --speculative=--help --model=--help --profile=--help -- ./--help")
+
+
+def test_one_job_may_use_the_action_twice(tmp_path: Path) -> None:
+    """Each measures into a folder of its own."""
+    path, calls = _recording(tmp_path)
+    for number in range(2):
+        (tmp_path / str(number)).mkdir()
+        asked = {"SPECBENCH_RUN": "", "SPECBENCH_SCENARIO": "a.yaml", "RUNNER_TEMP": str(tmp_path), "PATH": path}
+        assert _gate(tmp_path / str(number), "PROMOTE", **asked)[0] == 0
+    folders = [line for line in calls.read_text().splitlines() if line.startswith("run ")]
+    assert len(set(folders)) == len(folders) == 2
+
+
+def test_what_ci_installs_is_what_the_tests_ran_with() -> None:
+    """The action and the GitLab job install with the constraints, and what they install is no option."""
+    action = next(step["run"] for step in _documents("action.yml")[0]["runs"]["steps"] if "pip" in step["run"])
+    assert '--constraint "$GITHUB_ACTION_PATH/constraints.txt" -- "$' in action
+    job = _documents("integrations/gitlab/specbench.gitlab-ci.yml")[0][".specbench"]
+    assert job["before_script"] == ['pip install --quiet --constraint "$SPECBENCH_CONSTRAINTS" -- "$SPECBENCH_PACKAGE"']
+    assert "--constraint /src/constraints.txt" in (SHIPPED / "Containerfile").read_text(encoding="utf-8")

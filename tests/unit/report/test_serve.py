@@ -1,7 +1,12 @@
 """The endpoint for roll-out controllers: the right answer for each verdict, from the file as it stands, and nothing to change."""
 
 import asyncio
-from dataclasses import dataclass
+import json
+import logging
+import socket
+import threading
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -11,9 +16,10 @@ from prometheus_client.parser import text_string_to_metric_families
 from starlette.applications import Starlette
 
 from specbench.errors import DataError, UnreachableError
-from specbench.model.result import VerdictWord
+from specbench.model.result import Result, VerdictWord
 from specbench.report import result_json
-from specbench.report.serve import app, serve
+from specbench.report.serve import Few, app, impatient, listening_at, serve
+from specbench.units import s_of_span
 from tests.support.results import capped, every_verdict, promote, rollback
 
 VERDICTS: tuple[VerdictWord, ...] = ("PROMOTE", "CAPPED", "HOLD", "ROLLBACK", "INVALID")
@@ -145,5 +151,144 @@ def test_serving_needs_a_result_and_a_free_address(tmp_path: Path) -> None:
     with pytest.raises(DataError, match="no run is here"):
         serve(tmp_path, "127.0.0.1", 0, False)
     (tmp_path / "result.json").write_bytes(result_json(capped()))
-    with pytest.raises(UnreachableError, match="cannot be listened on"):
-        serve(tmp_path, "203.0.113.1", 9, False)
+    for host, port, remedy in (
+        ("203.0.113.1", 9, "no such address; give another --host"),
+        ("no.such.host.invalid", 9, "no address is known for it"),
+        ("2001:db8::1", 9, r"\[2001:db8::1\]:9 cannot be listened on"),
+    ):
+        with pytest.raises(UnreachableError, match=remedy):
+            serve(tmp_path, host, port, False)
+    with listening_at("127.0.0.1", 0) as taken, pytest.raises(UnreachableError, match="give another --port"):
+        serve(tmp_path, "127.0.0.1", taken.getsockname()[1], False)
+
+
+@pytest.mark.parametrize(
+    ("host", "asked"),
+    [("127.0.0.1", "127.0.0.1"), ("localhost", None), ("::1", "::1"), ("[::1]", "::1"), ("::", "::1"), ("::", "127.0.0.1")],
+)
+def test_it_listens_by_either_family(host: str, asked: str | None) -> None:
+    """The address says which; `::` takes both."""
+    if ":" in host and not socket.has_ipv6:
+        pytest.skip("no IPv6 here")
+    with listening_at(host, 0) as listening:
+        address = asked or listening.getsockname()[0]
+        with socket.create_connection((address, listening.getsockname()[1]), timeout=5):
+            pass
+
+
+def _at(result: Result, finished: str | None) -> Result:
+    return replace(result, run=replace(result.run, started="2026-11-29T09:00:00Z", finished=finished))
+
+
+NOON = datetime(2026, 11, 29, 12, tzinfo=UTC).timestamp()
+
+
+@pytest.mark.parametrize(
+    ("finished", "too_old"),
+    [
+        ("2026-11-29T11:30:00Z", False),
+        ("2026-11-29T11:00:00Z", False),
+        ("2026-11-29T10:59:59Z", True),
+        ("2026-11-29T12:00:30Z", False),  # two machines' clocks
+        ("2026-11-29T13:00:00Z", True),  # in the future: nothing is known of its age
+        ("yesterday", True),
+        (None, True),  # cut off: it ended at some time after it started, three hours ago
+    ],
+)
+def test_an_old_verdict_is_neither_yes_nor_no(finished: str | None, too_old: bool, tmp_path: Path) -> None:
+    """N-32: the next run never started, and its template is answered from yesterday's."""
+    for made, yes, back in ((promote(), "promote", False), (rollback(), "rollback", True)):
+        (tmp_path / "result.json").write_bytes(result_json(_at(made, finished)))
+        client = Client(app(tmp_path, max_age_s=3600.0, now=lambda: NOON))
+        answer = client.get("/verdict").json()
+        assert (answer["verdict"], answer["too_old"], answer[yes]) == (made.verdict, too_old, not too_old)
+        assert argo(answer) == ("Inconclusive" if too_old else "Failed" if back else "Successful")
+        codes = [client.post(f"/flagger/{way}").status_code for way in ("confirm", "rollback")]
+        assert codes == [409, 409] if too_old else codes == [409, 200] if back else codes == [200, 409]
+        assert client.post("/flagger/confirm").text.startswith("too old: the run ended ") is too_old
+        if too_old:
+            assert (client.get("/policy.json").json()["enable"], client.get("/policy.json").json()["default"]) == ([], "baseline")
+
+
+def test_any_age_will_do_unless_one_is_named(tmp_path: Path) -> None:
+    """And the answer says when the run ended, and of which scenario it was."""
+    result = _at(promote(), "2020-01-01T00:00:00Z")
+    (tmp_path / "result.json").write_bytes(result_json(result))
+    answer = Client(app(tmp_path)).get("/verdict").json()
+
+    assert (answer["promote"], answer["too_old"]) == (True, False)
+    assert (answer["started"], answer["finished"]) == ("2026-11-29T09:00:00Z", "2020-01-01T00:00:00Z")
+    assert answer["scenario_sha256"] == result.config.sha256
+
+
+@pytest.mark.parametrize(("text", "span_s"), [("90", 90.0), ("90s", 90.0), ("30m", 1800.0), ("6h", 21600.0), ("1.5 d", 129600.0)])
+def test_a_span_of_time_is_written_as_people_do(text: str, span_s: float) -> None:
+    """Seconds, minutes, hours, days."""
+    assert s_of_span(text) == span_s
+
+
+@pytest.mark.parametrize("text", ["", "0", "0h", "-6h", "6 weeks", "1e3", "nan", "6h30m"])
+def test_what_is_no_span_is_refused(text: str) -> None:
+    """An age of nothing would refuse every run."""
+    with pytest.raises(ValueError, match="write a span above 0"):
+        s_of_span(text)
+
+
+def test_an_edited_result_answers_nobody(tmp_path: Path) -> None:
+    """A word that its code and its digest contradict is no verdict."""
+    document = json.loads(result_json(capped()))
+    for fields in ({"verdict": "PROMOTE"}, {"verdict": "PROMOTE", "promote": True, "exit_code": 0}, {"digest": None}):
+        (tmp_path / "result.json").write_text(json.dumps(document | fields))
+        client = Client(app(tmp_path))
+        for path in ("/verdict", "/policy.json", "/metrics", "/report"):
+            assert client.get(path).status_code == 503
+        with pytest.raises(DataError):
+            serve(tmp_path, "127.0.0.1", 0, False)
+
+
+@pytest.mark.parametrize(
+    "sent",
+    [b"", b"GET / HT", b"GET /healthz HTTP/1.1\r\nX-A: ", b"GET /healthz HTTP/1.1\r\nHost: h\r\n\r\nGET /healthz HT"],
+    ids=["nothing", "half a line", "half a head", "half of a second one"],
+)
+def test_a_head_that_does_not_come_ends_its_connection(tmp_path: Path, sent: bytes) -> None:
+    """Byte by byte for ever, or not at all: the connection is closed, and others are answered meanwhile."""
+    import uvicorn
+    from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
+
+    (tmp_path / "result.json").write_bytes(result_json(capped()))
+    with socket.create_server(("127.0.0.1", 0)) as listening:
+        address = listening.getsockname()
+        config = uvicorn.Config(app(tmp_path), http=impatient(HttpToolsProtocol, 0.4), ws="none", log_level="critical")
+        server = uvicorn.Server(config)
+        thread = threading.Thread(target=server.run, kwargs={"sockets": [listening]})
+        thread.start()
+        try:
+            with socket.create_connection(address, timeout=30) as slow:
+                slow.sendall(sent)
+                ended = False
+                while not ended:
+                    try:
+                        slow.sendall(b"x" if sent and not sent.endswith(b"HT") else b"")
+                        slow.settimeout(0.05)
+                        ended = slow.recv(65536) == b""
+                    except TimeoutError:
+                        continue
+                    except OSError:
+                        ended = True
+            assert httpx.get(f"http://127.0.0.1:{address[1]}/healthz", trust_env=False).text == "ok"
+        finally:
+            server.should_exit = True
+            thread.join()
+
+
+def test_the_log_has_an_end() -> None:
+    """Whoever reaches the port can make it complain, and must not fill a disk with that."""
+    few = Few(3)
+    records = [logging.LogRecord("uvicorn.error", logging.WARNING, "", 0, f"line {number}", (), None) for number in range(9)]
+
+    assert [record.getMessage() for record in records if few.filter(record)] == [
+        "line 0",
+        "line 1",
+        "there is more to say; it is not logged",
+    ]

@@ -333,3 +333,61 @@ def test_every_shipped_scenario_parses() -> None:
     shipped = sorted(Path("scenarios").glob("*.yaml"))
 
     assert [parse_scenario(path.read_text(), str(path), Overrides()).name for path in shipped] == [path.stem for path in shipped]
+
+
+@pytest.mark.parametrize(
+    ("key", "value", "carrier"),
+    [
+        ("arms.baseline.extra_body", "{api_key: open-sesame-1}", "api_key"),
+        ("arms.baseline.extra_body", "{metadata: [{auth: {password: open-sesame-1}}]}", "password"),
+        ("arms.speculative.extra_body", '{note: "Bearer open-sesame-1"}', "note"),
+        ("arms.speculative.declare", "{access_token: open-sesame-1}", "access_token"),
+        ("arms.speculative.speculative", "{method: ngram, api-key: open-sesame-1}", "api-key"),
+        ("arms.baseline.options", "{secret: open-sesame-1}", "secret"),
+        ("labels", "{token: open-sesame-1}", "token"),
+        ("labels", "{team: sk-open-sesame-1-aaaaaaaa}", "team"),
+        ("labels", "{token: [open-sesame-1]}", "token"),
+    ],
+)
+def test_a_secret_in_a_field_is_refused_and_not_repeated(key: str, value: str, carrier: str) -> None:
+    """Scenarios are stored with their runs: bodies, labels and declared facts as much as headers."""
+    said = problem(CODE, (key, value))
+
+    assert carrier in said
+    assert "sesame" not in said
+
+
+def test_what_only_resembles_a_secret_may_stand_in_a_field() -> None:
+    """Counts of tokens, ends of text, keys of caches."""
+    body = "{num_speculative_tokens: 4, eos_token: </s>, prompt_cache_key: team, schema: {password: {type: string}}}"
+
+    assert parsed(CODE, ("arms.baseline.extra_body", body)).baseline.extra_body["eos_token"] == "</s>"
+
+
+@pytest.mark.parametrize(
+    ("setting", "said"),
+    [
+        (("matrix.concurrency", str([*range(1, 5001)])), "matrix.concurrency: has 5000 entries, and there may be 100 at most"),
+        (("matrix.rate", str([*range(1, 5001)])), "matrix.rate: has 5000 entries"),
+        (("workload.sampling", str([{"name": f"s{n}", "temperature": 0} for n in range(500)])), "sampling: has 500 entries"),
+        (("matrix.concurrency", "x" * 100_000), "matrix.concurrency: must be a list"),
+    ],
+)
+def test_far_too_much_is_one_short_line(setting: tuple[str, str], said: str) -> None:
+    """Thousands of loads would run for weeks; the line does not repeat them."""
+    line = problem(CODE, setting)
+
+    assert said in line
+    assert len(line) < 300
+
+
+def test_far_too_many_cells_are_one_short_line() -> None:
+    """Loads by bins by settings, each list short enough by itself."""
+    settings = (
+        ("matrix.traffic", "separate"),
+        ("matrix.concurrency", str([*range(1, 61)])),
+        ("matrix.primary", "1"),
+        ("workload.sampling", str([{"name": f"s{number}", "temperature": 0} for number in range(30)])),
+    )
+
+    assert "60 loads of 60 slices each are 3600 cells, and there may be 1000 at most" in problem(CODE, *settings)

@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from specbench.credentials import Secrets
 from specbench.model.records import Capture, RequestRecord, StreamFormat, TimedRead
 from specbench.stream.decoded_body import LARGEST_BODY
 from specbench.stream.record import record_and_text, record_of
@@ -507,3 +508,46 @@ def test_an_account_that_cannot_be_read_is_none() -> None:
     record = a_record((100, said("a") + finish() + account + DONE), rule=BY_BURST)
 
     assert (record.outcome, record.acceptance) == ("ok", None)
+
+
+KEY = "sk-record-0123456789"
+
+
+@pytest.mark.parametrize("before", range(150, 215, 3))
+def test_no_part_of_a_key_is_left_by_an_excerpt(before: int) -> None:
+    """A refusal that repeats the key is cut at some length, and may be cut within the key."""
+    told = json.dumps({"error": {"message": "x" * before + KEY, "code": 429}}).encode()
+    for status, body, kind in (
+        (429, told, "application/json"),
+        (200, b"data: " + told + b"\n\n", "text/event-stream"),
+        (401, b"y" * before + KEY.replace("-", "%2D").encode(), "text/plain"),
+    ):
+        capture = a_capture((100, body), status=status, headers={"content-type": kind})
+        record = record_of(capture, ASKED, BY_EVENT, Secrets((KEY,)))
+
+        assert record.outcome in ("http_error", "in_band_error")
+        assert not [KEY[at : at + 4] for at in range(len(KEY) - 3) if KEY[at : at + 4] in (record.reason or "")]
+
+
+def test_what_a_server_says_in_a_record_is_short_and_on_one_line() -> None:
+    """Its finish reason, its Location, its words; none with a key or a control character."""
+    said = f"\x1b[31m{KEY}\n::error::\u202e" + "z" * 5000
+    chunk = {"choices": [{"index": 0, "delta": {"content": "a"}, "finish_reason": said}]}
+    body = f"data: {json.dumps(chunk)}\n\ndata: [DONE]\n\n".encode()
+    stream = a_capture((100, body), headers={"content-type": "text/event-stream"})
+    moved = a_capture((100, b""), status=302, headers={"location": f"http://h/?key={KEY}&\x1b[0m"})
+
+    for capture in (stream, moved):
+        record = record_of(capture, ASKED, BY_EVENT, Secrets((KEY,)))
+        for text in filter(None, (record.finish_reason, record.reason)):
+            assert KEY not in text
+            assert text.isprintable()
+            assert len(text) < 600
+
+
+def test_an_answer_that_was_there_before_its_request_is_none() -> None:
+    """What an earlier request left in the connection, say: no time below zero comes into the facts."""
+    record = a_record((-5, said("a")), (10, said("b") + finish() + DONE))
+
+    assert (record.outcome, record.reason) == ("protocol_error", "the answer came before its request was sent")
+    assert (record.event_ns, record.first_answer_ns, record.end_ns >= 0) == ((), None, True)

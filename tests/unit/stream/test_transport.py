@@ -5,13 +5,12 @@ import resource
 import socket
 import threading
 import time
-from collections.abc import Iterator
 from pathlib import Path
 
 import httpx
 import pytest
 
-from specbench.stream.connection import connect, tls_context
+from specbench.stream.connection import connect
 from specbench.stream.exchange import Exchange
 from specbench.stream.record import record_of
 from specbench.stream.transport import EXCHANGE, StampingTransport, Timeouts
@@ -80,12 +79,10 @@ def _asked_times(count: int, transport: StampingTransport, url: str, pause: thre
 
 
 @pytest.fixture
-def trusted(monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+def trusted(monkeypatch: pytest.MonkeyPatch) -> Path:
     """The test server's certificate is trusted, as a user would say it."""
     monkeypatch.setenv("SSL_CERT_FILE", str(CERTIFICATE))
-    tls_context.cache_clear()
-    yield CERTIFICATE
-    tls_context.cache_clear()
+    return CERTIFICATE
 
 
 @pytest.mark.parametrize("tls", [False, True])

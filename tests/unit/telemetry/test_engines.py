@@ -28,6 +28,33 @@ def test_sglang_counts_rounds_once_per_rank_and_seconds_of_drafting() -> None:
     assert telemetry.absent["acceptance.accepted"].startswith("not_told")
 
 
+def test_sglang_s_series_are_its_own_with_an_underscore_too() -> None:
+    """N-20: `sglang_` for `sglang:`, as routers and exporters write it; a router's own series are none of the engine's."""
+    text = "sglang_spec_verify_calls_total %d\nsglang_generation_tokens_total %d\nsglang_num_running_reqs %d\n"
+    telemetry = told("sglang", text % (100, 300, 0), text % (110, 320, 0), text % (105, 310, 3))
+
+    assert telemetry.acceptance == SpeculationCounts(rounds=10, drafted=None, accepted=None, per_position=None)
+    assert (telemetry.generated_tokens, telemetry.decode_steps, telemetry.running_mean) == (20, 10, 3.0)
+    assert SGLANG.recognises({"/metrics": answer(text % (1, 1, 0))})
+    assert SGLANG.recognises({"/engine_metrics": answer(text % (1, 1, 0), "http://h/engine_metrics")})
+    assert not SGLANG.recognises({"/metrics": answer("sglang_router_requests_total 3\nsmg_requests_total 1\n")})
+    both = text % (1, 1, 0) + "sglang:generation_tokens_total %d\n"
+    assert told("sglang", both % 5, both % 9).generated_tokens == 4
+
+
+def test_a_router_s_page_of_its_engines_is_read_once() -> None:
+    """`/engine_metrics` alone, and beside a `/metrics` that says the same or only what is the router's own."""
+    engine, router = "sglang_generation_tokens_total %d\n", "smg_requests_total %d\n"
+
+    def generated(*pages: tuple[str, str]) -> int | None:
+        ends = [scrape_of(*(answer(text % count, f"http://h{path}") for path, text in pages), second=count) for count in (3, 9)]
+        return telemetry_of(ends[0], (), ends[1], SGLANG).generated_tokens
+
+    assert generated(("/metrics", router), ("/engine_metrics", engine)) == 6
+    assert generated(("/metrics", engine), ("/engine_metrics", engine)) == 6
+    assert generated(("/metrics", "# nothing %d\n"), ("/engine_metrics", engine)) == 6
+
+
 def sglang_ranks(rounds: int, ranks: list[tuple[int, str]], running: int = 0, usage: float = 0.0) -> str:
     """A page on which each rank tells as many rounds, running requests and share of its cache, times its place."""
     return "".join(

@@ -68,3 +68,28 @@ def test_an_answer_is_json_only_where_it_is_good() -> None:
     assert HttpAnswer(url="u", status=404, body='{"a": 1}').json() is None
     assert HttpAnswer(url="u", status=200, body="<html>").json() is None
     assert HttpAnswer(url="u", failure="not_reached", problem="refused").json() is None
+
+
+def test_a_page_of_too_many_series_is_not_read() -> None:
+    """So many that reading takes minutes; comments alone count too, and the reason names what to do."""
+    line = 'vllm:s{i="1"} 1\n'
+    for body in (line * 30_001, "# TYPE a counter\n" * 120_004, line * 20_000 + "# HELP a b\n" * 120_000):
+        absent = page_of(answer(body)).absent
+        assert absent is not None
+        assert absent.startswith("too_many_series: the page has ")
+        assert absent.endswith("more than 30000 are not read; name one engine's own page (metrics_url)")
+
+
+def test_a_line_of_absurd_length_costs_itself_alone() -> None:
+    """Its labels would be read over and over."""
+    page = page_of(answer('a_total{l="' + "x" * 70_000 + '"} 1\nb_total 2\n'))
+
+    assert page.samples is not None
+    assert (page.samples.values, page.samples.unreadable) == ({("b", ()): 2.0}, 1)
+
+
+def test_an_answer_that_is_too_large_is_called_so() -> None:
+    """It was reached; it was left."""
+    page = page_of(HttpAnswer(url="http://h/metrics", failure="too_large", problem="the answer is larger than 8 MiB"))
+
+    assert page.absent == "too_large: the answer is larger than 8 MiB"

@@ -3,7 +3,7 @@
 import pytest
 
 from specbench.model.records import Telemetry
-from specbench.telemetry.oom import UNSEEN_LOG, oom_events, with_oom_events
+from specbench.telemetry.oom import UNSEEN_LOG, oom_events, tells_of_a_crash, with_oom_events
 
 
 @pytest.mark.parametrize(
@@ -109,3 +109,35 @@ def test_a_log_tells_of_none_as_well_and_answers_only_of_some(
     assert told.oom_events == events
     assert told.absent.get("oom_events") == (UNSEEN_LOG if events is None else None)
     assert (told.generated_tokens, told.absent["draft_s"]) == (10, "not_told: x")
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "[2026-11-30 08:00:00] Scheduler hit an exception: Traceback (most recent call last):",
+        "[2026-11-30 08:00:00] Received sigquit from a child process. It usually means the child failed.",
+        "vllm.v1.engine.exceptions.EngineDeadError: EngineCore encountered an issue. See stack trace (above) for the root cause.",
+        "Fatal Python error: Segmentation fault",
+        "RuntimeError: CUDA error: an illegal memory access was encountered",
+        "/src/ggml/src/ggml.c:1234: GGML_ASSERT(a->ne[0] == b->ne[0]) failed",
+        "thread 'main' panicked at src/main.rs:10",
+    ],
+)
+def test_a_crash_is_told_by_the_log(line: str) -> None:
+    """SGLang ends itself by SIGKILL after one, so that the signal alone does not tell."""
+    assert tells_of_a_crash(["INFO: started", line])
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "Traceback (most recent call last):",
+        "asyncio.exceptions.CancelledError",
+        "INFO: Shutting down",
+        'INFO: Received request cmpl-1: prompt: "Why do I get a segmentation fault in C?", params: ...',
+        "INFO: 127.0.0.1:1234 - POST /v1/chat/completions 200 OK",
+    ],
+)
+def test_what_an_engine_prints_when_it_is_ended_is_no_crash(line: str) -> None:
+    """Nor what a prompt asks about."""
+    assert not tells_of_a_crash([line])

@@ -1,5 +1,6 @@
 """Prometheus text becomes finite values by stem and labels, whatever else stands in it."""
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from prometheus_client import CollectorRegistry, Counter, Gauge, generate_latest
@@ -114,3 +115,20 @@ def test_no_text_makes_the_parser_fail(text: str) -> None:
     """Whatever a misrouted URL answers, parsing ends in an exposition."""
     parse(text)
     parse(text + "\n# EOF\n")
+
+
+@pytest.mark.parametrize(
+    "behind", ["a_total 9\n", "not a sample {\n", "# TYPE a counter\na_total 7\n# EOF\n", "<html>proxy</html>"]
+)
+def test_what_stands_behind_the_end_mark_is_not_read(behind: str) -> None:
+    """A second page, a proxy's remark or half a line: the page ended before."""
+    page = parse("# TYPE a counter\na_total 3\n# EOF\n" + behind)
+
+    assert (page.values, page.unreadable) == ({("a", ()): 3.0}, 0)
+
+
+def test_an_end_mark_is_a_line_of_its_own() -> None:
+    """Within a help text, or with more behind it, it ends nothing; spaces behind it do not hide it."""
+    assert parse("# HELP a ends with # EOF here\na 3\nb 4\n").values == {("a", ()): 3.0, ("b", ()): 4.0}
+    assert parse("a 3\n# EOFF\nb 4\n").values == {("a", ()): 3.0, ("b", ()): 4.0}
+    assert parse("a 3\n# EOF \r\nb 4\n").values == {("a", ()): 3.0}

@@ -166,3 +166,20 @@ def test_the_closing_scrape_keeps_every_record_that_it_drained() -> None:
         last = scrape_idle(MetricsSource(urls=((f"{table.url}/metrics", {}),)), ENGINES["trtllm"])
 
     assert [record["iter"] for record in last.pages[0].records] == [1, 2]
+
+
+def test_large_pages_beside_the_load_take_a_bounded_time_and_memory(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of pages that take long every second or tenth is read, evenly; of what is held while the load lasts, half is let go."""
+    monkeypatch.setattr("specbench.telemetry.scrape.READING_S", 0.001)
+    monkeypatch.setattr("specbench.telemetry.scrape.HELD_BYTES", 600_000)
+    page = "".join(f'vllm:s{{i="{number}"}} 1\n' for number in range(2_000))
+    with (
+        answering(Table({"/metrics": (200, page)})) as served,
+        Sampler(MetricsSource(urls=((f"{served.url}/metrics", {}),)), period_s=0.01) as sampler,
+    ):
+        while sum(path == "/metrics" for path, _, _ in served.asked) < 30:
+            time.sleep(0.01)
+        held = sum(raw.size for raw in sampler._raw)
+
+    assert held <= 600_000 + 2 * len(page)
+    assert 1 <= len(sampler.scrapes) < 10

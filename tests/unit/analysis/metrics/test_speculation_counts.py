@@ -80,3 +80,38 @@ def test_requests_that_failed_or_began_outside_the_window_do_not_count() -> None
     early = a_record([10.0], acceptance=_counted(10, 40, 0), sent_ms=-5.0)
 
     assert acceptance_of(blocks_of("speculative", [[kept, failed, early]])).rounds == 10
+
+
+@pytest.mark.parametrize(
+    "reason",
+    [
+        "http_403: the metrics page wants a key, or another one",
+        "unreachable: ConnectError: Connection refused",
+        "mixed_replicas: one URL was answered by different processes; list every replica's own metrics URL",
+    ],
+)
+def test_counters_that_could_not_be_read_are_the_reason(reason: str) -> None:
+    """N-22: a page that refused says nothing about speculation."""
+    single = a_record([10.0, 20.0, 30.0], [1, 1, 1])
+    telemetry = Telemetry(absent={"acceptance": reason})
+
+    assert acceptance_of(blocks_of("baseline", [[single]], telemetry)).reason == reason
+
+
+def test_rounds_without_what_they_accepted_are_no_sign_of_nothing() -> None:
+    """SGLang counts rounds only: ten of them, and no word of accepted tokens."""
+    telemetry = Telemetry(acceptance=SpeculationCounts(rounds=10, drafted=None, accepted=None, per_position=None))
+    summary = acceptance_of(blocks_of("speculative", [[a_record([10.0, 20.0, 30.0], [1, 1, 1])]], telemetry))
+
+    assert (summary.length, summary.reason) == (
+        None,
+        "the engine counted 10 verification rounds, but not how many tokens they accepted",
+    )
+
+
+def test_an_engine_without_such_counters_shows_no_sign() -> None:
+    """What it does not have was not refused."""
+    telemetry = Telemetry(absent={"acceptance": "not_exposed: no series vllm:spec_decode_num_draft_tokens"})
+    single = a_record([10.0, 20.0, 30.0], [1, 1, 1])
+
+    assert "no sign of speculation" in str(acceptance_of(blocks_of("baseline", [[single]], telemetry)).reason)

@@ -115,6 +115,14 @@ def test_no_two_cases_of_a_suite_are_equal() -> None:
     assert (found["specbench.run", "error rate"], found["specbench.run", "error rate (2)"]) == ("failure", "system-out")
 
 
+@pytest.mark.parametrize("result", [*every_verdict().values(), large(4), sliced(), slices_with_a_cap(), twice_judged()])
+def test_no_two_cases_of_a_document_have_one_name(result: Result) -> None:
+    """N-31: viewers drop a case whose class and name were there already, in whatever suite."""
+    cases = [(case.get("classname"), case.get("name")) for case in ElementTree.fromstring(junit(result)).iter("testcase")]
+
+    assert len(set(cases)) == len(cases)
+
+
 def test_an_optional_cell_breaks_no_build() -> None:
     """What decides nothing is shown with its sentence; the same fault in a required cell is an error."""
     cell = promote().cells[2]

@@ -118,3 +118,44 @@ def test_a_name_that_is_too_long_is_one_line() -> None:
     """As the system says it."""
     with pytest.raises(DataError, match=r"^a{300}: cannot be read \(File name too long\)$"):
         read_result(Path("a" * 300))
+
+
+@pytest.mark.parametrize(
+    ("fields", "said"),
+    [
+        ({"verdict": "PROMOTE"}, "contradicts itself: the verdict is PROMOTE, the exit code 11, promote is false"),
+        ({"exit_code": 0}, "contradicts itself: the verdict is CAPPED, the exit code 0"),
+        ({"promote": True}, "contradicts itself: the verdict is CAPPED, the exit code 11, promote is true"),
+        ({"verdict": "PROMOTE", "exit_code": 0, "promote": True}, "its fields and its digest disagree"),
+        ({"cells": []}, "its fields and its digest disagree"),
+        ({"enable_range": None}, "its fields and its digest disagree"),
+        ({"facts_sha256": "0" * 64}, "its fields and its digest disagree"),
+        ({"digest": "0" * 64}, "its fields and its digest disagree"),
+        ({"digest_of": ["verdict"]}, "its fields and its digest disagree"),
+        ({"digest": None}, "holds no digest of itself"),
+    ],
+)
+def test_an_edited_result_is_refused(fields: dict[str, Any], said: str) -> None:
+    """A word without its code, a figure without its digest: a mistake is found, whoever made it."""
+    with pytest.raises(DataError) as raised:
+        result_of(_changed(**fields), "runs/x/result.json")
+    assert said in str(raised.value)
+    assert str(raised.value).endswith("make it again with: specbench analyze runs/x")
+
+
+def test_the_digest_is_of_what_is_said_not_of_how_it_is_laid_out() -> None:
+    """Another order of keys, another white space: the same result."""
+    document = json.loads(result_json(capped()))
+    turned = json.dumps(dict(reversed(document.items())), indent=7).encode()
+
+    assert result_of(turned, "result.json") == capped()
+
+
+def test_the_text_of_a_result_holds_no_control_character() -> None:
+    """Strings that JSON lets stand as they are would reach a terminal with `report --format json`."""
+    result = replace(capped(), notes=("a\x9b2J\u202eb\x7f",))
+
+    text = result_json(result).decode()
+
+    assert not {"\x9b", "\u202e", "\x7f"} & set(text)
+    assert result_of(text.encode(), "result.json") == result

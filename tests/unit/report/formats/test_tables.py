@@ -117,3 +117,31 @@ if find_spec("pyarrow"):  # the optional extra `parquet`
         assert str(found["cached_tokens"].dtype) == "Int64"
         assert found["first_event_ns"].isna().tolist() == [False, True, False]
         assert pd.read_parquet(events)["tokens"].tolist() == [1, 4, 2, 1]
+
+
+@pytest.mark.parametrize("told", ["=cmd|' /C calc'!A0", "+1", "-1+1", "@SUM(A1)", "\t=1", "\r=1", "＝1"])
+def test_no_cell_is_a_formula(tmp_path: Path, told: str) -> None:
+    """A spreadsheet would compute what a server said; numbers below zero stay numbers."""
+    odd = a_record([50], index=0, finish_reason=told)
+    requests, _ = write_tables(tmp_path, "csv", BLOCKS, (odd,))
+
+    assert _rows(requests)[0]["finish_reason"] == f"'{told}"
+
+
+def test_a_table_holds_no_control_character(tmp_path: Path) -> None:
+    """`cat requests.csv` is a terminal too."""
+    odd = a_record([50], index=0, finish_reason="a\x1b[31m\x9b2J\u202eb")
+    requests, _ = write_tables(tmp_path, "csv", BLOCKS, (odd,))
+
+    assert _rows(requests)[0]["finish_reason"] == "a [31m 2J b"
+
+
+@pytest.mark.parametrize("kind", ["csv", "parquet"])
+def test_no_table_is_written_through_a_link(tmp_path: Path, kind: tables.Kind) -> None:
+    """A run folder may come from others."""
+    (tmp_path / "victim").write_text("mine")
+    (tmp_path / f"events.{kind}").symlink_to(tmp_path / "victim")
+    with pytest.raises(DataError, match="cannot be written"):
+        write_tables(tmp_path, kind, BLOCKS, RECORDS)
+
+    assert (tmp_path / "victim").read_text() == "mine"

@@ -70,3 +70,12 @@ def test_control_characters_do_not_reach_the_terminal() -> None:
     said = text(hostile())
     assert all(character.isprintable() or character == "\n" for character in said)
     assert not any(line.startswith("::") for line in said.splitlines())
+
+
+def test_no_line_is_a_command_wherever_it_is_broken() -> None:
+    """Text of a server is wrapped at 80 columns, at blanks and in the middle of long words: nowhere does a command begin."""
+    for before in range(60, 90):
+        for told in ("x" * before + " ::error::forged", "x" * before + "::error::forged", "x" * before + " ##[error]forged"):
+            said = text(replace(capped(), notes=(told,), reasons=(reason("no_benefit", told, "c1", "tpot_p50"),)))
+            assert not any(line.lstrip().startswith("::") for line in said.splitlines())
+            assert "##[" not in said
