@@ -16,9 +16,9 @@ from specbench.arms.launch import EngineProcess, launched
 from specbench.credentials import LONGEST_WORD, NO_SECRETS, Secrets, key_header, one_line, secret
 from specbench.errors import UnreachableError
 from specbench.model.scenario import ARMS, Arm, ArmName, Launch, Route, Scenario
+from specbench.net.urls import asked_path, base_url, share_server
 from specbench.prompts.request_body import ROUTES
 from specbench.telemetry.http import client_to
-from specbench.urls import asked_path, base_url, share_server
 
 SWAP_S = 120.0
 EMBEDDED_START_S = 120.0  # the first start on a machine trains its models, which takes seconds

@@ -14,6 +14,7 @@ from specbench.load.parent import LoadGenerator
 from specbench.load.session import drive, requests_block, works_of
 from specbench.model.records import Capture, RequestRecord
 from specbench.model.scenario import ArmName, Scenario
+from specbench.net.urls import asked_path, models_path
 from specbench.prompts.request_body import STREAM_OPTIONS, body_of, refuses_fields
 from specbench.prompts.sampler import Prompt, PromptSource, prompt
 from specbench.prompts.token_estimate import DEFAULT_ESTIMATOR, TokenEstimator, disagreement, measured
@@ -22,7 +23,6 @@ from specbench.telemetry import ENGINES
 from specbench.telemetry.endpoint import MODELS, ServedEndpoint, served_model
 from specbench.telemetry.endpoint_facts import token_ids
 from specbench.telemetry.http import HttpGetter
-from specbench.urls import asked_path, models_path
 
 TOKENIZE_S = 5.0
 SAMPLES = 8

@@ -10,8 +10,8 @@ from typing import Annotated
 import typer
 
 from specbench.errors import DataError, ExitCode, ScenarioError, UnreachableError
+from specbench.net.urls import without_secrets
 from specbench.run.output import deliver, say, tell
-from specbench.urls import without_secrets
 
 Model = Annotated[str | None, typer.Option("--model", metavar="M", help="The model to ask for.")]
 EngineName = Annotated[str | None, typer.Option("--engine", metavar="NAME", help="Recognised where not named.")]

@@ -17,6 +17,7 @@ from specbench.load.parent import LoadGenerator
 from specbench.load.session import requests_block, works_of
 from specbench.model.records import Capture
 from specbench.model.scenario import Asking
+from specbench.net.urls import asked_path, base_url, check_address, models_path
 from specbench.prompts.request_body import ROUTES, STREAM_OPTIONS, chat_body, refuses_fields
 from specbench.scenario.asking import check_asking
 from specbench.telemetry import ENGINES
@@ -24,7 +25,6 @@ from specbench.telemetry.endpoint import ServedEndpoint, recognise, served_model
 from specbench.telemetry.engine import EngineSupport
 from specbench.telemetry.http import proxy_name
 from specbench.telemetry.scrape import MetricsSource, scrape
-from specbench.urls import asked_path, base_url, check_address, models_path
 
 BLOCK = "doctor"
 MAX_TOKENS = 96

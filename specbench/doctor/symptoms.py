@@ -8,9 +8,9 @@ from specbench.doctor.diagnosis import Symptom
 from specbench.doctor.response_trace import ResponseTrace, failure_symptoms
 from specbench.doctor.token_counts import hidden_tokens, tokens_per_event, unread_text, usage_ambiguous, usage_missing
 from specbench.model.records import StreamFormat
+from specbench.net.urls import is_loopback
 from specbench.stream.sse import events_of
 from specbench.units import ms, ns_of_ms
-from specbench.urls import is_loopback
 
 _ODD_ENDS = {"unterminated", "unclean_end", "no_finish_reason", "odd_end", "data_after_done"}
 _ODD_HEADS = {"unknown_encoding", "other_2xx", "length_ignored"}

@@ -24,7 +24,6 @@ from gevent.queue import SimpleQueue
 from locust.env import Environment
 
 from specbench.errors import ExitCode
-from specbench.load.limits import raise_open_files, raise_priority
 from specbench.load.messages import (
     Abort,
     BlockClosed,
@@ -36,6 +35,7 @@ from specbench.load.messages import (
     decode_to_child,
     framed,
 )
+from specbench.load.process_limits import raise_open_files, raise_priority
 from specbench.load.streams import BlockDriver, StreamUser
 from specbench.stream.connection import keep_stamping
 

@@ -5,8 +5,8 @@ from collections.abc import Iterator
 import numpy as np
 import numpy.typing as npt
 
+from specbench.load.block_phases import LONGEST_PAUSE_S
 from specbench.load.messages import BlockClosed, BlockSpec, Response
-from specbench.load.window import LONGEST_PAUSE_S
 from specbench.model.records import GeneratorHealth
 from specbench.units import NS_PER_MS, ns_of_s
 

@@ -9,7 +9,6 @@ from types import TracebackType
 
 from specbench.errors import InternalError
 from specbench.load.health import HealthCounter
-from specbench.load.limits import check_open_files
 from specbench.load.messages import (
     LENGTH_BYTES,
     Abort,
@@ -23,6 +22,7 @@ from specbench.load.messages import (
     decode_to_parent,
     framed,
 )
+from specbench.load.process_limits import check_open_files
 from specbench.model.records import Capture
 
 PIPE_SIZE = 1 << 20

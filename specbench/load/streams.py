@@ -14,15 +14,15 @@ from locust import User, constant, task
 from locust.runners import Runner
 
 from specbench import __version__
+from specbench.load.block_phases import Window, pause_s
 from specbench.load.event_loop import MANY, PollTimes, StreamReader, coalesced_reads
 from specbench.load.machine import ResourceMonitor, ResourceUsage
 from specbench.load.messages import BlockClosed, BlockSpec, RequestJob, Response
-from specbench.load.window import Window, pause_s
+from specbench.net.urls import redirect_target
 from specbench.stream.connection import now_ns
 from specbench.stream.exchange import Exchange
 from specbench.stream.transport import EXCHANGE, StampingTransport
 from specbench.units import ns_of_s, seconds
-from specbench.urls import redirect_target
 
 TICK_S = 0.02
 """How often a block looks at the time; the bounds of its window do not depend on it."""

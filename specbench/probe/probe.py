@@ -21,6 +21,7 @@ from specbench.load.parent import LoadGenerator
 from specbench.load.session import drive, requests_block, works_of
 from specbench.model.records import Capture, RequestRecord
 from specbench.model.scenario import Asking
+from specbench.net.urls import asked_path, base_url, check_address
 from specbench.probe.summary import BLOCK, ProcessOutcome, as_text, summarize
 from specbench.prompts.request_body import ROUTES, STREAM_OPTIONS, chat_body, refuses_fields
 from specbench.scenario.asking import check_asking
@@ -29,7 +30,6 @@ from specbench.telemetry import ENGINES, EngineSupport, telemetry_of
 from specbench.telemetry.endpoint import MODELS, ServedEndpoint, get_all, recognise
 from specbench.telemetry.metrics_pages import REMEDIES
 from specbench.telemetry.scrape import metrics_source, moved_pages, scrape_idle
-from specbench.urls import asked_path, base_url, check_address
 
 LONGEST_S = 24 * 3600.0
 QUESTION = "Write a Python class for a bounded queue with docstrings and type hints, then explain each method in a sentence."

@@ -14,13 +14,7 @@ from specbench.analysis.arrays.cell_arrays import CellArrays, arrays_of
 from specbench.analysis.arrays.samples import Samples, quantiles
 from specbench.analysis.comparison.censoring import open_bounds
 from specbench.analysis.integrity.engine_checks import FOREIGN_SHARE
-from specbench.analysis.integrity.generator import (
-    CENSORED_SHARE,
-    CPU_SHARE,
-    events_at_once,
-    latest_ms,
-    merged_reads,
-)
+from specbench.analysis.integrity.generator_limits import CENSORED_SHARE, CPU_SHARE, events_at_once, latest_ms, merged_reads
 from specbench.analysis.metrics.acceptance import acceptance_of
 from specbench.analysis.metrics.inter_token import chunk_gap, itl, tokens_per_step
 from specbench.analysis.metrics.latency import e2e, tpot, ttft

@@ -22,9 +22,9 @@ from specbench.arms.preflight import NO_WAY, Way, first_way, prompt_note, token_
 from specbench.arms.previous_runs import check_previous_runs, previous_runs
 from specbench.errors import DataError, Interrupted, RefusedError
 from specbench.explain.notes import certainty_of
-from specbench.load.limits import check_open_files
 from specbench.load.messages import IN_FLIGHT_LIMIT
 from specbench.load.parent import LoadGenerator
+from specbench.load.process_limits import check_open_files
 from specbench.model.records import Endpoint, Manifest
 from specbench.model.result import PerArm, Result
 from specbench.model.scenario import ARMS, ArmName, Scenario

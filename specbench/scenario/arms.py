@@ -2,11 +2,11 @@
 
 from specbench.model.off_schedule import schedule_fault, schedule_of
 from specbench.model.scenario import ARMS, Arm, ArmName, Launch, Schedule
+from specbench.net.urls import share_server, without_route
 from specbench.scenario.asking import path_fault
 from specbench.scenario.launch_commands import READY, READY_ELSEWHERE, launch_command
 from specbench.scenario.schema import ArmSchema, LaunchSchema
 from specbench.scenario.yaml_source import Path, YamlSource
-from specbench.urls import share_server, without_route
 
 # What an arm that is not the embedded engine may say under `options`: where its metrics are, beyond `metrics_url`.
 METRICS_OPTIONS = {"metrics_api_key_env", "gpu_metrics_url", "gpus"}

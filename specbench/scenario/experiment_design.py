@@ -9,8 +9,8 @@ from typing import Any
 
 from specbench.errors import ScenarioError
 from specbench.model.scenario import DEVICE_VARIABLES, Arm, Design, Launch, Scenario
+from specbench.net.urls import server_of
 from specbench.scenario.arms import METRICS_OPTIONS
-from specbench.urls import server_of
 
 _TREATMENT_FACTS = ("speculation", "speculation_config")  # declared of what an arm runs, not of where
 

@@ -7,8 +7,8 @@ from urllib.parse import urlsplit
 
 from pydantic import AfterValidator, BeforeValidator, Field
 
+from specbench.net.urls import address_fault
 from specbench.scenario.secret_detection import has_secret_query
-from specbench.urls import address_fault
 
 
 def _fraction(value: Any) -> Any:

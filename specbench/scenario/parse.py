@@ -16,6 +16,7 @@ from specbench.errors import ScenarioError
 from specbench.model.guardrails import effective_guardrails
 from specbench.model.metrics import METRICS
 from specbench.model.scenario import ARMS, Bin, BlockSize, Guardrail, Matrix, Sampling, Scenario, Success, Workload
+from specbench.net.urls import without_secrets
 from specbench.scenario.arms import arm_of, check_schedule
 from specbench.scenario.asking import other_route
 from specbench.scenario.experiment_design import apply_design
@@ -23,7 +24,6 @@ from specbench.scenario.overrides import Overrides, apply_overrides, flags_of, l
 from specbench.scenario.schema import GuardrailSchema, MatrixSchema, ScenarioSchema, WorkloadSchema
 from specbench.scenario.secret_detection import is_secret_name
 from specbench.scenario.yaml_source import Path, YamlSource, lone_surrogate, read_text, scalar
-from specbench.urls import without_secrets
 
 __all__ = ["PROFILES", "Overrides", "Profile", "parse_scenario"]
 

@@ -15,7 +15,8 @@ from functools import lru_cache
 
 import httpx
 
-from specbench.urls import PORTS, Proxy, tunnel
+from specbench.net.proxies import Proxy, tunnel
+from specbench.net.urls import PORTS
 
 CLIENT_CERTIFICATE = "SPECBENCH_CLIENT_CERT"
 """The environment variable that names a PEM file with the client's certificate and its key, where an endpoint asks for one."""

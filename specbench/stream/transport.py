@@ -12,10 +12,10 @@ from collections.abc import Iterator
 import httpx
 
 from specbench.model.records import Outcome
+from specbench.net.proxies import Proxy, proxy_of
 from specbench.stream.connection import PlainConnection, connect, now_ns, offset_ns
 from specbench.stream.exchange import Exchange, Timeouts
 from specbench.units import NS_PER_S, ns_of_ms
-from specbench.urls import Proxy, proxy_of
 
 EXCHANGE = "exchange"
 """The httpx extension under which a caller passes an `Exchange` to be filled, and finds it in the response."""

@@ -19,9 +19,10 @@ from urllib.parse import urlsplit
 import httpx
 
 from specbench.credentials import LONGEST_WORD, NO_SECRETS, Secrets, one_line
+from specbench.net.proxies import Proxy, proxy_of
+from specbench.net.urls import origin, redirect_target
 from specbench.stream.connection import tls_context
 from specbench.telemetry.metrics_pages import Failure, HttpAnswer
-from specbench.urls import Proxy, origin, proxy_of, redirect_target
 
 LARGEST_BODY = 8 * 1024 * 1024
 """Bytes of one answer, unpacked; the largest page of an engine that is known holds a few hundred thousand."""

@@ -13,12 +13,12 @@ from urllib.parse import urlsplit
 from specbench.credentials import NO_SECRETS, Secrets, key_header
 from specbench.explain.notes import metrics_moved
 from specbench.model.scenario import Arm
+from specbench.net.urls import origin
 from specbench.telemetry.counters import span_of
 from specbench.telemetry.engine import EngineSupport
 from specbench.telemetry.gpu import gpu_page_of
 from specbench.telemetry.http import HttpGetter, without
 from specbench.telemetry.metrics_pages import HttpAnswer, Scrape, page_of
-from specbench.urls import origin
 
 TIMEOUT_S = 2.0
 PERIOD_S = 1.0

@@ -15,7 +15,7 @@ import httpx
 import pytest
 
 from specbench.errors import InternalError, ScenarioError
-from specbench.load.limits import SPARE, check_open_files
+from specbench.load.process_limits import SPARE, check_open_files
 from specbench.probe.probe import ProbeRequest, probe
 from specbench.stream.connection import now_ns
 from specbench.units import ns_of_s, seconds
@@ -81,7 +81,7 @@ def test_a_low_hard_limit_of_open_files_is_named() -> None:
     """L-09: 256 files, 300 streams: refused with the numbers before anything is sent."""
     code = (
         "import resource; resource.setrlimit(resource.RLIMIT_NOFILE, (256, 256))\n"
-        "from specbench.load.limits import check_open_files\n"
+        "from specbench.load.process_limits import check_open_files\n"
         "check_open_files(192)\n"
         "try: check_open_files(300)\n"
         "except Exception as error: print(error)"

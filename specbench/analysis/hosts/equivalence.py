@@ -15,7 +15,7 @@ from specbench.model.previous_runs import PreviousRun
 from specbench.model.records import Block, Cell, Manifest
 from specbench.model.result import Finding
 from specbench.model.scenario import ARMS
-from specbench.urls import is_loopback
+from specbench.net.urls import is_loopback
 
 
 @dataclass(frozen=True, slots=True)

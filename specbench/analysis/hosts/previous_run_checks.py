@@ -16,7 +16,7 @@ from specbench.model.previous_runs import PreviousFinding, PreviousRun, Previous
 from specbench.model.records import Endpoint, Manifest
 from specbench.model.result import CellResult, Finding, Result
 from specbench.model.scenario import ARMS, DEVICE_VARIABLES, ArmName, Guardrail, Launch, Scenario
-from specbench.urls import PORTS
+from specbench.net.urls import PORTS
 
 HERE = "this machine"
 

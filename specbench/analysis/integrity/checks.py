@@ -14,7 +14,7 @@ from specbench.analysis.integrity.engine_checks import (
     prefix_cache_alike,
     speculation_on,
 )
-from specbench.analysis.integrity.generator import (
+from specbench.analysis.integrity.generator_limits import (
     clock_steady,
     concurrency_held,
     cpu_free,

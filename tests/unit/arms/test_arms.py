@@ -9,8 +9,8 @@ import pytest
 from specbench.arms.arms import open_arms, secret_headers, shares_server
 from specbench.errors import ScenarioError, UnreachableError
 from specbench.model.scenario import Scenario
+from specbench.net.urls import base_url
 from specbench.scenario.parse import Overrides, parse_scenario
-from specbench.urls import base_url
 
 # Speaks vLLM's three routes: /health, /sleep and /wake_up, and tells at /state whether it is awake.
 SLEEPER = """

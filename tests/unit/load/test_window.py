@@ -3,8 +3,8 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
+from specbench.load.block_phases import Window
 from specbench.load.messages import BlockSpec
-from specbench.load.window import Window
 from specbench.units import ns_of_s
 
 START = ns_of_s(1000.0)

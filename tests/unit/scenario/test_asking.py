@@ -7,11 +7,11 @@ import pytest
 
 from specbench.errors import ScenarioError
 from specbench.model.scenario import Arm, Asking
+from specbench.net.urls import address_fault, asked_path, base_url, models_path, redirect_target
 from specbench.prompts.request_body import as_body
 from specbench.scenario.asking import asking_of, check_asking, limit_fault, path_fault
 from specbench.scenario.overrides import Overrides
 from specbench.scenario.parse import parse_scenario
-from specbench.urls import address_fault, asked_path, base_url, models_path, redirect_target
 
 USUAL = "/v1/chat/completions"
 SCENARIO = """

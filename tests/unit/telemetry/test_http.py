@@ -14,10 +14,10 @@ from pathlib import Path
 import pytest
 
 from specbench.credentials import Secrets
+from specbench.net.urls import origin
 from specbench.stream.connection import tls_context
 from specbench.telemetry.http import HttpGetter, client_to, proxy_name
 from specbench.telemetry.metrics_pages import REMEDIES, Failure
-from specbench.urls import origin
 from tests.support.answering import Table, answering
 from tests.support.raw_server import TLS
 

@@ -8,7 +8,7 @@ import pytest
 
 from specbench.analysis.cells import cells_of
 from specbench.analysis.integrity.engine_checks import counters_whole
-from specbench.analysis.integrity.generator import latest_ms
+from specbench.analysis.integrity.generator_limits import latest_ms
 from specbench.analysis.judge import judge
 from specbench.model.records import Block, GeneratorHealth, RequestRecord, RunData, SpeculationCounts, Telemetry
 from specbench.model.result import Result

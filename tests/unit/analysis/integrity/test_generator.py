@@ -3,7 +3,7 @@
 from dataclasses import replace
 
 from specbench.analysis.cells import CellEvidence, cells_of
-from specbench.analysis.integrity.generator import MergedReads, events_apart, events_at_once, merged_reads, sends_in_time
+from specbench.analysis.integrity.generator_limits import MergedReads, events_apart, events_at_once, merged_reads, sends_in_time
 from specbench.model.result import PerArm
 from specbench.units import ns_of_ms
 from tests.support.evidence import ONE_CELL, Effect, a_scenario, evidence

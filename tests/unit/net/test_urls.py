@@ -5,8 +5,9 @@ import pytest
 from specbench.analysis.hosts.equivalence import place_by_address
 from specbench.doctor import doctor
 from specbench.errors import ScenarioError
+from specbench.net.proxies import proxy_of
+from specbench.net.urls import address_fault, check_address, is_loopback, without_secrets
 from specbench.probe.probe import ProbeRequest, probe
-from specbench.urls import address_fault, check_address, is_loopback, proxy_of, without_secrets
 from tests.support.evidence import a_manifest, a_scenario, an_arm
 
 

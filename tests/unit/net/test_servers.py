@@ -2,7 +2,7 @@
 
 import pytest
 
-from specbench.urls import server_of
+from specbench.net.urls import server_of
 
 
 @pytest.mark.parametrize(

@@ -5,7 +5,8 @@ from collections.abc import Iterator
 
 import pytest
 
-from specbench.urls import Proxy, is_loopback, proxy_of, tunnel
+from specbench.net.proxies import Proxy, proxy_of, tunnel
+from specbench.net.urls import is_loopback
 
 
 @pytest.fixture(autouse=True)

@@ -1,0 +1,1 @@
+"""Addresses and proxies: nothing here knows of requests or answers."""
