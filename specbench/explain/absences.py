@@ -23,6 +23,7 @@ EVENT_SIZES_NOT_TOLD = "the endpoint does not tell how many tokens an event hold
 NO_REASON = "no reason was given"
 NO_LATER_STEP = "no step after the first one was seen"
 NO_SPECULATION = "no counts, and every step brought one token: no sign of speculation"
+NO_SIGN = "no sign of speculation: a step brought more than one token, as a stream interval or hidden tokens make it too"
 SAYS_OFF = "the endpoint says that it does not speculate"
 NO_DRAFT = "the engine counted no draft"
 NO_ROUND = "no verification round was counted"
@@ -51,10 +52,9 @@ def partly_told(blocks: int, pairs: int) -> str:
     return f"an engine told it of only {blocks} of {pairs} blocks"
 
 
-def no_sign(unread: str | None) -> str:
-    """That several tokens in a step are no accepted drafts; `unread`: why the engine's counters could not be read."""
-    nothing = "no sign of speculation: a step brought more than one token, as a stream interval or hidden tokens make it too"
-    return nothing if unread is None else f"{nothing}, and the engine's counters could not be read: {unread}"
+def half_counted(rounds: int) -> str:
+    """That the engine counted verification rounds and not what they accepted."""
+    return f"the engine counted {rounds} verification rounds, but not how many tokens they accepted"
 
 
 def tokens_unknown(arm: ArmName) -> str:

@@ -25,17 +25,20 @@ def no_sign(columns: CellArrays) -> str | None:
     good = columns.is_outcome({"ok"}) & columns.started_inside()
     if good.any() and columns.drafts[good].mean() >= DRAFTS_SHARE:
         return None
-    return absences.no_sign(unread_page(columns))
+    return unread_page(columns) or absences.NO_SIGN
 
 
 def unread_page(columns: CellArrays) -> str | None:
     """Why the engine's own counts of drafts could not be had although it has some; None where it has none, or they were read."""
-    said = [block.telemetry.absent.get("acceptance", "") for block in columns.blocks if block.telemetry]
-    unread = sorted({why for why in said if why.startswith(_UNREAD)})
-    return unread[0].partition(": ")[2] or unread[0] if unread else None
+    reasons = [b.telemetry.absent.get("acceptance", "") for b in columns.blocks if b.telemetry and b.telemetry.acceptance is None]
+    return min((reason for reason in reasons if reason.startswith(_UNREAD)), default=None)
 
 
-_UNREAD = ("http_", "unreachable", "not_metrics", "counter_reset", "mixed_replicas", "broken_counters", "redirect")
+# How reasons begin of pages of metrics that are there and could not be used.
+_UNREAD = (
+    *("http_", "redirect", "unreachable", "not_metrics", "not_a_number"),
+    *("counter_reset", "mixed_replicas", "broken_counters", "inconsistent"),
+)
 
 
 def _drafted(counts: SpeculationCounts) -> bool:

@@ -20,8 +20,6 @@ PER_REQUEST = "per-request counts"
 COUNTERS = "counter differences"
 STREAM = "tokens per step"
 NOWHERE = "none"
-# How reasons begin of pages of metrics that are there and could not be used.
-_UNREAD = ("http_", "unreachable", "not_metrics", "not_a_number", "counter_reset", "mixed_replicas", "inconsistent", "redirect")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -64,20 +62,15 @@ def counts_of(columns: CellArrays, by: Literal["unit", "request"] = "unit") -> C
     if counters is not None:
         return counters
     stream = _stream(columns)
-    return stream if stream.reason is None else replace(stream, reason=_unread(columns) or stream.reason)
+    return stream if stream.reason is None else replace(stream, reason=_half_counted(columns) or stream.reason)
 
 
-def _unread(columns: CellArrays) -> str | None:
-    """Why the engine's counters say nothing although it has some, as told; None where they were read, or where it has none."""
-    telemetries = [block.telemetry for block in columns.blocks if block.telemetry is not None]
-    for told in telemetries:
-        why = told.absent.get("acceptance", "")
-        if told.acceptance is None and why.startswith(_UNREAD):
-            return why
-    rounds = sum(told.acceptance.rounds or 0 for told in telemetries if told.acceptance is not None)
-    if rounds and columns.whole:
-        return f"the engine counted {rounds} verification rounds, but not how many tokens they accepted"
-    return None
+def _half_counted(columns: CellArrays) -> str | None:
+    """That the engine counted rounds and not what they accepted; None where it counted both, or neither."""
+    counted = [b.telemetry.acceptance.rounds or 0 for b in columns.blocks if b.telemetry and b.telemetry.acceptance]
+    if not columns.whole or not any(counted):
+        return None
+    return absences.half_counted(sum(counted))
 
 
 def _counters(columns: CellArrays) -> Counts | None:
