@@ -22,6 +22,7 @@ TWICE = {
     "machine.py": "the machine before a run, and during a block",
     "notes.py": "notes found, and in words",
     "previous_runs.py": "earlier runs as values, and read",
+    "run.py": "the command, and the job",
     "safety.py": "safety judged, and in words",
     "shown.py": "what is drawn as values, and computed",
     "verdict.py": "the verdict found, and in words",
