@@ -1,6 +1,6 @@
 """What may stand in a scenario, as pydantic models: its parts, their keys, and the defaults.
 
-Types of single fields are `fields.py`'s, what depends on a profile is `parse.py`'s. No other module knows pydantic's models.
+Types of single fields are `field_types.py`'s, what depends on a profile is `parse.py`'s. No other module knows pydantic's models.
 """
 
 import re
