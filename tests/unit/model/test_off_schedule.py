@@ -11,6 +11,7 @@ from specbench.model.result import Result
 from specbench.scenario.launch_commands import launch_command
 from specbench.scenario.parse import Overrides, parse_scenario
 from tests.support.evidence import Effect, a_scenario, an_arm, evidence
+from tests.support.goldens import same_text
 
 DRAFTS = {"method": "ngram", "num_speculative_tokens": 4}
 ON = Effect(tpot=0.6)
@@ -34,10 +35,7 @@ def test_a_declared_schedule_lets_the_cell_be_judged(schedule: dict[str, Any]) -
     result = _judged(DRAFTS | schedule)
 
     assert result.verdict == "PROMOTE", result.reasons
-    assert [note for note in result.notes if "schedule" in note] == [
-        "At 16 streams speculation is off by the schedule that the scenario declares: the speculative arm drafted in 0 of 10"
-        " blocks."
-    ]
+    same_text("off by a declared schedule", *(note for note in result.notes if "schedule" in note))
 
 
 @pytest.mark.parametrize("schedule", [{}, {"off_from": 17}, {TABLE: [[1, 64, 4]]}, {TABLE: [[1, 8, 4], [9, 64, 1]]}])
@@ -66,10 +64,7 @@ def test_where_nothing_is_declared_the_note_says_that_nothing_was_drafted() -> N
     """Judged as it is, and no word of a schedule where the arm drafts everywhere."""
     named = _judged(None)
     assert named.verdict == "PROMOTE"
-    assert [note for note in named.notes if "drafted in" in note] == [
-        "At 16 streams the speculative arm drafted in 0 of 10 blocks: speculation was off there, so what is judged there is none."
-        " If its engine switches it off by a schedule, declare that (speculative.off_from)."
-    ]
+    same_text("off where nothing is declared", *(note for note in named.notes if "drafted in" in note))
     assert not any("drafted in" in note for note in _judged(None, at_16=Effect(tpot=0.7)).notes)
 
 

@@ -12,6 +12,7 @@ import pytest
 
 from specbench.engine.reference_endpoint.reference_endpoint import WORDS
 from specbench.errors import ScenarioError, UnreachableError
+from specbench.explain.absences import NO_SPECULATION
 from specbench.probe.probe import ProbeRequest, as_text, probe
 from tests.support.answering import Table, answering
 from tests.support.endpoint import Behaviour, endpoint
@@ -94,7 +95,7 @@ COUNTED = "vllm:generation_tokens_total %d\nvllm:spec_decode_num_drafts_total %d
         ((401, ""), "http_401: the metrics page wants a key, or another one"),
         ((404, ""), "http_404: there is no metrics page, or it is switched off"),
         ((200, "<html>sign in</html>"), "not_metrics: the body is no Prometheus text"),
-        ((200, "vllm:generation_tokens_total 3\n"), "no counts, and every step brought one token: no sign of speculation"),
+        ((200, "vllm:generation_tokens_total 3\n"), NO_SPECULATION),
     ],
 )
 def test_counters_that_could_not_be_read_are_the_reason(page: tuple[int, str], reason: str) -> None:
