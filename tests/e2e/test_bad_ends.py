@@ -231,7 +231,7 @@ def _run_with_a_victim(folder: Path, arms: str, arm: str, sent: Sequence[signal.
         if requests.exists() and f"/{arm}" in requests.read_text():
             break
         time.sleep(0.05)
-    engines = [pid for pid, words in marked(mark).items() if "specbench.engine" in words and "keeper" not in words]
+    engines = [pid for pid, words in marked(mark).items() if "specbench.engine" in words and "supervisor" not in words]
     victims = [pid for pid in engines if ("draft_model" in marked(mark)[pid]) == (arm == "speculative")]
     assert len(victims) == 1, marked(mark)
     for one in sent:
