@@ -25,9 +25,11 @@ _DECIDING = (
     "analysis",
     "model",
     "plan/variance.py",
+    "plan/trials.py",
     *(f"engine/{name}.py" for name in ("core/scheduler", "core/kv", "core/setup", "timing/roofline")),
     *(f"calibrate/{name}.py" for name in ("simulators", "synthetic_runs", "whole_runs", "single_comparisons", "faults")),
     *(f"calibrate/{name}.py" for name in ("engine_simulation", "live_runs")),
+    "calibrate/worlds",
 )
 
 

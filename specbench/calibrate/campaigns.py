@@ -10,12 +10,16 @@ from pathlib import Path
 
 from specbench.calibrate import engine_simulation, faults, live_runs, single_comparisons, whole_runs
 from specbench.calibrate.whole_runs import Outcome
+from specbench.calibrate.worlds.event_cases import EVENT_GROUPS
+from specbench.calibrate.worlds.noise_cases import NOISE_GROUPS
+from specbench.calibrate.worlds.world_case import outcome_of
 
 # Coverage is also looked at in shorter blocks, where stalls are few in each and the arms meet them differently.
 SHORTER_SCENE = "speculation-stalls"
 SHORTER_BLOCKS = (200, 500, 1000)
 FULL_BLOCK = 2000
 FACTS = "facts"  # the folder that holds the run folders of campaigns over sockets
+WORLD_RUNS = 300  # of each case: 5 % is then known to 2.5 %
 COVERED_RUNS = 1000  # 95 % is then known to 1.4 %, less than the 2 % that it may be off
 COVERED_RUNS_64 = 400  # at 64 streams, where one takes as long as fifteen others
 
@@ -55,6 +59,7 @@ def _covering(scenario: str, steps: int, count: int) -> Campaign:
     return Campaign(covering(scenario, steps), count, partial(single_comparisons.covers, scenario, steps), 200)
 
 
+WORLD_CASES = tuple(case for group in (*NOISE_GROUPS.values(), *EVENT_GROUPS.values()) for case in group)
 CAMPAIGNS: tuple[Campaign, ...] = (
     Campaign("matrix-aa", 1000, whole_runs.matrix_aa, 50),
     Campaign("matrix-win", 300, whole_runs.matrix_win, 50),
@@ -79,5 +84,6 @@ CAMPAIGNS: tuple[Campaign, ...] = (
     Campaign("engine-slower", 500, engine_simulation.engine_slower),
     Campaign("engine-faster", 500, engine_simulation.engine_faster),
     Campaign("engine-capped", 500, engine_simulation.engine_capped),
+    *(Campaign(case.name, WORLD_RUNS, partial(outcome_of, case), 50) for case in WORLD_CASES),
     *(Campaign(f"sockets-{name}", 20, None, 1, over_sockets=run) for name, run in live_runs.RUNS.items()),
 )

@@ -194,7 +194,8 @@ def _deliver(batch: Batch, stream: _Stream, now_ms: float, gain: int) -> None:
 
 def engine_run(name: str, levels: tuple[int, ...], arms: PerArm[SimulatedArm], index: int) -> Outcome:
     """The verdict of one run through the engine's own scheduler and roofline: blocks of 200 steps, 10 pairs."""
-    scenario = scenario_of({"middle": ANSWER}, levels, PAIRS, separate=False)
+    speculation = PerArm(*("on" if arms.of(arm).speculates else "off" for arm in ARMS))
+    scenario = scenario_of({"middle": ANSWER}, levels, PAIRS, separate=False, speculation=speculation)
     cells = cells_of(scenario)
 
     def simulated(cell: Cell) -> PerArm[Streams]:

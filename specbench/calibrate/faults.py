@@ -9,6 +9,7 @@ from functools import partial
 
 from specbench.analysis.judge import judge
 from specbench.calibrate.simulators import Treatment, random_of
+from specbench.calibrate.synthetic_runs import endpoints_of
 from specbench.calibrate.whole_runs import ONE_BIN, SEED, SHIFTING, Outcome, simulated_run
 from specbench.model.records import Block, RequestRecord, RunData, SpeculationCounts, Telemetry
 from specbench.model.result import PerArm
@@ -59,8 +60,9 @@ def another_model(evidence: RunData, index: int) -> RunData:
 def gave_up(evidence: RunData, index: int) -> RunData:
     """The engine stopped drafting in the middle of one block, though the scenario declares a method."""
     scenario = evidence.manifest.scenario
-    declared = replace(scenario.speculative, speculative={"method": "draft_model", "num_speculative_tokens": 4})
-    manifest = replace(evidence.manifest, scenario=replace(scenario, speculative=declared))
+    method = {"method": "draft_model", "num_speculative_tokens": 4}
+    declared = replace(scenario, speculative=replace(scenario.speculative, speculative=method, declare={"speculation": "on"}))
+    manifest = replace(evidence.manifest, scenario=declared, endpoints=endpoints_of(declared))
     told = _records(replace(evidence, manifest=manifest), "speculative", lambda r: replace(r, acceptance=DRAFTED))
     told = _records(told, "baseline", lambda r: replace(r, acceptance=NOT_DRAFTED))
     block = _block_of(told, index, "speculative")

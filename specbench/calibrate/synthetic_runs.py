@@ -14,6 +14,8 @@ from specbench.model.result import PerArm
 from specbench.model.scenario import ARMS, ArmName, Scenario
 from specbench.scenario.parse import Overrides, parse_scenario
 
+PLAIN = PerArm("off", "off")  # whether each arm speculates, as declared
+DRAFTING = PerArm("off", "on")
 WHEN = "2026-01-01T00:00:00Z"
 HEALTHY = GeneratorHealth(
     cpu_share=0.2, read_lag_ms_p99=0.1, send_delay_ms_p95=0.2, achieved_concurrency=1.0, chunks=1000, clock_steps=0
@@ -21,8 +23,8 @@ HEALTHY = GeneratorHealth(
 _SCENARIO = """
 name: calibration
 arms:
-  baseline: {{url: "http://127.0.0.1:9001", model: simulated}}
-  speculative: {{url: "http://127.0.0.1:9002", model: simulated}}
+  baseline: {{url: "http://127.0.0.1:9001", model: simulated, declare: {{speculation: "{baseline}"}}}}
+  speculative: {{url: "http://127.0.0.1:9002", model: simulated, declare: {{speculation: "{speculative}"}}}}
 workload:
   source: {{dataset: simulated}}
   bins: [{bins}]
@@ -31,11 +33,28 @@ matrix: {{traffic: {traffic}, concurrency: {levels}, pairs: {pairs}}}
 """
 
 
-def scenario_of(bins: Mapping[str, tuple[int, int]], concurrency: Sequence[int], pairs: int, *, separate: bool) -> Scenario:
-    """A scenario with every default of a user's: `bins` give each bin's band of output tokens."""
+def scenario_of(
+    bins: Mapping[str, tuple[int, int]],
+    concurrency: Sequence[int],
+    pairs: int,
+    *,
+    separate: bool,
+    speculation: PerArm[str] = PLAIN,
+) -> Scenario:
+    """A scenario with every default of a user's: `bins` give each bin's band of output tokens.
+
+    Each arm declares by `speculation` whether it speculates: arms that are made faster or slower by a factor do not.
+    """
     bands = [f"{{name: {name}, input_tokens: [64, 128], output_tokens: {list(band)}}}" for name, band in bins.items()]
     traffic = "separate" if separate else "mixed"
-    text = _SCENARIO.format(bins=", ".join(bands), traffic=traffic, levels=list(concurrency), pairs=pairs)
+    text = _SCENARIO.format(
+        bins=", ".join(bands),
+        traffic=traffic,
+        levels=list(concurrency),
+        pairs=pairs,
+        baseline=speculation.baseline,
+        speculative=speculation.speculative,
+    )
     return parse_scenario(text, "calibration", Overrides())
 
 
@@ -50,19 +69,6 @@ def evidence_of(scenario: Scenario, cells: Sequence[Cell], streams: Mapping[str,
             made = blocks_of(streams[cell.id].of(arm), cell, arm)
             blocks.extend(made)
             records.extend(records_of(streams[cell.id].of(arm), cell, made, bin_name, most[bin_name]))
-    facts = {"model": "simulated", "engine": "openai", "engine_version": "1"}
-    endpoints = tuple(
-        Endpoint(
-            arm=arm,
-            url=scenario.arm(arm).url or "",
-            model="simulated",
-            engine="openai",
-            engine_version="1",
-            facts=facts,
-            sources=dict.fromkeys(facts, "declared"),
-        )
-        for arm in ARMS
-    )
     manifest = Manifest(
         format_version=1,
         run_id="calibration",
@@ -72,10 +78,27 @@ def evidence_of(scenario: Scenario, cells: Sequence[Cell], streams: Mapping[str,
         started=WHEN,
         scenario=scenario,
         cells=tuple(cells),
-        endpoints=endpoints,
+        endpoints=endpoints_of(scenario),
         notes=(),
     )
     return RunData(manifest=manifest, blocks=tuple(blocks), records=tuple(records), finished=WHEN, problems=())
+
+
+def endpoints_of(scenario: Scenario) -> tuple[Endpoint, ...]:
+    """What both endpoints say of themselves: the same, but for what each arm declares."""
+    facts = {"model": "simulated", "engine": "openai", "engine_version": "1"}
+    return tuple(
+        Endpoint(
+            arm=arm,
+            url=scenario.arm(arm).url or "",
+            model="simulated",
+            engine="openai",
+            engine_version="1",
+            facts=facts | scenario.arm(arm).declare,
+            sources=dict.fromkeys(facts | scenario.arm(arm).declare, "declared"),
+        )
+        for arm in ARMS
+    )
 
 
 def blocks_of(streams: Streams, cell: Cell, arm: ArmName) -> tuple[Block, ...]:

@@ -23,6 +23,7 @@ from specbench.calibrate.targets import (
     verdict_rows,
 )
 from specbench.calibrate.whole_runs import BINS, CLEAN, LEVELS, PAIRS, SCALE, SEED, SHIFTING
+from specbench.calibrate.world_rows import world_rows
 
 _INTRODUCTION = f"""# How often the verdict errs
 
@@ -74,6 +75,7 @@ def table_of(found: Outcomes) -> str:
         "Single tests, before Holm": test_rows(found),
         "Several looks (`--until resolved`)": looking_rows(found),
         "Faults, needs, determinism": other_rows(found),
+        "Worlds in which the rules were not made": world_rows(found),
         "The embedded engine's scheduler and roofline on a simulated clock: one cell, blocks of 200 steps": engine_rows(
             found, "engine"
         ),

@@ -22,7 +22,7 @@ from specbench.calibrate.simulators import (
     random_of,
     simulate,
 )
-from specbench.calibrate.synthetic_runs import evidence_of, scenario_of
+from specbench.calibrate.synthetic_runs import DRAFTING, PLAIN, evidence_of, scenario_of
 from specbench.model.records import Cell, RunData
 from specbench.model.result import PerArm, Result
 from specbench.plan.trials import cells_of
@@ -68,8 +68,10 @@ def simulated_run(
     name: str, index: int, world: NoiseModel, bins: Mapping[str, tuple[int, int]], levels: Sequence[int], treated: Cells
 ) -> RunData:
     """The facts of one simulated run with this treatment in each cell, every number of it fixed by `name` and `index`."""
-    scenario = scenario_of(bins, levels, PAIRS, separate=len(bins) > 1)
-    cells = cells_of(scenario)
+    separate = len(bins) > 1
+    cells = cells_of(scenario_of(bins, levels, PAIRS, separate=separate))
+    drafts = any(treated(cell).alpha is not None for cell in cells)
+    scenario = scenario_of(bins, levels, PAIRS, separate=separate, speculation=DRAFTING if drafts else PLAIN)
     answers = {cell.id: bins[cell.bin or next(iter(bins))] for cell in cells}
     streams = {
         cell.id: both_arms(world, load_of(cell.concurrency or 1, answers[cell.id]), treated(cell), name, index, cell.id)
@@ -141,8 +143,14 @@ def itl(index: int) -> Outcome:
 def until_settled(name: str, treatment: Treatment, index: int) -> Outcome:
     """A run that looks on the way (`--until resolved`): its verdict, and after how many pairs it stopped."""
     evidence = simulated_run(name, index, SHIFTING, ONE_BIN, (1, 8), lambda cell: treatment)
+    result, looks = settled(evidence)
+    return {"verdict": result.verdict, "pairs": looks[-1], "looks": len(looks)}
+
+
+def settled(evidence: RunData) -> tuple[Result, tuple[int, ...]]:
+    """The result at which a run that looks on the way stops, and after how many pairs it looked."""
     looks: tuple[int, ...] = ()
-    for pairs in interim_pairs(PAIRS):
+    for pairs in interim_pairs(evidence.manifest.scenario.matrix.pairs):
         looks = (*looks, pairs)
         blocks = tuple(block for block in evidence.blocks if block.pair < pairs)
         names = {block.id for block in blocks}
@@ -150,7 +158,7 @@ def until_settled(name: str, treatment: Treatment, index: int) -> Outcome:
         result = judge(replace(evidence, blocks=blocks, records=records, looks=looks), "calibrate")
         if is_settled(result, pairs):
             break
-    return {"verdict": result.verdict, "pairs": pairs, "looks": len(looks)}
+    return result, looks
 
 
 def determinism(index: int) -> Outcome:

@@ -1,0 +1,237 @@
+"""A run in a world as the facts that it would have left on disk: its scenario, its blocks in the plan's order, its records."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import cache, partial
+from hashlib import sha256
+
+import numpy as np
+
+from specbench.calibrate.simulators import random_of
+from specbench.calibrate.synthetic_runs import HEALTHY, WHEN, endpoints_of
+from specbench.calibrate.whole_runs import LEAST_REQUESTS, LEAST_STEPS, PAIRS, SEED
+from specbench.calibrate.worlds.answering import (
+    BlockSetting,
+    PairPrompts,
+    SimulatedAnswer,
+    Window,
+    answers_of,
+    arrivals,
+    prompts_for,
+)
+from specbench.calibrate.worlds.courses import slowness_of, step_ratio_in
+from specbench.calibrate.worlds.setting import EQUAL, ONE_CLASS, USUAL, Behaviour, RequestClass, World
+from specbench.model.records import Block, Cell, Manifest, Outcome, RequestRecord, RunData
+from specbench.model.scenario import Scenario, Schedule
+from specbench.plan.trials import Trial, cells_of, trials_of
+from specbench.scenario.parse import Overrides, parse_scenario
+from specbench.units import MS_PER_S, NS_PER_MS
+
+LEFT_OPEN: Outcome = "cut"
+DRAIN_MS = 10_000.0  # how long a block waits for what is still open, once its arm has kept it waiting
+_SCENARIO = """
+name: calibration
+arms:
+  baseline: {{url: "http://127.0.0.1:9001", model: simulated, declare: {{speculation: "{baseline}"}}}}
+  speculative: {{url: "http://127.0.0.1:9002", model: simulated, declare: {{speculation: "{speculative}"}}}}
+workload:
+  source: {{dataset: simulated}}
+  bins: [{bins}]
+  sampling: [{{name: greedy, temperature: 0}}]
+matrix: {{concurrency: {levels}, pairs: {pairs}{start_sd}}}
+"""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WorldRun:
+    """Two arms in one world, as they are asked: at `streams`, or at `loads`, shares of what the baseline can serve in time.
+
+    `beyond` is what the speculative arm does at every load above the lowest, where it is not what it does there.
+    `start_sd` is what the scenario states, as written there.
+    """
+
+    world: World = USUAL
+    baseline: Behaviour = EQUAL
+    speculative: Behaviour = EQUAL
+    beyond: Behaviour | None = None
+    classes: tuple[RequestClass, ...] = ONE_CLASS
+    streams: tuple[int, ...] = (1, 8)
+    loads: tuple[float, ...] = ()
+    pairs: int = PAIRS
+    schedule: Schedule = "alternate"
+    start_sd: str | None = None
+
+    @property
+    def cycle_ms(self) -> float:
+        """How long a request of the baseline takes by the mean, from its start to the start of the next one on its stream."""
+        weights = sum(each.weight for each in self.classes)
+        step_ms = self.world.noise.step_ms * self.baseline.step_ratio
+        return sum(each.weight * (each.prefill_ms + step_ms * sum(each.answer) / 2) for each in self.classes) / weights
+
+    def behaviour(self, trial: Trial, lowest: str) -> Behaviour:
+        """What the arm of this block does in it, where `lowest` is the cell of the lowest load."""
+        if trial.arm == "baseline":
+            return self.baseline
+        arm = self.speculative if trial.cell.id == lowest or self.beyond is None else self.beyond
+        return replace(arm, step_ratio=step_ratio_in(arm, trial.pair, self.pairs))
+
+    def window(self, cell: Cell) -> Window:
+        """The steady window in this cell: both minima of the standard profile hold, in the time of the world."""
+        step_ms = self.world.noise.step_ms
+        ramp_ms = 1.2 * max(each.answer[1] * step_ms + 2 * each.prefill_ms for each in self.classes)
+        served_per_ms = cell.rate / MS_PER_S if cell.rate is not None else (cell.concurrency or 1) / self.cycle_ms
+        return Window(open_ms=ramp_ms, close_ms=ramp_ms + max(LEAST_STEPS * step_ms, LEAST_REQUESTS / served_per_ms))
+
+
+def evidence_in(run: WorldRun, name: str, index: int) -> RunData:
+    """The facts of one run in this world, every number of it fixed by `name` and `index`."""
+    scenario = _scenario(run, index)
+    cells = cells_of(scenario)
+    trials = trials_of(scenario, cells)
+    slower = slowness_of(run.world, run.speculative, trials, random_of(SEED, name, index, "course"))
+    blocks, records = [], []
+    for trial in trials:
+        cell, window = trial.cell, run.window(trial.cell)
+        arm = run.behaviour(trial, cells[0].id)
+        setting = BlockSetting(
+            world=run.world, arm=arm, classes=run.classes, window=window, streams=cell.concurrency, slower=slower[trial.block_id]
+        )
+        prompts = _prompts(run, cell, window, (name, index, cell.id, trial.pair))
+        answers = answers_of(setting, prompts, random_of(SEED, name, index, cell.id, trial.pair, trial.arm))
+        blocks.append(_block(trial, window, _in_flight(answers, window, cell.concurrency)))
+        records.extend(_records(answers, trial, setting))
+    manifest = Manifest(
+        format_version=1,
+        run_id="calibration",
+        tool_version="0",
+        python="3",
+        platform="simulated",
+        started=WHEN,
+        scenario=scenario,
+        cells=cells,
+        endpoints=endpoints_of(scenario),
+        notes=(),
+    )
+    return RunData(manifest=manifest, blocks=tuple(blocks), records=tuple(records), finished=WHEN, problems=())
+
+
+def _scenario(run: WorldRun, index: int) -> Scenario:
+    """A scenario with every default of a user's; its seed draws the order of the blocks, as in a run."""
+    speculates = tuple("off" if arm.alpha is None else "on" for arm in (run.baseline, run.speculative))
+    scenario = _parsed(run.classes, run.streams, run.pairs, run.start_sd, speculates)
+    matrix = replace(scenario.matrix, schedule=run.schedule)
+    if run.loads:
+        full = run.world.slots / run.cycle_ms * MS_PER_S
+        rates = tuple(round(load * full, 3) for load in run.loads)
+        matrix = replace(matrix, concurrency=(), rate=rates, primary=rates[0])
+    return replace(scenario, seed=index, matrix=matrix)
+
+
+@cache
+def _parsed(
+    classes: tuple[RequestClass, ...],
+    streams: tuple[int, ...],
+    pairs: int,
+    start_sd: str | None,
+    speculates: tuple[str, ...],
+) -> Scenario:
+    bins = ", ".join(
+        f"{{name: {each.name}, input_tokens: [64, 128], output_tokens: {list(each.answer)}, weight: {each.weight:g}}}"
+        for each in classes
+    )
+    further = "" if start_sd is None else f", start_sd: {start_sd}"
+    text = _SCENARIO.format(
+        bins=bins, levels=list(streams), pairs=pairs, start_sd=further, baseline=speculates[0], speculative=speculates[1]
+    )
+    return parse_scenario(text, "calibration", Overrides())
+
+
+def _prompts(run: WorldRun, cell: Cell, window: Window, names: tuple[str | int, ...]) -> PairPrompts:
+    draw = random_of(SEED, *names, "prompts")
+    due = None if cell.rate is None else arrivals(cell.rate / MS_PER_S, window.close_ms, draw)
+    return prompts_for(run.classes, cell.concurrency or 1, due, draw)
+
+
+def _block(trial: Trial, window: Window, in_flight: float | None) -> Block:
+    """The block as executed; its generator was in time."""
+    cell = trial.cell
+    return Block(
+        id=trial.block_id,
+        cell=cell.id,
+        pair=trial.pair,
+        arm=trial.arm,
+        order=trial.order,
+        concurrency=cell.concurrency,
+        rate=cell.rate,
+        bin=cell.bin,
+        launch=trial.launch,
+        started=WHEN,
+        window_open_ns=round(window.open_ms * NS_PER_MS),
+        window_close_ns=round(window.close_ms * NS_PER_MS),
+        short=False,
+        end_reason="complete",
+        health=replace(HEALTHY, achieved_concurrency=in_flight),
+        telemetry=None,
+        engine_truth=None,
+    )
+
+
+def _records(answers: Sequence[SimulatedAnswer], trial: Trial, setting: BlockSetting) -> list[RequestRecord]:
+    arm, rate = setting.arm, trial.cell.rate is not None
+    record = partial(
+        RequestRecord,
+        block=trial.block_id,
+        sampling="greedy",
+        connect_ns=None,
+        retries=0,
+        stamp_source="kernel",
+        prompt_tokens=96,
+        cached_tokens=None,
+        step_events=None,
+        censored=(),
+        looping=False,
+        acceptance=None,
+        flags=(),
+    )
+    drain_ns = round((setting.window.close_ms + DRAIN_MS) * NS_PER_MS)
+    made = []
+    for answer in answers:
+        kind, sent = setting.classes[answer.kind], round(answer.sent_ms * NS_PER_MS)
+        times = np.rint((answer.event_ms - answer.sent_ms) * NS_PER_MS).astype(np.int64).tolist()
+        tokens = answer.tokens.tolist()
+        text = f"{trial.place} {answer.index} {arm.text}"
+        made.append(
+            record(
+                index=answer.index,
+                stream=answer.stream,
+                bin=kind.name,
+                max_tokens=kind.answer[1],
+                scheduled_ns=sent if rate else None,
+                sent_ns=sent,
+                outcome="ok" if times else LEFT_OPEN,
+                reason=None if times else "no token when the drain ended",
+                status=200 if times else None,
+                token_source="token_ids" if times else None,
+                output_tokens=sum(tokens) if times else None,
+                finish_reason=arm.finish_reason if times else None,
+                event_ns=tuple(times),
+                event_tokens=tuple(tokens),
+                first_answer_ns=times[0] if times else None,
+                end_ns=times[-1] if times else drain_ns - sent,
+                text_chars=round(sum(tokens) * arm.chars_per_token),
+                text_sha256=sha256(text.encode()).hexdigest(),
+            )
+        )
+    return made
+
+
+def _in_flight(answers: Sequence[SimulatedAnswer], window: Window, streams: int | None) -> float | None:
+    """The share of a closed loop's streams that were under way in the window by the mean, one that is stuck for good included."""
+    if streams is None:
+        return None
+    ends = [float(answer.event_ms[-1]) if len(answer.event_ms) else window.close_ms for answer in answers]
+    spans = (
+        max(min(end, window.close_ms) - max(answer.sent_ms, window.open_ms), 0.0)
+        for answer, end in zip(answers, ends, strict=True)
+    )
+    return min(sum(spans) / (streams * (window.close_ms - window.open_ms)), 1.0)
