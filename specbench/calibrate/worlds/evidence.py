@@ -20,6 +20,7 @@ from specbench.calibrate.worlds.answering import (
     prompts_for,
 )
 from specbench.calibrate.worlds.courses import slowness_of, step_ratio_in
+from specbench.calibrate.worlds.outlier_pairs import outlier_pairs
 from specbench.calibrate.worlds.setting import EQUAL, ONE_CLASS, USUAL, Behaviour, RequestClass, World
 from specbench.model.records import Block, Cell, Manifest, Outcome, RequestRecord, RunData
 from specbench.model.scenario import Scenario, Schedule
@@ -47,7 +48,7 @@ class WorldRun:
     """Two arms in one world, as they are asked: at `streams`, or at `loads`, shares of what the baseline can serve in time.
 
     `beyond` is what the speculative arm does at every load above the lowest, where it is not what it does there.
-    `start_sd` is what the scenario states, as written there.
+    `start_sd` is what the scenario states, as written there. With `repeats` pairs that hold an outlier are measured once more.
     """
 
     world: World = USUAL
@@ -60,6 +61,7 @@ class WorldRun:
     pairs: int = PAIRS
     schedule: Schedule = "alternate"
     start_sd: str | None = None
+    repeats: bool = False
 
     @property
     def cycle_ms(self) -> float:
@@ -68,11 +70,12 @@ class WorldRun:
         step_ms = self.world.noise.step_ms * self.baseline.step_ratio
         return sum(each.weight * (each.prefill_ms + step_ms * sum(each.answer) / 2) for each in self.classes) / weights
 
-    def behaviour(self, trial: Trial, lowest: str) -> Behaviour:
-        """What the arm of this block does in it, where `lowest` is the cell of the lowest load."""
+    def behaviour(self, trial: Trial) -> Behaviour:
+        """What the arm of this block does in it."""
         if trial.arm == "baseline":
             return self.baseline
-        arm = self.speculative if trial.cell.id == lowest or self.beyond is None else self.beyond
+        above = trial.cell.concurrency is not None and trial.cell.concurrency > min(self.streams)
+        arm = self.beyond if above and self.beyond is not None else self.speculative
         return replace(arm, step_ratio=step_ratio_in(arm, trial.pair, self.pairs))
 
     def window(self, cell: Cell) -> Window:
@@ -88,18 +91,9 @@ def evidence_in(run: WorldRun, name: str, index: int) -> RunData:
     scenario = _scenario(run, index)
     cells = cells_of(scenario)
     trials = trials_of(scenario, cells)
-    slower = slowness_of(run.world, run.speculative, trials, random_of(SEED, name, index, "course"))
-    blocks, records = [], []
-    for trial in trials:
-        cell, window = trial.cell, run.window(trial.cell)
-        arm = run.behaviour(trial, cells[0].id)
-        setting = BlockSetting(
-            world=run.world, arm=arm, classes=run.classes, window=window, streams=cell.concurrency, slower=slower[trial.block_id]
-        )
-        prompts = _prompts(run, cell, window, (name, index, cell.id, trial.pair))
-        answers = answers_of(setting, prompts, random_of(SEED, name, index, cell.id, trial.pair, trial.arm))
-        blocks.append(_block(trial, window, _in_flight(answers, window, cell.concurrency)))
-        records.extend(_records(answers, trial, setting))
+    blocks, records = _measured(run, trials, (name, index))
+    if run.repeats:
+        blocks, records = _repeated(run, trials, blocks, records, (name, index))
     manifest = Manifest(
         format_version=1,
         run_id="calibration",
@@ -112,7 +106,49 @@ def evidence_in(run: WorldRun, name: str, index: int) -> RunData:
         endpoints=endpoints_of(scenario),
         notes=(),
     )
-    return RunData(manifest=manifest, blocks=tuple(blocks), records=tuple(records), finished=WHEN, problems=())
+    return RunData(manifest=manifest, blocks=blocks, records=records, finished=WHEN, problems=())
+
+
+def _measured(
+    run: WorldRun, trials: Sequence[Trial], names: tuple[str | int, ...]
+) -> tuple[tuple[Block, ...], tuple[RequestRecord, ...]]:
+    """These blocks and their records; `names` fix all that is random in them."""
+    slower = slowness_of(run.world, run.speculative, trials, random_of(SEED, *names, "course"))
+    blocks: list[Block] = []
+    records: list[RequestRecord] = []
+    for trial in trials:
+        window = run.window(trial.cell)
+        setting = BlockSetting(
+            world=run.world,
+            arm=run.behaviour(trial),
+            classes=run.classes,
+            window=window,
+            streams=trial.cell.concurrency,
+            slower=slower[trial.block_id],
+        )
+        pair = (*names, trial.cell.id, trial.pair)
+        answers = answers_of(setting, _prompts(run, trial.cell, window, pair), random_of(SEED, *pair, trial.arm))
+        blocks.append(_block(trial, window, _in_flight(answers, window, trial.cell.concurrency)))
+        records.extend(_records(answers, trial, setting))
+    return tuple(blocks), tuple(records)
+
+
+def _repeated(
+    run: WorldRun,
+    trials: Sequence[Trial],
+    blocks: tuple[Block, ...],
+    records: tuple[RequestRecord, ...],
+    names: tuple[str | int, ...],
+) -> tuple[tuple[Block, ...], tuple[RequestRecord, ...]]:
+    """The same run with each pair that holds an outlier measured once more, in both arms, in the place of the first time."""
+    outliers = outlier_pairs(blocks, records)
+    again = [trial for trial in trials if (trial.cell.id, trial.pair) in outliers]
+    if not again:
+        return blocks, records
+    anew = {trial.block_id for trial in again}
+    fresh, answered = _measured(run, again, (*names, "repeat"))
+    kept = (*(record for record in records if record.block not in anew), *answered)
+    return (*(block for block in blocks if block.id not in anew), *fresh), kept
 
 
 def _scenario(run: WorldRun, index: int) -> Scenario:

@@ -200,6 +200,20 @@ def _tolerated() -> list[WorldCase]:
     ]
 
 
+def _outliers() -> list[WorldCase]:
+    """The study of docs/adr/0026: pairs that hold an outlier are measured once more, in both arms."""
+    slow, own = World(slow_share=0.05, slow_factor=3.0), Behaviour(step_ratio=0.75, slow_share=0.1, slow_factor=3.0)
+    runs = {
+        "win": ("a win of 1.5, 5 % of blocks 3 times as slow", WorldRun(world=slow, speculative=WIN, repeats=True)),
+        "aa": ("A/A, 5 % of blocks 3 times as slow", WorldRun(world=slow, repeats=True)),
+        "one-arm": ("25 % faster, but for 10 % of that arm's blocks, 3 times as slow", WorldRun(speculative=own, repeats=True)),
+    }
+    return [
+        WorldCase(name=f"outliers-{name}", what=f"{what}, outliers repeated", run=run, truth="open")
+        for name, (what, run) in runs.items()
+    ]
+
+
 NOISE_GROUPS: dict[str, tuple[WorldCase, ...]] = {
     "modes": tuple(_modes()),
     "launches": tuple(_launches()),
@@ -207,4 +221,5 @@ NOISE_GROUPS: dict[str, tuple[WorldCase, ...]] = {
     "mix": tuple(_mixes()),
     "TTFT": tuple(_first_tokens()),
     "tolerated": tuple(_tolerated()),
+    "outliers": tuple(_outliers()),
 }

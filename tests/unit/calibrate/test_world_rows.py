@@ -61,14 +61,14 @@ def test_no_more_is_asked_than_is_true(case: WorldCase, asked: list[str]) -> Non
 
 
 def test_every_case_has_a_campaign_of_300_runs_and_a_row() -> None:
-    """Twelve groups, and no two cases share what they say."""
+    """The twelve worlds and the study of outliers; no two cases share what they say."""
     counts = {campaign.name: campaign.count for campaign in CAMPAIGNS}
     rows = world_rows({campaign.name: [] for campaign in CAMPAIGNS})
 
     assert {counts[case.name] for case in WORLD_CASES} == {300}
     assert len({case.what for case in WORLD_CASES}) == len(WORLD_CASES)
     assert {row.id for row in rows} == set(GROUPS)
-    assert len(GROUPS) == 12
+    assert len(GROUPS) == 13
 
 
 def test_a_run_of_a_case_is_judged_and_its_reasons_are_kept() -> None:
