@@ -1,5 +1,5 @@
 # `make demo` runs the main job, `make test` passes the tests; both need Python 3.11 to 3.13 with venv, git and make.
-.PHONY: demo demo-real e2e-vllm test check format bench install dev real everything clean
+.PHONY: demo demo-real e2e-vllm test campaigns check format bench install dev real everything clean
 bin := .venv/bin
 
 demo: install
@@ -16,15 +16,21 @@ e2e-vllm: everything
 
 # What rests on timing runs alone: two such tests at once would only measure each other.
 test: everything
-	$(bin)/python -m pytest -q -n 2 --dist worksteal -m "beside or not slow"
-	$(bin)/python -m pytest -q -m "slow and not beside" tests/e2e
+	$(bin)/python -m pytest -q -n 2 --dist worksteal -m "(beside or not slow) and not campaign"
+	$(bin)/python -m pytest -q -m "slow and not beside and not campaign" tests/e2e
+
+# What takes longer than CI allows: tests marked `campaign`, then the whole table of the calibration, an hour and more on two cores.
+# Parts of the table that this code has made already are kept, so it may be stopped and called again.
+campaigns: everything
+	$(bin)/python -m pytest -q -m campaign
+	$(bin)/specbench calibrate --jobs 2 --out calibration
 
 check: dev
 	$(bin)/ruff format --check .
 	$(bin)/ruff check .
 	$(bin)/mypy
 	$(bin)/lint-imports
-	$(bin)/python -m pytest -q -n 2 -m "not slow and not browser"
+	$(bin)/python -m pytest -q -n 2 -m "not slow and not browser and not campaign"
 
 format: dev
 	$(bin)/ruff format .

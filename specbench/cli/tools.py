@@ -147,7 +147,10 @@ def engine(
 
 
 def calibrate(
-    names: Annotated[list[str] | None, typer.Argument(metavar="[NAME]...", help="Campaigns, or how their names begin.")] = None,
+    names: Annotated[
+        list[str] | None,
+        typer.Argument(metavar="[NAME]...", help="Campaigns, or how their names begin; with URLs, folders of earlier starts."),
+    ] = None,
     out: Annotated[Path, typer.Option("--out", metavar="DIR", help="Parts and table; parts there are kept.")] = CALIBRATION,
     jobs: Annotated[int, typer.Option("--jobs", metavar="N", min=1, help="Processes at once.")] = 1,
     real: Annotated[bool, typer.Option("--real", help="Also over real sockets, which takes hours.")] = False,
@@ -171,10 +174,13 @@ def calibrate(
         say(f"wrote {calibrate(out, names or [], tell, jobs=jobs, real=real, most=most)}")
         return
     from specbench.calibrate.hardware_noise import describe_noise, equal_arms, measure_noise
+    from specbench.calibrate.start_spread import describe_starts, earlier_starts
     from specbench.run.progress import progress_on
     from specbench.scenario.parse import Overrides
 
     scenario = equal_arms(Overrides(baseline_url=baseline, speculative_url=speculative, model=model))
+    before = earlier_starts(names or [], scenario)
     with progress_on() as watching:
         result = measure_noise(scenario, out, watching)
-    say(f"{describe_noise(scenario, result)}\nfacts: {out} (use them with: specbench plan SCENARIO --like {out})")
+    starts = describe_starts([*before, result])
+    say(f"{describe_noise(scenario, result)}\n{starts}\nfacts: {out} (use them with: specbench plan SCENARIO --like {out})")
