@@ -55,7 +55,7 @@ def _for_good(columns: CellArrays, times: Ints, records: Sequence[RequestRecord]
     """One for each block in which streams stopped in mid-answer and none got anything until they were given up."""
     longest: dict[str, float] = {}
     for record in records:
-        if record.outcome in ("stalled", "timeout_total") and record.event_ns:
+        if record.outcome in ("stalled", "timeout_total", "unanswered") and record.event_ns:
             silent_from, given_up = record.sent_ns + record.event_ns[-1], record.sent_ns + record.end_ns
             others = np.searchsorted(times, given_up) - np.searchsorted(times, silent_from, side="right")
             if not others and given_up - silent_from >= least_ns:

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from specbench.analysis.cell_metrics import CellMetrics, measure
 from specbench.analysis.cells import CellEvidence, cells_of
 from specbench.analysis.deaths import Death, outside_kills, sentence_of, without
+from specbench.analysis.hanging import never_answered
 from specbench.analysis.hosts.equivalence import enough_launches, place_of_run
 from specbench.analysis.hosts.previous_run_checks import deciding
 from specbench.analysis.integrity.checks import cell_checks, run_checks, steadiness
@@ -17,7 +18,7 @@ from specbench.analysis.shown import course_of, timelines_of
 from specbench.analysis.theory import theory_of
 from specbench.analysis.verdict.guardrail_cases import benefit_of, run_findings
 from specbench.analysis.verdict.interim import alpha_now
-from specbench.analysis.verdict.safety import count_finding, error_finding, excess_of, reported_counts
+from specbench.analysis.verdict.safety import count_finding, error_finding, excess_of, reported_counts, with_never_answered
 from specbench.analysis.verdict.verdict import held_for_kills, verdict_of
 from specbench.errors import ExitCode
 from specbench.explain.phrases import place_of
@@ -172,7 +173,9 @@ def _safety(evidence: RunData, cells: Sequence[CellMetrics], alpha: float) -> tu
         asked = [cell for cell in cells if cell.evidence.required and asked_of(guardrail, cell.evidence.cell)]
         if guardrail.metric == "error_rate":
             excess = excess_of([cell.errors.baseline for cell in asked], [cell.errors.speculative for cell in asked], alpha)
-            found.append(error_finding(guardrail, excess, alpha))
+            evidences = [cell.evidence for cell in asked]
+            hanging = PerArm(never_answered(evidences, "baseline"), never_answered(evidences, "speculative"))
+            found.append(with_never_answered(error_finding(guardrail, excess, alpha), hanging, alpha))
         elif guardrail.metric in RUN_WIDE:
             found.append(count_finding(guardrail, reported_counts([cell.evidence.blocks for cell in asked], guardrail.metric)))
     return tuple(found)

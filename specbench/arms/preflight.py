@@ -186,6 +186,6 @@ def _refuse_unfit(record: RequestRecord, ready: RunningArm, name: ArmName, way: 
         raise UnreachableError(f"arms.{name}: {ready.url} failed the first request: {why}")
     if record.outcome == "not_streamed":
         raise RefusedError(f"arms.{name}: {ready.url} does not stream ({why}); latency per token needs a streamed answer")
-    if record.outcome in ("cut", "empty_output"):
+    if record.outcome in ("cut", "unanswered", "empty_output"):
         return
     raise RefusedError(f"arms.{name}: {ready.url} refused or failed sampling '{record.sampling}': {why}")

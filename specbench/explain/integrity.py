@@ -160,12 +160,13 @@ def cpu_free(cell: Cell, share: float | None, allowed: float, ok: bool | None) -
     )
 
 
-def concurrency_held(cell: Cell, held: float | None, allowed: float, ok: bool | None) -> str:
-    """How many requests were in flight in the emptiest block."""
+def concurrency_held(cell: Cell, held: float | None, stuck: float, allowed: float, ok: bool | None) -> str:
+    """How many requests were in flight in the emptiest block, and how many streams were stuck there."""
     if held is None:
         return f"{place_of(cell)} the number of requests in flight was not held, or not measured."
+    beside = f", and {figure(stuck)} streams stuck in requests of which nothing more came," if stuck else ""
     return (
-        f"{place_of(cell)} {figure(held)} requests were in flight on average in the emptiest block"
+        f"{place_of(cell)} {figure(held)} requests were in flight on average in the emptiest block{beside}"
         f" (allowed: {figure(allowed)} or more){'' if ok else ', so the client did not keep the load up'}."
     )
 

@@ -38,6 +38,34 @@ class Failures:
         return f"{failed:,} of {requests:,} ({percentage(failed / requests)})"
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NeverAnswered:
+    """How many of an arm's requests never got an answer's end, and of how many; `lost`: cut by an older version, fate unknown."""
+
+    hung: int
+    lost: int
+    sent: int
+
+    @property
+    def unknown(self) -> int:
+        """How many may never have been answered."""
+        return self.hung + self.lost
+
+
+def never_answered(found: PerArm[NeverAnswered], high: float | None, alpha: float) -> str:
+    """How many requests hung, or are not accounted for; `high` is the bound of their share that forbids a pass, None without."""
+    said = ""
+    if found.baseline.hung or found.speculative.hung:
+        said += f" Of them {found.speculative.hung:,} with speculation and {found.baseline.hung:,} without were never answered to the end"
+        said += "." if high is None else f"; with speculation their share is only known to lie below {percentage(high)} with {sure(alpha)}."
+    if found.baseline.lost or found.speculative.lost:
+        said += (
+            f" What became of {found.speculative.lost:,} requests with speculation and {found.baseline.lost:,} without is not"
+            " known, as the version that made this run cut them: run again."
+        )
+    return said
+
+
 def share_within(guardrail: Guardrail, failures: Failures, slo: float, state: FindingState, end: float, alpha: float) -> str:
     """The speculative arm's own share against its limit; `end` is that of the interval on which the state rests."""
     seen = f"{_over(guardrail)} {failures.words('speculative')} requests failed with speculation (allowed: {percentage(slo)})"

@@ -9,6 +9,8 @@ from specbench.units import ns_of_s
 FIRST_PAUSE_S, LONGEST_PAUSE_S = 0.1, 0.25
 DEAD_S = 1.0
 DEAD_RUN = 20
+SLOWEST_ANSWERS = 4
+"""A drain that need not be whole lasts so many times the block's slowest answer, as others may be slower still."""
 
 
 class Window:
@@ -17,7 +19,8 @@ class Window:
     It opens when every stream has finished one request or after `ramp_s`; it closes when `min_requests` requests have
     ended well since it opened and `min_s` have passed, or after `max_s` (then it is short), or when the work is done, or
     when the endpoint is dead: the last max(20, 2 × streams) requests all failed, and a second has passed. The block is
-    over once every request that was sent inside the window has ended, at most `drain_s` later.
+    over once every request that was sent inside the window has ended, at most `drain_s` later (`BlockSpec`). In the open loop
+    a request counts as sent at the moment for which it was scheduled.
     """
 
     def __init__(self, order: BlockSpec, start_ns: int) -> None:
@@ -28,6 +31,7 @@ class Window:
         self._in_flight: dict[int, int] = {}
         self._failed_in_a_row = 0
         self._ended_well = 0
+        self._slowest_ns = 0
         self._enough_requests_ns: int | None = start_ns if order.min_requests == 0 else None
         self._work_done = False
         self._over_ns: int | None = None
@@ -36,15 +40,17 @@ class Window:
         self.short = False
         self.reason = ""
 
-    def sent(self, stream: int, now_ns: int) -> None:
-        """A stream is about to send a request."""
-        self.advance(now_ns)
-        self._in_flight[stream] = now_ns
+    def sent(self, stream: int, sent_ns: int) -> None:
+        """A stream is about to send a request; its moment is now, or in the open loop the one for which it was scheduled."""
+        self.advance(sent_ns)
+        self._in_flight[stream] = sent_ns
 
     def ended(self, stream: int, now_ns: int, failed: bool) -> None:
         """The request of a stream has ended."""
         self.advance(now_ns)
-        self._in_flight.pop(stream, None)
+        sent_ns = self._in_flight.pop(stream, now_ns)
+        if not failed:
+            self._slowest_ns = max(self._slowest_ns, now_ns - sent_ns)
         self._finished_one.add(stream)
         self._failed_in_a_row = self._failed_in_a_row + 1 if failed else 0
         if self.opened_ns is not None and not failed:
@@ -76,14 +82,19 @@ class Window:
         if self.closed_ns is None:
             self._try_close(now_ns)
         if self.closed_ns is not None and self._over_ns is None:
-            drained = now_ns >= self.closed_ns + ns_of_s(self._order.drain_s) or self.reason == "endpoint_dead"
-            if drained or not self._counting(self.closed_ns):
+            drained = now_ns >= self.closed_ns + self._drain_ns() or self.reason == "endpoint_dead"
+            if drained or not any(map(self.holds, self._in_flight.values())):
                 self._over_ns = now_ns
 
-    def _counting(self, closed_ns: int) -> bool:
-        """Whether a request that was sent inside the window is still in flight."""
-        opened_ns = self.opened_ns
-        return opened_ns is not None and any(opened_ns <= sent <= closed_ns for sent in self._in_flight.values())
+    def holds(self, sent_ns: int) -> bool:
+        """Whether a request that was sent at this moment was sent inside the window, which has closed."""
+        return self.opened_ns is not None and self.closed_ns is not None and self.opened_ns <= sent_ns < self.closed_ns
+
+    def _drain_ns(self) -> int:
+        whole_ns, shorter_s = ns_of_s(self._order.drain_s), self._order.shorter_drain_s
+        if shorter_s is None or not self._slowest_ns:
+            return whole_ns
+        return min(whole_ns, max(ns_of_s(shorter_s), SLOWEST_ANSWERS * self._slowest_ns))
 
     def _try_open(self, now_ns: int) -> None:
         ramp_end = self._start_ns + ns_of_s(self._order.ramp_s)

@@ -7,11 +7,15 @@ import numpy.typing as npt
 
 from specbench.load.block_phases import LONGEST_PAUSE_S
 from specbench.load.messages import BlockClosed, BlockSpec, Response
-from specbench.model.records import GeneratorHealth
+from specbench.model.records import GeneratorHealth, Outcome
 from specbench.units import NS_PER_MS, ns_of_s
 
 LONGEST_PAUSE_NS = ns_of_s(LONGEST_PAUSE_S)
 FIELD, LINE_ENDS = b"data:", (b"\n", b"\r")
+GIVEN_UP: frozenset[Outcome | None] = frozenset(
+    {"cut", "unanswered", "timeout_connect", "timeout_first_token", "stalled", "timeout_total"}
+)
+"""How a request ends of which it is for us to say that it is over: after its last token it kept its stream and no server busy."""
 
 
 class HealthCounter:
@@ -21,6 +25,7 @@ class HealthCounter:
         self._order = order
         self._lags: list[npt.NDArray[np.int64]] = []
         self._spans: list[tuple[int, int]] = []
+        self._stuck: list[tuple[int, int]] = []
         self._delays: list[int] = []
         self._free_since: dict[int, int] = {}
         self._paused_since: dict[int, int] = {}
@@ -33,7 +38,9 @@ class HealthCounter:
         self._chunks += len(answer.sizes) // 8
         self._events += events_in(answer.body)
         self._clock_steps += answer.clock_step
-        self._spans.append((answer.sent_ns, answer.end_ns))
+        alive_ns = _last_token_ns(answer) if answer.problem in GIVEN_UP else answer.end_ns
+        self._spans.append((answer.sent_ns, alive_ns))
+        self._stuck.append((alive_ns, answer.end_ns))
         if answer.stamp_source == "kernel" and answer.stamps:
             self._lags.append(np.frombuffer(answer.reads, np.int64) - np.frombuffer(answer.stamps, np.int64))
         if answer.scheduled_ns is not None:
@@ -52,13 +59,14 @@ class HealthCounter:
         percentile of the time from a stream's becoming free (open loop: from the scheduled moment) to the next request, without
         that of opening a connection that the endpoint had closed, and not after a failure, where a stream waits on purpose;
         achieved concurrency, requests in flight and streams in such a wait, averaged over the window ÷ planned (None in the
-        open loop).
+        open loop); stuck share, streams that were in a request of which nothing more came, likewise.
         """
         return GeneratorHealth(
             cpu_share=closed.cpu_share,
             read_lag_ms_p99=_percentile_ms(np.concatenate(self._lags), 99) if self._lags else None,
             send_delay_ms_p95=_percentile_ms(np.array(self._delays), 95) if self._delays else None,
-            achieved_concurrency=self._achieved(closed),
+            achieved_concurrency=self._achieved(closed, [*self._spans, *self._pauses()]),
+            stuck_share=self._achieved(closed, self._stuck),
             chunks=self._chunks,
             clock_steps=self._clock_steps,
             machine_cpu_share=closed.machine_cpu_share,
@@ -66,13 +74,25 @@ class HealthCounter:
             events_per_stamp=self._events / self._chunks if self._events else None,
         )
 
-    def _achieved(self, closed: BlockClosed) -> float | None:
+    def _pauses(self) -> list[tuple[int, int]]:
+        return [(paused_ns, paused_ns + LONGEST_PAUSE_NS) for paused_ns in self._paused_since.values()]
+
+    def _achieved(self, closed: BlockClosed, spans: list[tuple[int, int]]) -> float | None:
         opened_ns, closed_ns = closed.window_open_ns, closed.window_close_ns
         if opened_ns is None or closed_ns is None or closed_ns <= opened_ns or self._order.concurrency is None:
             return None
-        pauses = [(paused_ns, paused_ns + LONGEST_PAUSE_NS) for paused_ns in self._paused_since.values()]
-        inside = sum(_overlaps([*self._spans, *pauses], opened_ns, closed_ns))
-        return inside / (closed_ns - opened_ns) / self._order.concurrency
+        return sum(_overlaps(spans, opened_ns, closed_ns)) / (closed_ns - opened_ns) / self._order.concurrency
+
+
+def _last_token_ns(answer: Response) -> int:
+    """When the last read came that held a `data:` line, or anything of a compressed body; the sending where none did."""
+    encoded = "content-encoding" in answer.headers
+    stamps, sizes = np.frombuffer(answer.stamps, np.int64), np.frombuffer(answer.sizes, np.int64)
+    ends = np.cumsum(sizes)
+    for place in reversed(range(len(stamps))):
+        if encoded or FIELD in answer.body[ends[place] - sizes[place] : ends[place]]:
+            return max(answer.sent_ns, int(stamps[place]))
+    return answer.sent_ns
 
 
 def events_in(body: bytes) -> int:

@@ -22,6 +22,9 @@ class BlockSpec(msgspec.Struct, frozen=True, kw_only=True, tag=True, array_like=
     Closed loop: `concurrency` streams, each sending its next request when the last has ended. Open loop: `concurrency` is
     None, every `Work` has its moment, and at most `in_flight_limit` requests are under way. Times are in seconds; `max_s`
     runs from the opening of the steady window, which opens when every stream has finished one request or after `ramp_s`.
+
+    `drain_s` is how long the block waits for what was sent inside the window. Where `shorter_drain_s` is set, it waits that long
+    or four times its slowest answer, whichever is more, once it has an answer at all.
     """
 
     block: str
@@ -34,6 +37,7 @@ class BlockSpec(msgspec.Struct, frozen=True, kw_only=True, tag=True, array_like=
     max_s: float
     ramp_s: float
     drain_s: float = 60.0
+    shorter_drain_s: float | None = None
     stagger_s: float = 0.5
     in_flight_limit: int = IN_FLIGHT_LIMIT
     timeouts: Timeouts = Timeouts()

@@ -33,6 +33,8 @@ LEAD_NS = ns_of_s(0.5)
 TIMER_NS = ns_of_s(0.001)
 """The event loop's timers wait in whole milliseconds: the last one before a moment is passed by taking turns."""
 
+STILL_OPEN = "still open when its block had waited for it long enough"
+
 HEADERS = {
     "accept": "text/event-stream, application/json",
     "accept-encoding": "identity",
@@ -171,7 +173,8 @@ class BlockDriver:
 
     def _request(self, client: httpx.Client, transport: StampingTransport, number: int, work: RequestJob) -> bool:
         """Send one request, read its answer, tell it. Returns whether it failed as far as the socket can see."""
-        self._window.sent(number, now_ns())
+        due_ns = None if work.arrival_ns is None else self._start_ns + work.arrival_ns
+        self._window.sent(number, now_ns() if due_ns is None else due_ns)
         url = self._url
         exchange = self._exchanged(client, transport, url, work)
         if url == self._asked and (target := _redirected(url, exchange)) is not None and not self._over.is_set():
@@ -179,6 +182,8 @@ class BlockDriver:
                 self._url = target  # of the whole block from now on
             url = self._url
             exchange = self._exchanged(client, transport, url, work)
+        if exchange.problem == "cut" and not self._aborted and self._window.holds(exchange.sent_ns if due_ns is None else due_ns):
+            exchange.problem, exchange.problem_text = "unanswered", STILL_OPEN
         self._stamped = exchange.stamp_source == "kernel" and bool(exchange.stamps)
         failed = exchange.problem != "cut" and not exchange.looks_successful
         self._tell(self._answered(exchange, number, work, failed, None if url == self._asked else url))

@@ -12,7 +12,8 @@ TokenSource = Literal["token_ids", "running_usage", "engine_counts", "logprobs",
 Grouping = Literal["single", "interval", "hidden", "drafts", "unclear"]
 Outcome = Literal[
     "ok",
-    "cut",  # in flight when the block ended: neither success nor failure
+    "cut",  # sent outside the steady window, and in flight when the block ended: neither success nor failure
+    "unanswered",  # sent inside the steady window, and still open when the drain of its block ended
     "connect_failed",
     "client_resource",  # our own limits (descriptors, memory): never the endpoint's fault
     "http_error",
@@ -193,7 +194,8 @@ class GeneratorHealth:
 
     `cpu_share` is of one core, `machine_cpu_share` of all of them, whoever used them; `loop_lag_ms_p99` is how much later than
     asked for the generator's event loop woke up. `events_per_stamp` is how many events, of whatever kind, one read brought on
-    average.
+    average. `achieved_concurrency` leaves out streams that are stuck in a request that never ended; `stuck_share` is how many
+    those were, on average over the window ÷ planned, None in records of older versions, where they counted as in flight.
     """
 
     cpu_share: float | None
@@ -205,6 +207,7 @@ class GeneratorHealth:
     machine_cpu_share: float | None = None
     loop_lag_ms_p99: float | None = None
     events_per_stamp: float | None = None
+    stuck_share: float | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -139,6 +139,18 @@ class BlockSize:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Limits:
+    """How long one request may take in seconds, the same for both arms: until its first token, between two, and in all.
+
+    The defaults are what held before scenarios could say so.
+    """
+
+    first_token_s: float = 120.0
+    stall_s: float = 30.0
+    total_s: float = 600.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Matrix:
     """The load: concurrency levels (closed loop) and rates in requests per second (open loop), pairs and block size."""
 
@@ -152,6 +164,7 @@ class Matrix:
     schedule: Schedule
     pairs: int
     block: BlockSize
+    limits: Limits = Limits()
 
     @property
     def gain_by_rate(self) -> bool:

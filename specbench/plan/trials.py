@@ -12,8 +12,6 @@ from dataclasses import dataclass
 from specbench.model.records import Cell
 from specbench.model.scenario import ARMS, ArmName, Scenario
 
-DRAIN_S = 60.0
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Trial:
@@ -86,11 +84,11 @@ def _round(order: list[Cell], pair: int, starts: dict[str, int], restart: bool) 
 
 
 def duration_s(scenario: Scenario, trials: tuple[Trial, ...]) -> tuple[float, float]:
-    """How long the run takes at least and at most, in seconds: each block its minimum, or its limit with a minute to drain.
+    """How long the run takes at least and at most, in seconds: each block its minimum, or its limit and then that of a request.
 
     The minimum counts the steady window and half the ramp; slow endpoints need longer for `min_requests`. Starts of engines
     come on top.
     """
     block = scenario.matrix.block
     turns = len(trials) / (2 if scenario.matrix.schedule == "simultaneous" else 1)
-    return turns * (block.min_s + block.ramp_s / 2), turns * (block.max_s + block.ramp_s + DRAIN_S)
+    return turns * (block.min_s + block.ramp_s / 2), turns * (block.max_s + block.ramp_s + scenario.matrix.limits.total_s)

@@ -3,7 +3,7 @@
 import random
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from itertools import count
 
@@ -11,12 +11,14 @@ from specbench.arms.arms import RunningArm, asked_at, shares_server
 from specbench.load.messages import BlockSpec, BlockSummary, RequestJob
 from specbench.load.parent import LoadGenerator
 from specbench.load.session import drive
-from specbench.model.records import Block, Capture
+from specbench.model.records import Block, Capture, RequestRecord
 from specbench.model.scenario import Scenario
-from specbench.plan.trials import DRAIN_S, Trial
+from specbench.plan.trials import Trial
 from specbench.prompts.request_body import body_of
 from specbench.prompts.sampler import Prompt, PromptSource, prompt, salted
+from specbench.run.drains import Drains
 from specbench.store import RunWriter
+from specbench.stream.exchange import Timeouts
 from specbench.stream.record import RequestSpec, record_of
 from specbench.telemetry import ENGINES, telemetry_of
 from specbench.telemetry.endpoint import get_all
@@ -38,6 +40,7 @@ class BlockContext:
     drawing: PromptSource
     child: LoadGenerator
     writer: RunWriter
+    drains: Drains = field(default_factory=Drains)
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,23 +118,26 @@ def _load(bench: BlockContext, ready: RunningArm, trial: Trial) -> _Loaded:
     prompts: dict[int, Prompt] = {}
     ok = failed = 0
     failures: set[str] = set()
+    ended: list[RequestRecord] = []
 
     def take(capture: Capture) -> None:
         nonlocal ok, failed
         asked = prompts.pop(capture.index)
         record = record_of(capture, RequestSpec(asked.bin, asked.sampling.name, asked.max_tokens), rule, ready.secrets)
         bench.writer.request(record)
+        ended.append(replace(record, event_ns=(), event_tokens=(), step_events=None, censored=()))
         ok += record.outcome == "ok"
         if record.outcome not in ("ok", "cut"):
             failed += 1
             failures.add(record.reason or record.outcome)
 
     end = drive(bench.child, _order(bench, ready, trial), _works(bench, ready, trial, prompts), take)
+    bench.drains.note(trial.arm, end, ended)
     return _Loaded(end, ok, failed, frozenset(failures))
 
 
 def _order(bench: BlockContext, ready: RunningArm, trial: Trial) -> BlockSpec:
-    size = bench.scenario.matrix.block
+    size, limits = bench.scenario.matrix.block, bench.scenario.matrix.limits
     url, path = asked_at(ready, bench.scenario.workload.route)
     return BlockSpec(
         block=trial.block_id,
@@ -143,7 +149,9 @@ def _order(bench: BlockContext, ready: RunningArm, trial: Trial) -> BlockSpec:
         min_s=size.min_s,
         max_s=size.max_s,
         ramp_s=size.ramp_s,
-        drain_s=DRAIN_S,
+        drain_s=limits.total_s,
+        shorter_drain_s=bench.drains.shorter_s(trial.arm),
+        timeouts=Timeouts(first_token_s=limits.first_token_s, between_tokens_s=limits.stall_s, total_s=limits.total_s),
     )
 
 

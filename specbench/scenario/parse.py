@@ -15,13 +15,13 @@ from pydantic_core import ErrorDetails
 from specbench.errors import ScenarioError
 from specbench.model.guardrails import effective_guardrails
 from specbench.model.metrics import METRICS
-from specbench.model.scenario import ARMS, Bin, BlockSize, Guardrail, Matrix, Sampling, Scenario, Success, Workload
+from specbench.model.scenario import ARMS, Bin, BlockSize, Guardrail, Limits, Matrix, Sampling, Scenario, Success, Workload
 from specbench.net.urls import without_secrets
 from specbench.scenario.arms import arm_of, check_schedule
 from specbench.scenario.asking import other_route
 from specbench.scenario.experiment_design import apply_design
 from specbench.scenario.overrides import Overrides, apply_overrides, flags_of, limit_loads
-from specbench.scenario.schema import GuardrailSchema, MatrixSchema, ScenarioSchema, WorkloadSchema
+from specbench.scenario.schema import GuardrailSchema, LimitsSchema, MatrixSchema, ScenarioSchema, WorkloadSchema
 from specbench.scenario.secret_detection import is_secret_name
 from specbench.scenario.yaml_source import Path, YamlSource, lone_surrogate, read_text, scalar
 
@@ -32,6 +32,7 @@ ALPHA = 0.05
 LONGEST_GIVEN = 120  # characters of a value that an error repeats
 MOST_CELLS = 1_000
 _FREE = frozenset({"labels", "declare", "extra_body", "headers", "options", "env"})  # where users name the fields
+_MISPLACED = {"limits": "belongs under matrix, as matrix.limits: {first_token_s, stall_s, total_s}"}
 SAME = "same"  # the value of `place` that declares the two places alike
 
 
@@ -102,7 +103,7 @@ def _first_problem(error: ValidationError, text: YamlSource) -> ScenarioError:
     free = not _FREE.isdisjoint(map(str, path))
     given = _Given(problem.get("input"), free and any(is_secret_name(str(part)) for part in path))
     known = {
-        "extra_forbidden": "unknown key; check its spelling",
+        "extra_forbidden": _MISPLACED.get(str(path[-1]) if path else "", "unknown key; check its spelling"),
         "missing": "is required and missing",
         "bool_type": f"must be true or false, not {given!r}",
         "int_type": f"must be a whole number, not {given!r}",
@@ -211,6 +212,25 @@ def _matrix(form: MatrixSchema, profile: Profile, text: YamlSource) -> Matrix:
         block=BlockSize(
             min_requests=form.block.min_requests or profile.min_requests, min_s=min_s, max_s=max_s, ramp_s=profile.ramp_s
         ),
+        limits=_limits(form.limits, max_s, text),
+    )
+
+
+def _limits(form: LimitsSchema, max_s: float, text: YamlSource) -> Limits:
+    """What a request may take: no longer than a block, so that a block can wait for every request that it sent."""
+    usual = Limits()
+    total_s = form.total_s or min(usual.total_s, max_s)
+    for key in ("first_token_s", "stall_s", "total_s"):
+        given = getattr(form, key)
+        if given is not None and given > max_s:
+            remedy = "lower it, or raise matrix.block.max_s"
+            raise text.error(("matrix", "limits", key), f"{given:g} s is longer than a block may last ({max_s:g} s); {remedy}")
+        if given is not None and given > total_s:
+            raise text.error(("matrix", "limits", key), f"{given:g} s is more than the whole request may take (total_s, {total_s:g} s)")
+    return Limits(
+        first_token_s=form.first_token_s or min(usual.first_token_s, total_s),
+        stall_s=form.stall_s or min(usual.stall_s, total_s),
+        total_s=total_s,
     )
 
 

@@ -79,6 +79,13 @@ class ArmSchema(Strict):
     declare: dict[str, str] = {}
     launch: LaunchSchema | None = None
 
+    @model_validator(mode="before")
+    @classmethod
+    def _no_limits(cls, value: Any) -> Any:
+        if isinstance(value, dict) and "limits" in value:
+            raise ValueError("limits are one set for both arms, so that neither is waited for longer: move them to matrix.limits")
+        return value
+
     @field_validator("url", "metrics_url")
     @classmethod
     def _asked(cls, value: str | None, field: ValidationInfo) -> str | None:
@@ -214,6 +221,14 @@ class BlockSchema(Strict):
     max_s: Seconds | None = None
 
 
+class LimitsSchema(Strict):
+    """`matrix.limits`."""
+
+    first_token_s: Seconds | None = None
+    stall_s: Seconds | None = None
+    total_s: Seconds | None = None
+
+
 Level = Annotated[int, Field(ge=1, le=10_000)]
 Rate = Annotated[float, Field(gt=0, le=100_000, allow_inf_nan=False)]
 
@@ -231,6 +246,7 @@ class MatrixSchema(Strict):
     schedule: Literal["alternate", "simultaneous", "restart"] = "alternate"
     pairs: Annotated[int, Field(ge=2, le=1_000)] | None = None
     block: BlockSchema = BlockSchema()
+    limits: LimitsSchema = LimitsSchema()
 
 
 class SuccessSchema(Strict):

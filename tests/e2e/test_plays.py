@@ -207,8 +207,8 @@ def test_all_streams_are_counted_in_flight_by_the_endpoint() -> None:
     assert (told["requests"], told["most_in_flight"]) == (128, 128)
 
 
-def test_what_the_end_of_a_block_cuts_is_neither_answer_nor_failure() -> None:
-    """L-06: answers of four seconds, a block of one: all four are under way at its end, and none counts for or against."""
+def test_what_is_open_at_the_end_of_a_block_is_unanswered_and_keeps_its_tokens() -> None:
+    """L-06: answers of four seconds, a block of one that waits for nothing: all four are under way at its end."""
     with truth_endpoint("--ttft-ms", "50", "--interval-us", "40000") as url:
         order = BlockSpec(
             block="b", url=url, path="/v1/completions", headers={}, concurrency=4, min_requests=0,
@@ -219,7 +219,7 @@ def test_what_the_end_of_a_block_cuts_is_neither_answer_nor_failure() -> None:
             captures = [one for one in child.run_block(order, works) if isinstance(one, Capture)]
     records = [record_and_text(capture, RequestSpec("", "", 100), RULE)[0] for capture in captures]
 
-    assert [record.outcome for record in records] == ["cut"] * 4
+    assert [record.outcome for record in records] == ["unanswered"] * 4
     assert all(0 < len(record.event_ns) < 100 for record in records)
 
 

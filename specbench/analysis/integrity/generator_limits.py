@@ -167,16 +167,20 @@ def cpu_free(cell: CellEvidence) -> IntegrityCheck:
 
 
 def concurrency_held(cell: CellEvidence) -> IntegrityCheck:
-    """Closed loop: as many streams were in flight as asked for, in every block; a lost generator process shows here."""
+    """Closed loop: as many streams were in use as asked for, in every block; a lost generator process shows here.
+
+    A stream that is stuck in a request which is never answered is no fault of the client: it is told apart, and is `hanging.py`'s.
+    """
     asked = cell.cell.concurrency
-    held = [block.health.achieved_concurrency for block in cell.all_blocks]
-    known = [share for share in held if share is not None]
+    held = [(block.health.achieved_concurrency, block.health.stuck_share or 0.0) for block in cell.all_blocks]
+    known = [(alive, stuck) for alive, stuck in held if alive is not None]
     if asked is None or not known:
-        unknown = integrity.concurrency_held(cell.cell, None, CONCURRENCY_HELD, None)
+        unknown = integrity.concurrency_held(cell.cell, None, 0.0, CONCURRENCY_HELD, None)
         return cell.check("achieved_concurrency", None, None, None, unknown)
-    least = min(known)
-    ok = least >= CONCURRENCY_HELD
-    message = integrity.concurrency_held(cell.cell, least * asked, CONCURRENCY_HELD * asked, ok)
+    used = min(map(sum, known))
+    least, stuck = min(known)
+    ok = used >= CONCURRENCY_HELD
+    message = integrity.concurrency_held(cell.cell, least * asked, stuck * asked, CONCURRENCY_HELD * asked, ok)
     return cell.check("achieved_concurrency", ok, least, CONCURRENCY_HELD, message)
 
 

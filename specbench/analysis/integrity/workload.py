@@ -149,4 +149,4 @@ def _terms(record: RequestRecord) -> tuple[str, str, int]:
 def _refused_by_one(before: RequestRecord, after: RequestRecord) -> bool:
     """Whether one arm alone called the prompt too long; a cut request never got as far as an answer."""
     outcomes = (before.outcome, after.outcome)
-    return outcomes.count("prompt_too_long") == 1 and "cut" not in outcomes
+    return outcomes.count("prompt_too_long") == 1 and not {"cut", "unanswered"} & set(outcomes)

@@ -1,7 +1,7 @@
 """Times of whole requests in milliseconds: first token, time per output token, end to end, longest stall.
 
 Only requests that began inside the steady window count, followed to their end; failed ones lie at +inf, set-aside ones are left
-out. Gaps between tokens are in `inter_token.py`.
+out. One that was still open at its block's end has the first token that it got. Gaps between tokens are in `inter_token.py`.
 """
 
 import numpy as np
@@ -15,7 +15,9 @@ from specbench.units import NS_PER_MS
 def ttft(columns: CellArrays) -> Samples:
     """Time to the first content event, from the moment before the request is written (open loop: from its schedule)."""
     first, _ = _ends(columns)
-    return _of_requests(columns, (first - columns.start_ns) / NS_PER_MS, np.diff(columns.first_event) > 0)
+    begun = np.diff(columns.first_event) > 0
+    waits = columns.is_outcome({"unanswered"}) & begun
+    return _of_requests(columns, (first - columns.start_ns) / NS_PER_MS, begun, in_time=waits)
 
 
 def e2e(columns: CellArrays) -> Samples:
@@ -76,7 +78,10 @@ def _per(span_ns: Ints, tokens: Ints) -> Floats:
     return np.divide(span_ns, tokens, out=np.zeros(len(tokens)), where=tokens > 0) / NS_PER_MS
 
 
-def _of_requests(columns: CellArrays, values: Floats, defined: Bools) -> Samples:
+def _of_requests(columns: CellArrays, values: Floats, defined: Bools, in_time: Bools | None = None) -> Samples:
+    """The values of the requests that count; `in_time`: failed ones that have this value all the same."""
     failed = columns.is_outcome(FAILED)
     kept = columns.started_inside() & (failed | (columns.is_outcome({"ok"}) & defined))
+    if in_time is not None:
+        failed = failed & ~in_time
     return grouped(np.where(failed, np.inf, values)[kept], columns.unit_of_requests()[kept], len(columns.pairs))

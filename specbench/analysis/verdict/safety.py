@@ -12,7 +12,7 @@ from specbench.analysis.arrays.samples import Totals
 from specbench.analysis.stats.rates import RateDifference, rate_difference, share_upper_bound
 from specbench.analysis.verdict.findings import draft_of
 from specbench.explain import safety
-from specbench.explain.safety import Failures, ToldCount
+from specbench.explain.safety import Failures, NeverAnswered, ToldCount
 from specbench.model.guardrails import DEFAULT_EXCESS
 from specbench.model.records import Block
 from specbench.model.result import Finding, FindingState, PerArm
@@ -71,6 +71,24 @@ def _error_slo(guardrail: Guardrail, slo: float, excess: Excess, rates: RateDiff
     end = None if kept is None or high is None else 1 - kept if state == "FAIL" else high
     sentence = safety.share_within(guardrail, excess, slo, state, end or 0.0, alpha)
     return replace(_finding(guardrail, state, None, None, sentence), slo=slo, bound=slo, upper=end)
+
+
+def with_never_answered(found: Finding, hanging: PerArm[NeverAnswered], alpha: float) -> Finding:
+    """The finding on failures, with how many requests were never answered; it is no pass where these may be too many.
+
+    A baseline that leaves as many hanging does not make it harmless: what an answer takes that never came, no figure says. Nor
+    is it a pass where an older version did not follow what it had sent.
+    """
+    after = hanging.speculative
+    if not after.unknown and not hanging.baseline.unknown:
+        return found
+    margin = DEFAULT_EXCESS if found.margin is None else found.margin
+    high = share_upper_bound(after.hung, after.sent, alpha) if after.hung and found.slo is None else None
+    unknown = bool(after.lost or hanging.baseline.lost)
+    open_share = found.state == "PASS" and high is not None and high >= margin
+    state: FindingState = "INCONCLUSIVE" if found.state == "PASS" and (unknown or open_share) else found.state
+    sentence = safety.never_answered(hanging, high if open_share else None, alpha)
+    return replace(found, state=state, reason=found.reason + sentence)
 
 
 def count_finding(guardrail: Guardrail, told: PerArm[ToldCount]) -> Finding:

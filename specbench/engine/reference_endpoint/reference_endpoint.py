@@ -40,11 +40,16 @@ WORDS = (
 
 @dataclass(frozen=True, slots=True)
 class Schedule:
-    """When chunks are due and how many tokens each holds."""
+    """When chunks are due, how many tokens each holds, and what share of requests is never answered."""
 
     ttft_ms: float = 50.0
     interval_us: float = 10_000.0
     tokens_per_chunk: int = 1
+    never_answers: float = 0.0
+
+    def answers(self, number: int) -> bool:
+        """Whether the request of this number, from 1, is answered: the share that is not lies evenly among the others."""
+        return int(number * self.never_answers) == int((number - 1) * self.never_answers)
 
 
 @dataclass(frozen=True, slots=True)
@@ -160,6 +165,10 @@ class ReferenceEndpoint:
                 connection.script = script(Request(connection.asked_ns, head, connection.answers))
                 connection.answers += 1
                 self._await_script(connection, next(connection.script))
+                return
+            self._sent.asked += 1
+            if not self._schedule.answers(self._sent.asked):
+                self._sent.never_answered += 1
                 return
             connection.left = max(1, int(asked.get("max_tokens", 128)))
             connection.chat = "chat" in path
@@ -313,6 +322,7 @@ def main(scripts: Scripts = MappingProxyType({})) -> None:
     parser.add_argument("--ttft-ms", type=float, default=50.0)
     parser.add_argument("--interval-us", type=float, default=10_000.0)
     parser.add_argument("--tokens-per-chunk", type=int, default=1)
+    parser.add_argument("--never-answers", type=float, default=0.0, metavar="SHARE", help="of requests, such as 0.01")
     parser.add_argument("--tls", nargs=2, metavar=("CERTIFICATE", "KEY"))
     parser.add_argument("--while-input-lasts", action="store_true", help="end when standard input, a pipe, is closed")
     asked = parser.parse_args()
@@ -326,9 +336,8 @@ def main(scripts: Scripts = MappingProxyType({})) -> None:
     listener = socket.create_server(("127.0.0.1", asked.port), backlog=4096)
     print(f"{'https' if asked.tls else 'http'}://127.0.0.1:{listener.getsockname()[1]}", flush=True)  # noqa: T201 - whoever started it reads this
     leash = 0 if asked.while_input_lasts else None
-    ReferenceEndpoint(
-        listener, Schedule(asked.ttft_ms, asked.interval_us, asked.tokens_per_chunk), context, leash, scripts
-    ).serve()
+    schedule = Schedule(asked.ttft_ms, asked.interval_us, asked.tokens_per_chunk, asked.never_answers)
+    ReferenceEndpoint(listener, schedule, context, leash, scripts).serve()
 
 
 if __name__ == "__main__":

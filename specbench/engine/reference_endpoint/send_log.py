@@ -17,6 +17,8 @@ class SendLog:
     asked_ns: "array[int]" = field(default_factory=lambda: array("q"))
     ttft_ms: "array[float]" = field(default_factory=lambda: array("d"))
     e2e_ms: "array[float]" = field(default_factory=lambda: array("d"))
+    asked: int = 0
+    never_answered: int = 0
     requests: int = 0
     tokens: int = 0
     rounds: int = 0
@@ -31,6 +33,7 @@ class SendLog:
         wall_s = (self.last_ns - self.first_ns) / 1e9
         return {
             "requests": self.requests,
+            "never_answered": self.never_answered,
             "tokens": self.tokens,
             "most_in_flight": self.most_in_flight,
             "wall_s": wall_s,

@@ -7,6 +7,7 @@ import pytest
 
 from specbench.load.health import HealthCounter, events_in
 from specbench.load.messages import BlockClosed, BlockSpec, Response
+from specbench.model.records import Outcome
 from specbench.units import ns_of_ms
 
 ORDER = BlockSpec(block="b", url="", path="", headers={}, concurrency=2, min_requests=0, min_s=0.0, max_s=1.0, ramp_s=0.0)
@@ -143,6 +144,40 @@ def test_achieved_concurrency_is_the_share_of_busy_streams_inside_the_window() -
     tally = _tally(_answer(0, 0, 400), _answer(1, 50, 150), _answer(1, 310, 390))
 
     assert tally.health(_closed(100, 200)).achieved_concurrency == pytest.approx(0.75)
+
+
+@pytest.mark.parametrize("problem", ["unanswered", "timeout_first_token", "stalled", "timeout_total", "cut"])
+@pytest.mark.parametrize(
+    ("body", "alive", "stuck"),
+    [
+        ([], 0.5, 0.5),
+        ([(20, b"data: a\n\n"), (60, b"data: b\n\n")], 0.8, 0.2),
+        ([(20, b"data: a\n\n"), (60, b": ping\n\n")], 0.6, 0.4),  # kept open, and brought nothing
+    ],
+)
+def test_a_stream_in_a_request_that_is_never_answered_is_stuck_and_not_in_flight(
+    problem: Outcome, body: list[tuple[float, bytes]], alive: float, stuck: float
+) -> None:
+    """Of two streams one works on; the other is stuck from its last token on, in a window of 100 ms."""
+    given_up = msgspec.structs.replace(
+        _answer(1, 0, 300),
+        problem=problem,
+        failed=True,
+        stamps=array("q", [ns_of_ms(at) for at, _ in body]).tobytes(),
+        reads=array("q", [ns_of_ms(at) for at, _ in body]).tobytes(),
+        sizes=array("q", [len(piece) for _, piece in body]).tobytes(),
+        body=b"".join(piece for _, piece in body),
+    )
+    health = _tally(_answer(0, 0, 400), given_up).health(_closed(0, 100))
+
+    assert (health.achieved_concurrency, health.stuck_share) == (pytest.approx(alive), pytest.approx(stuck))
+
+
+def test_an_answer_that_ended_was_never_stuck() -> None:
+    """Not even one that brought its last token long before."""
+    health = _tally(_answer(0, 0, 400, (0.1,)), _answer(1, 0, 400)).health(_closed(0, 100))
+
+    assert (health.achieved_concurrency, health.stuck_share) == (1.0, 0.0)
 
 
 @pytest.mark.parametrize("bounds", [(None, None), (100, 100)])

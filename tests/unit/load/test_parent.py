@@ -28,6 +28,7 @@ from specbench.load.messages import (
 )
 from specbench.load.parent import LoadGenerator
 from specbench.model.records import Capture
+from specbench.stream.exchange import Timeouts
 from specbench.units import ns_of_ms, ns_of_s, seconds
 from tests.support.captures import DONE, said
 from tests.support.raw_server import CERTIFICATE, END, KEY, STREAM_HEAD, chunk, head, playing, read_request
@@ -149,14 +150,50 @@ def test_an_interruption_ends_the_child() -> None:
         _driven(started, _order("http://127.0.0.1:1"), interrupted())
 
 
-def test_what_is_in_flight_at_the_end_is_cut(child: LoadGenerator, url: str) -> None:
-    """L-06: requests too long for the drain are neither good nor failed."""
+def test_what_was_sent_in_the_window_and_is_open_at_the_end_is_unanswered(child: LoadGenerator, url: str) -> None:
+    """L-06: requests too long for the drain are failures, and keep what they got."""
     order = _order(url, min_requests=1000, min_s=0.1, max_s=0.4, ramp_s=0.0, drain_s=0.2)
     captures, end = _driven(child, order, _works(tokens=4000))
 
     assert (end.end_reason, end.short) == ("max_time", True)
-    assert [capture.problem for capture in captures] == ["cut", "cut"]
+    assert [capture.problem for capture in captures] == ["unanswered", "unanswered"]
     assert all(capture.frames for capture in captures)
+    assert end.health.stuck_share == pytest.approx(0.0, abs=0.1)
+
+
+def test_what_was_sent_before_the_window_is_cut_at_the_end(child: LoadGenerator, url: str) -> None:
+    """It is neither good nor failed, as its latency is none of the window's."""
+    order = _order(url, min_requests=0, min_s=0.2, max_s=0.2, ramp_s=0.3, stagger_s=0.0)
+    captures, _ = _driven(child, order, _works(tokens=4000))
+
+    assert [capture.problem for capture in captures] == ["cut", "cut"]
+
+
+def test_a_request_that_is_never_answered_is_given_up_in_the_drain_by_its_own_limit(child: LoadGenerator) -> None:
+    """Every second one: each keeps its stream until its limit, and is told as stuck."""
+    limits = Timeouts(first_token_s=0.4, between_tokens_s=0.4, total_s=2.0)
+    with truth_endpoint("--ttft-ms", "20", "--interval-us", "5000", "--never-answers", "0.5") as hanging:
+        order = _order(hanging, min_requests=0, min_s=0.2, max_s=0.2, ramp_s=0.0, stagger_s=0.0, timeouts=limits)
+        captures, end = _driven(child, order, _works())
+
+    assert end.window_close_ns is not None
+    inside = [capture for capture in captures if capture.sent_ns < end.window_close_ns]
+    assert Counter(capture.problem for capture in inside)["timeout_first_token"] == 2
+    assert {capture.problem for capture in inside} == {None, "timeout_first_token"}
+    assert (end.health.stuck_share or 0.0) > 0.5
+
+
+def test_a_shorter_drain_leaves_unanswered_what_is_still_open(child: LoadGenerator) -> None:
+    """It waits four times the slowest answer of the block, not for the limits of the request."""
+    with truth_endpoint("--ttft-ms", "20", "--interval-us", "5000", "--never-answers", "0.5") as hanging:
+        order = _order(
+            hanging, min_requests=0, min_s=0.2, max_s=0.2, ramp_s=0.0, stagger_s=0.0, drain_s=60.0, shorter_drain_s=0.3
+        )
+        captures, end = _driven(child, order, _works())
+
+    assert end.window_close_ns is not None
+    inside = [capture for capture in captures if capture.sent_ns < end.window_close_ns]
+    assert Counter(capture.problem for capture in inside)["unanswered"] == 2
 
 
 def test_a_dead_endpoint_does_not_flood(child: LoadGenerator) -> None:

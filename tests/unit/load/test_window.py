@@ -114,6 +114,26 @@ def test_it_does_not_wait_for_ever() -> None:
     assert window.over(_at(7.5))
 
 
+def test_a_shorter_drain_lasts_four_times_the_slowest_answer() -> None:
+    """Half a second each here; a second is what it lasts at least, so two."""
+    window = Window(_order(shorter_drain_s=1.0), START)
+    _rounds(window, 0, 1.5)
+    _run(window, (2.1, "sent", 0))
+
+    assert not window.over(_at(4.4))
+    assert window.over(_at(4.5))
+    assert [window.holds(_at(when)) for when in (0.4, 0.5, 2.4, 2.5)] == [False, True, True, False]
+
+
+def test_without_a_single_answer_a_shorter_drain_is_a_whole_one() -> None:
+    """Nobody knows yet how long answers take at this load: eleven seconds of window and ramp, five of drain."""
+    window = Window(_order(shorter_drain_s=1.0), START)
+    _run(window, (1.1, "sent", 0))
+
+    assert not window.over(_at(15.9))
+    assert window.over(_at(16.0))
+
+
 def test_a_dead_endpoint_ends_the_block_soon() -> None:
     """Twenty failures in a row, and a second: no flood, and no waiting for the longest time."""
     window = Window(_order(), START)

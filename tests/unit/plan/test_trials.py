@@ -53,7 +53,7 @@ def test_a_longer_plan_takes_longer_and_says_its_limits() -> None:
     least, most = duration_s(scenario, trials_of(scenario, cells_of(scenario)))
 
     assert least == 24 * (2 + 0.5)
-    assert most == 24 * (3 * 2 + 30 + 1 + 60)
+    assert most == 24 * (3 * 2 + 30 + 1 + 36)
 
 
 def test_the_description_fits_a_terminal_and_names_cells_and_rails() -> None:

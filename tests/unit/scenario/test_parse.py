@@ -36,6 +36,45 @@ def problem(content: str, *settings: tuple[str, str]) -> str:
     return message
 
 
+@pytest.mark.parametrize(
+    ("settings", "limits"),
+    [
+        ({}, (90, 30, 90)),  # a block of the standard profile lasts 90 s at most
+        ({"matrix.block.max_s": "2000"}, (120, 30, 600)),
+        ({"matrix.block.max_s": "2000", "matrix.limits.total_s": "1000"}, (120, 30, 1000)),
+        ({"matrix.limits.total_s": "20"}, (20, 20, 20)),
+        ({"matrix.limits": "{first_token_s: 5, stall_s: 2.5}"}, (5, 2.5, 90)),
+    ],
+)
+def test_the_limits_of_a_request_are_those_of_a_block_at_most(settings: dict[str, str], limits: tuple[float, ...]) -> None:
+    """Until the first token, between two, in all: one set for both arms."""
+    found = parsed(MINIMAL, *settings.items()).matrix.limits
+
+    assert (found.first_token_s, found.stall_s, found.total_s) == limits
+
+
+@pytest.mark.parametrize(
+    ("content", "where", "named"),
+    [
+        (MINIMAL + "matrix: {limits: {first_token_s: 0}}\n", "s.yaml:9: matrix.limits.first_token_s: ", "0"),
+        (MINIMAL + "matrix: {limits: {total_s: -3}}\n", "s.yaml:9: matrix.limits.total_s: ", "-3"),
+        (MINIMAL + "matrix: {limits: {stall_s: 5s}}\n", "s.yaml:9: matrix.limits.stall_s: ", "'5s'"),
+        (MINIMAL + "matrix: {limits: {first_token_s: 100}}\n", "s.yaml:9: matrix.limits.first_token_s: ", "max_s"),
+        (MINIMAL + "matrix: {limits: {total_s: 20, stall_s: 25}}\n", "s.yaml:9: matrix.limits.stall_s: ", "total_s"),
+        (MINIMAL.replace('1/v1"}', '1/v1", limits: {total_s: 9}}'), "s.yaml:3: arms.baseline: ", "matrix.limits"),
+        (MINIMAL.replace('1:2"}', '1:2", limits: {total_s: 9}}'), "s.yaml:4: arms.speculative: ", "matrix.limits"),
+        (MINIMAL + "limits: {total_s: 9}\n", "s.yaml:9: limits: ", "matrix.limits"),
+        (MINIMAL + "matrix: {block: {limits: {total_s: 9}}}\n", "s.yaml:9: matrix.block.limits: ", "matrix.limits"),
+    ],
+)
+def test_limits_that_cannot_be_kept_are_refused_where_they_stand(content: str, where: str, named: str) -> None:
+    """Zero, no number, longer than a block or the whole request, or one arm's alone: with the place where they belong."""
+    message = problem(content)
+
+    assert message.startswith(where)
+    assert named in message
+
+
 def test_a_minimal_scenario_gets_every_default() -> None:
     """URLs, a source and one bin are enough."""
     scenario = parsed(MINIMAL)

@@ -9,8 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from specbench.analysis.arrays.samples import Totals
-from specbench.analysis.verdict.safety import count_finding, error_finding, excess_of, reported_counts
-from specbench.explain.safety import ToldCount
+from specbench.analysis.verdict.safety import count_finding, error_finding, excess_of, reported_counts, with_never_answered
+from specbench.explain.safety import NeverAnswered, ToldCount
 from specbench.model.records import Block, Telemetry
 from specbench.model.result import Finding, FindingState, PerArm
 from specbench.model.scenario import ArmName
@@ -48,6 +48,49 @@ def _judged(baseline: Sequence[float], speculative: Sequence[float], requests: f
 def test_failures_of_the_speculative_arm(baseline: Sequence[float], speculative: Sequence[float], state: FindingState) -> None:
     """Blocks of a hundred requests."""
     assert _judged(baseline, speculative).state == state
+
+
+def _never(hung: int, sent: int = 300, lost: int = 0) -> NeverAnswered:
+    return NeverAnswered(hung=hung, lost=lost, sent=sent)
+
+
+@pytest.mark.parametrize(
+    ("baseline", "speculative", "state"),
+    [
+        (_never(0), _never(0), "PASS"),
+        (_never(3), _never(3), "INCONCLUSIVE"),  # a baseline that hangs as often makes it no better
+        (_never(0), _never(1), "INCONCLUSIVE"),  # one of 300 may be one in a hundred
+        (_never(3), _never(0), "PASS"),
+        (_never(1, 1_000), _never(1, 1_000), "PASS"),  # surely below 0.5 points
+        (_never(100, 10_000), _never(100, 10_000), "INCONCLUSIVE"),
+        (_never(0), _never(0, lost=1), "INCONCLUSIVE"),  # an older version cut it
+        (_never(0, lost=1), _never(0), "INCONCLUSIVE"),
+    ],
+)
+def test_requests_that_are_never_answered_are_no_pass_unless_they_are_surely_few(
+    baseline: NeverAnswered, speculative: NeverAnswered, state: FindingState
+) -> None:
+    """Whatever the shares of failures say: these pass."""
+    found = with_never_answered(_judged([1] * 10, [1] * 10), PerArm(baseline, speculative), 0.05)
+
+    assert found.state == state
+
+
+@pytest.mark.parametrize("state", ["FAIL", "INCONCLUSIVE", "NODATA"])
+def test_what_did_not_pass_stays_as_it_was(state: FindingState) -> None:
+    """Only a pass is taken back; the number is told all the same."""
+    found = replace(_judged([0] * 10, [2] * 10), state=state, reason="So.")
+    told = with_never_answered(found, PerArm(_never(0), _never(2, 1_000)), 0.05)
+
+    assert (told.state, told.reason.startswith("So. "), "2" in told.reason) == (state, True, True)
+
+
+def test_how_many_were_never_answered_is_told() -> None:
+    """By number, with the share that may be true where that is what forbids a pass; and what an older version lost."""
+    passed = replace(_judged([1] * 10, [1] * 10), reason="")
+    arms = [(_never(3), _never(3)), (_never(0), _never(0, lost=2)), (_never(1, 1_000), _never(1, 1_000))]
+
+    same_text("never answered", "\n".join(with_never_answered(passed, PerArm(*each), 0.05).reason for each in arms))
 
 
 def test_a_surplus_that_is_surely_small_passes() -> None:
