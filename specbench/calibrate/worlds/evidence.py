@@ -22,13 +22,12 @@ from specbench.calibrate.worlds.answering import (
 from specbench.calibrate.worlds.courses import slowness_of, step_ratio_in
 from specbench.calibrate.worlds.outlier_pairs import outlier_pairs
 from specbench.calibrate.worlds.setting import EQUAL, ONE_CLASS, USUAL, Behaviour, RequestClass, World
-from specbench.model.records import Block, Cell, Manifest, Outcome, RequestRecord, RunData
+from specbench.model.records import Block, Cell, Manifest, RequestRecord, RunData
 from specbench.model.scenario import Scenario, Schedule
 from specbench.plan.trials import Trial, cells_of, trials_of
 from specbench.scenario.parse import Overrides, parse_scenario
 from specbench.units import MS_PER_S, NS_PER_MS
 
-LEFT_OPEN: Outcome = "cut"
 DRAIN_MS = 10_000.0  # how long a block waits for what is still open, once its arm has kept it waiting
 _SCENARIO = """
 name: calibration
@@ -128,7 +127,7 @@ def _measured(
         )
         pair = (*names, trial.cell.id, trial.pair)
         answers = answers_of(setting, _prompts(run, trial.cell, window, pair), random_of(SEED, *pair, trial.arm))
-        blocks.append(_block(trial, window, _in_flight(answers, window, trial.cell.concurrency)))
+        blocks.append(_block(trial, window, _streams_used(answers, window, trial.cell.concurrency)))
         records.extend(_records(answers, trial, setting))
     return tuple(blocks), tuple(records)
 
@@ -188,7 +187,7 @@ def _prompts(run: WorldRun, cell: Cell, window: Window, names: tuple[str | int, 
     return prompts_for(run.classes, cell.concurrency or 1, due, draw)
 
 
-def _block(trial: Trial, window: Window, in_flight: float | None) -> Block:
+def _block(trial: Trial, window: Window, used: tuple[float | None, float | None]) -> Block:
     """The block as executed; its generator was in time."""
     cell = trial.cell
     return Block(
@@ -206,7 +205,7 @@ def _block(trial: Trial, window: Window, in_flight: float | None) -> Block:
         window_close_ns=round(window.close_ms * NS_PER_MS),
         short=False,
         end_reason="complete",
-        health=replace(HEALTHY, achieved_concurrency=in_flight),
+        health=replace(HEALTHY, achieved_concurrency=used[0], stuck_share=used[1]),
         telemetry=None,
         engine_truth=None,
     )
@@ -244,7 +243,7 @@ def _records(answers: Sequence[SimulatedAnswer], trial: Trial, setting: BlockSet
                 max_tokens=kind.answer[1],
                 scheduled_ns=sent if rate else None,
                 sent_ns=sent,
-                outcome="ok" if times else LEFT_OPEN,
+                outcome="ok" if times else "unanswered" if _inside(answer, setting.window) else "cut",
                 reason=None if times else "no token when the drain ended",
                 status=200 if times else None,
                 token_source="token_ids" if times else None,
@@ -261,13 +260,18 @@ def _records(answers: Sequence[SimulatedAnswer], trial: Trial, setting: BlockSet
     return made
 
 
-def _in_flight(answers: Sequence[SimulatedAnswer], window: Window, streams: int | None) -> float | None:
-    """The share of a closed loop's streams that were under way in the window by the mean, one that is stuck for good included."""
+def _inside(answer: SimulatedAnswer, window: Window) -> bool:
+    return window.open_ms <= answer.sent_ms < window.close_ms
+
+
+def _streams_used(answers: Sequence[SimulatedAnswer], window: Window, streams: int | None) -> tuple[float | None, float | None]:
+    """The shares of a closed loop's streams that were under way in the window by the mean, and that were stuck for good."""
     if streams is None:
-        return None
-    ends = [float(answer.event_ms[-1]) if len(answer.event_ms) else window.close_ms for answer in answers]
-    spans = (
-        max(min(end, window.close_ms) - max(answer.sent_ms, window.open_ms), 0.0)
-        for answer, end in zip(answers, ends, strict=True)
-    )
-    return min(sum(spans) / (streams * (window.close_ms - window.open_ms)), 1.0)
+        return None, None
+    used = [0.0, 0.0]
+    for answer in answers:
+        hung = not len(answer.event_ms)
+        end = window.close_ms if hung else float(answer.event_ms[-1])
+        used[hung] += max(min(end, window.close_ms) - max(answer.sent_ms, window.open_ms), 0.0)
+    whole = streams * (window.close_ms - window.open_ms)
+    return min(used[0] / whole, 1.0), min(used[1] / whole, 1.0)

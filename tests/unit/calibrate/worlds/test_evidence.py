@@ -51,13 +51,17 @@ def test_a_run_in_the_usual_world_is_fit_to_be_judged() -> None:
 
 
 def test_what_never_answered_is_a_record_without_a_token() -> None:
-    """It was open when the block's drain ended, 10 s after its window."""
+    """It was open when the block's drain ended, 10 s after its window; sent before the window, it counts for nothing."""
     evidence = evidence_in(replace(SMALL, speculative=Behaviour(hung=0.2)), "one", 0)
-    closed = {block.id: block.window_close_ns for block in evidence.blocks}
+    blocks = {block.id: block for block in evidence.blocks}
     silent = [record for record in evidence.records if record.outcome != "ok"]
+    stuck = {block.arm: block.health.stuck_share or 0.0 for block in evidence.blocks if block.pair == 0}
 
     assert {record.block.split("/")[-1] for record in silent} == {"speculative"}
-    assert all(r.event_ns == () and r.sent_ns + r.end_ns == (closed[r.block] or 0) + 10**10 for r in silent)
+    assert all(r.event_ns == () and r.sent_ns + r.end_ns == (blocks[r.block].window_close_ns or 0) + 10**10 for r in silent)
+    assert {r.outcome: r.sent_ns >= (blocks[r.block].window_open_ns or 0) for r in silent} == {"cut": False, "unanswered": True}
+    assert stuck["baseline"] == 0.0
+    assert 0.0 < stuck["speculative"] <= 1.0
 
 
 def test_a_rate_is_a_share_of_what_the_baseline_serves() -> None:
