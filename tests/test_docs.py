@@ -99,3 +99,25 @@ def test_the_docs_name_every_flag_of_the_decoder() -> None:
 
     assert set(re.findall(r'(?:flags|oddities)\.add\("(\w+)"\)', source)) <= named
     assert all(f'"{flag}"' in source for flag in named)
+
+
+def codes_of_reasons(module: ast.Module) -> set[str]:
+    """The codes that a module of sentences gives to reasons: a constant that makes one, or is handed to what does."""
+    places = {"_reason": 0, "_of": 1, "_open": 1}
+    found = set()
+    for call in (node for node in ast.walk(module) if isinstance(node, ast.Call) and isinstance(node.func, ast.Name)):
+        named = [keyword.value for keyword in call.keywords if call.func.id == "Reason" and keyword.arg == "code"]
+        place = places.get(call.func.id)
+        values = named if place is None or len(call.args) <= place else [call.args[place]]
+        found |= {value.value for value in values if isinstance(value, ast.Constant) and isinstance(value.value, str)}
+    return found
+
+
+def test_the_page_of_the_verdict_names_every_code_of_a_reason() -> None:
+    """A code that a script meets in a result is one that a person can look up."""
+    modules = [ast.parse(path.read_text()) for path in Path("specbench/explain").rglob("*.py")]
+    codes = set().union(*map(codes_of_reasons, modules))
+    rows = [line.split("|")[1] for line in Path("docs/verdict.md").read_text().splitlines() if line.startswith("| `")]
+
+    assert {"harm", "no_benefit", "capped", "killed_from_outside"} <= codes
+    assert codes - {word for row in rows for word in re.findall(r"`(\w+)`", row)} == set()
