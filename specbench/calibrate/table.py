@@ -33,7 +33,7 @@ their exact interval of 95 %. **Met** and **missed** compare a share with its ta
 
 ## The simulated worlds
 
-Their generators are one file, `specbench/calibrate/simulators.py`. Streams ride on the steps of one machine, so that all of them
+Their generators are one file, `specbench/calibrate/simulators.py`, but for those of the last section but one. Streams ride on the steps of one machine, so that all of them
 slow down together. The log of a step's time has a standard deviation of {CLEAN.step_sd} and a correlation of
 {CLEAN.step_memory} with the step before; each block has a speed of its own, with a standard deviation of
 {100 * CLEAN.block_sd:g} %, drawn anew for each arm. In every second run of the matrix, and in all other whole runs and single
@@ -50,6 +50,15 @@ have 2,000 single steps with a correlation of .95. There the number after a name
 `icc` it is the share of a token's variance that its request explains. In the `speculation` scenarios the arms are of two kinds
 (one token a step, and 1.2 times longer steps with alpha .65), and a long run stands for the truth; in all others one arm is 10 %
 slower in everything, and 3 % of the steps of `stalls` last 2.5 times as long.
+"""
+_WORLDS = f"""
+Worlds that mislead, made request by request in `specbench/calibrate/worlds/`; the rules of the verdict were not made in them, and
+each row's number is what came out. Unless said otherwise: loads of 1 and 8 streams, {PAIRS} pairs in the order of a real plan,
+blocks that differ by {100 * CLEAN.block_sd:g} %, first tokens whose log deviates by {TTFT_SD:g} beyond what the prompt explains, both
+arms declared as plain. A block or a start that is slow is so in steps and prefills. Where something lasts seconds of its own
+(silence, arrivals at a rate) nothing is scaled: a step takes 100 ms and a prefill 1 s. *Asked* follows from what is true of the
+arms: equal ones may seldom be rolled back or enabled, harmful ones seldom enabled, tolerated harm and wins seldom rolled back.
+Rows of *verdicts* count what each run ended in. `docs/adr/0026` says what the rows of outliers are for.
 """
 _READING = f"""
 ## How to read it
@@ -68,6 +77,9 @@ _READING = f"""
 """
 
 
+WORLDS = "Worlds in which the rules were not made"
+
+
 def table_of(found: Outcomes) -> str:
     """The whole page."""
     sections = {
@@ -75,7 +87,7 @@ def table_of(found: Outcomes) -> str:
         "Single tests, before Holm": test_rows(found),
         "Several looks (`--until resolved`)": looking_rows(found),
         "Faults, needs, determinism": other_rows(found),
-        "Worlds in which the rules were not made": world_rows(found),
+        WORLDS: world_rows(found),
         "The embedded engine's scheduler and roofline on a simulated clock: one cell, blocks of 200 steps": engine_rows(
             found, "engine"
         ),
@@ -117,7 +129,7 @@ def _shortened(found: Outcomes) -> str:
 
 
 def _section(title: str, rows: Iterable[TargetRow]) -> str:
-    head = f"\n## {title}\n\n| target | what | asked | runs | found (95 %) | |\n|---|---|---|---|---|---|\n"
+    head = f"\n## {title}\n{_WORLDS if title == WORLDS else ''}\n| target | what | asked | runs | found (95 %) | |\n|---|---|---|---|---|---|\n"
     return head + "".join(
         f"| {row.id} | {row.claim} | {row.asked} | {row.runs:,} | {row.found} | {_word(row)} |\n" for row in rows
     )
