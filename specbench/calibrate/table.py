@@ -33,7 +33,8 @@ their exact interval of 95 %. **Met** and **missed** compare a share with its ta
 
 ## The simulated worlds
 
-Their generators are one file, `specbench/calibrate/simulators.py`, but for those of the last section but one. Streams ride on the steps of one machine, so that all of them
+Their generators are one file, `specbench/calibrate/simulators.py`; worlds that mislead have a section of
+their own. Streams ride on the steps of one machine, so that all of them
 slow down together. The log of a step's time has a standard deviation of {CLEAN.step_sd} and a correlation of
 {CLEAN.step_memory} with the step before; each block has a speed of its own, with a standard deviation of
 {100 * CLEAN.block_sd:g} %, drawn anew for each arm. In every second run of the matrix, and in all other whole runs and single
@@ -54,8 +55,8 @@ slower in everything, and 3 % of the steps of `stalls` last 2.5 times as long.
 _WORLDS = f"""
 Worlds that mislead, made request by request in `specbench/calibrate/worlds/`; the rules of the verdict were not made in them, and
 each row's number is what came out. Unless said otherwise: loads of 1 and 8 streams, {PAIRS} pairs in the order of a real plan,
-blocks that differ by {100 * CLEAN.block_sd:g} %, first tokens whose log deviates by {TTFT_SD:g} beyond what the prompt explains, both
-arms declared as plain. A block or a start that is slow is so in steps and prefills. Where something lasts seconds of its own
+blocks that differ by {100 * CLEAN.block_sd:g} %, first tokens whose log deviates by {TTFT_SD:g} beyond what the prompt explains,
+both arms declared as plain. A block or a start that is slow is so in steps and prefills. Where something lasts seconds of its own
 (silence, arrivals at a rate) nothing is scaled: a step takes 100 ms and a prefill 1 s. *Asked* follows from what is true of the
 arms: equal ones may seldom be rolled back or enabled, harmful ones seldom enabled, tolerated harm and wins seldom rolled back.
 Rows of *verdicts* count what each run ended in. `docs/adr/0026` says what the rows of outliers are for.
@@ -129,7 +130,8 @@ def _shortened(found: Outcomes) -> str:
 
 
 def _section(title: str, rows: Iterable[TargetRow]) -> str:
-    head = f"\n## {title}\n{_WORLDS if title == WORLDS else ''}\n| target | what | asked | runs | found (95 %) | |\n|---|---|---|---|---|---|\n"
+    about = _WORLDS if title == WORLDS else ""
+    head = f"\n## {title}\n{about}\n| target | what | asked | runs | found (95 %) | |\n|---|---|---|---|---|---|\n"
     return head + "".join(
         f"| {row.id} | {row.claim} | {row.asked} | {row.runs:,} | {row.found} | {_word(row)} |\n" for row in rows
     )
