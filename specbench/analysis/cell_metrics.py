@@ -13,7 +13,7 @@ from specbench.analysis.arrays.cell_arrays import FAILED, WITHOUT_LATENCY, CellA
 from specbench.analysis.arrays.samples import Totals
 from specbench.analysis.cells import CellEvidence
 from specbench.analysis.comparison.censoring import bins_with_certain_percentiles, with_certain_percentiles
-from specbench.analysis.comparison.compare import bin_results, cell_comparisons
+from specbench.analysis.comparison.compare import bin_results, cell_comparisons, shares_tests
 from specbench.analysis.comparison.exclusions import unlike_tokens
 from specbench.analysis.freezes import Freeze, freezes_of
 from specbench.analysis.integrity.workload import Drift, drift_of
@@ -22,10 +22,11 @@ from specbench.analysis.metrics.acceptance import alpha as alpha_of
 from specbench.analysis.metrics.throughput import error_rate
 from specbench.analysis.shown import distributions_of
 from specbench.analysis.stats.paired import Estimate, trend
+from specbench.analysis.stats.percentile_ratio import SharesTest
 from specbench.analysis.theory import factors_of
 from specbench.model.records import Block, RequestRecord
 from specbench.model.result import AcceptanceSummary, ArmCounts, BinResult, Comparison, Factors, PerArm
-from specbench.model.scenario import ARMS, ArmName
+from specbench.model.scenario import ARMS, ArmName, StartSd
 from specbench.model.shown import Distribution
 
 FAILURES = FAILED | WITHOUT_LATENCY
@@ -38,7 +39,7 @@ class CellMetrics:
 
     `alpha_trend` is how the log of alpha moved from the first pair of the run to the last, None where it is not known of enough
     pairs. `acceptance_by_pair`: the acceptance length of each pair that has one. `unlike_tokens`: why figures per token do not
-    compare between the arms, None where they do. `freezes`: when an engine stood still.
+    compare between the arms, None where they do. `freezes`: when an engine stood still. `tests`: of each pooled percentile.
     """
 
     evidence: CellEvidence
@@ -56,6 +57,7 @@ class CellMetrics:
     unlike_tokens: str | None
     engine_truth: PerArm[dict[str, float]] | None
     freezes: tuple[Freeze, ...]
+    tests: dict[str, SharesTest]
 
     @property
     def dead(self) -> tuple[ArmName, ...]:
@@ -71,10 +73,11 @@ class CellMetrics:
         return PerArm(_running(self.evidence.blocks.baseline), _running(self.evidence.blocks.speculative))
 
 
-def measure(cell: CellEvidence, alpha: float, *, speculates: PerArm[bool | None]) -> CellMetrics:
+def measure(cell: CellEvidence, alpha: float, *, speculates: PerArm[bool | None], start: StartSd | None = None) -> CellMetrics:
     """Everything that the records of this cell say, for one-sided tests at alpha.
 
     Args:
+        start: How far one start of an engine differs from the next, None where that is no part of these comparisons.
         speculates: Whether the scenario or the endpoint says that an arm speculates, None where neither does.
     """
     columns = PerArm(
@@ -82,7 +85,7 @@ def measure(cell: CellEvidence, alpha: float, *, speculates: PerArm[bool | None]
         arrays_of(cell.blocks.speculative, cell.records.speculative, speculates=speculates.speculative),
     )
     comparisons = with_certain_percentiles(
-        cell_comparisons(columns.baseline, columns.speculative, alpha), columns.baseline, columns.speculative
+        cell_comparisons(columns.baseline, columns.speculative, alpha, start), columns.baseline, columns.speculative
     )
     opened = [{block.pair for block in cell.blocks.of(arm) if block.window_open_ns is not None} for arm in ARMS]
     return CellMetrics(
@@ -90,7 +93,7 @@ def measure(cell: CellEvidence, alpha: float, *, speculates: PerArm[bool | None]
         pairs_used=len(opened[0] & opened[1]),
         counts=PerArm(_counts(cell.records.baseline), _counts(cell.records.speculative)),
         comparisons={comparison.metric: comparison for comparison in comparisons},
-        bins=bins_with_certain_percentiles(bin_results(columns.baseline, columns.speculative, alpha), columns),
+        bins=bins_with_certain_percentiles(bin_results(columns.baseline, columns.speculative, alpha, start), columns),
         acceptance=acceptance_of(columns.speculative, 1 - alpha),
         factors=factors_of(comparisons),
         distributions=distributions_of(columns.baseline, columns.speculative),
@@ -101,6 +104,7 @@ def measure(cell: CellEvidence, alpha: float, *, speculates: PerArm[bool | None]
         unlike_tokens=unlike_tokens(cell.records, speculates=speculates.speculative is not False),
         engine_truth=_truth(cell),
         freezes=tuple(freeze for arm in ARMS for freeze in freezes_of(columns.of(arm), cell.records.of(arm))),
+        tests=shares_tests(columns.baseline, columns.speculative, start),
     )
 
 

@@ -87,7 +87,8 @@ def _judged(evidence: RunData, whole: RunData, killed: tuple[Death, ...], tool_v
 
 def _measured(evidence: RunData, alpha: float) -> tuple[CellMetrics, ...]:
     speculates = PerArm(_speculates(evidence, "baseline"), _speculates(evidence, "speculative"))
-    return tuple(measure(cell, alpha, speculates=speculates) for cell in cells_of(evidence))
+    start = evidence.manifest.scenario.start_effect
+    return tuple(measure(cell, alpha, speculates=speculates, start=start) for cell in cells_of(evidence))
 
 
 def _speculates(evidence: RunData, arm: ArmName) -> bool | None:

@@ -25,6 +25,9 @@ def run_notes(evidence: RunData, cells: Sequence[CellMetrics]) -> tuple[str, ...
         found.append(notes.CORPUS)
     if evidence.partial:
         found.append(notes.ended_early(evidence.finished is not None))
+    start = evidence.manifest.scenario.start_effect
+    if evidence.blocks and start is not None:
+        found.append(notes.one_start(start))
     if evidence.blocks:
         found.extend(map(notes.unreadable, evidence.problems))
     found.extend(_too_long(evidence))

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from specbench.explain.numbers import ABSENT, apart, figure, outward, percent, percentage, quantity, ratio, short
 from specbench.explain.phrases import chance, metric_words, sure
-from specbench.model.guardrails import AT_P50, BUDGET_PAIRS
+from specbench.model.guardrails import BUDGET_PAIRS
 from specbench.model.metrics import METRICS
 from specbench.model.result import Comparison, Finding
 from specbench.model.scenario import Guardrail
@@ -29,8 +29,6 @@ class FindingContext:
 def finding_reason(finding: Finding, comparison: Comparison, setting: FindingContext, withheld: str | None) -> str:
     """The finding in one sentence."""
     subject = f"{setting.place} {metric_words(finding.metric)}"
-    if AT_P50 in finding.notes:
-        subject += ", which stands in for p95 as blocks held fewer than 20 requests,"
     undecidable = _undecidable(subject, finding, comparison, withheld)
     if undecidable is not None:
         return undecidable
@@ -92,8 +90,24 @@ def _relative(subject: str, finding: Finding, comparison: Comparison, setting: F
     p = finding.p_harm if finding.p_harm_adjusted is None else finding.p_harm_adjusted
     if finding.state == "FAIL" and p is not None:
         counted = "it" if finding.p_harm_adjusted is None else "any check"
-        return f"{seen}; if speculation changed nothing, {counted} would look this bad in {chance(p)}."
+        past = f"the true figure lies {'below' if falls else 'above'} {_lower(finding)} with {sure(setting.alpha)}"
+        return f"{seen}; {past}, and if speculation changed nothing, {counted} would look this bad in {chance(p)}."
+    if "worse_limit_open" in finding.notes:
+        return f"{seen}: {_worse_limit_open(finding, end, setting)}; {_needs(finding, setting)}."
     return f"{seen}, but {_still(finding, end, setting)}; {_needs(finding, setting)}."
+
+
+def _worse_limit_open(finding: Finding, end: str, setting: FindingContext) -> str:
+    """That it is worse is shown; whether by more than is allowed is not."""
+    far = "anything beyond" if finding.upper is None else f"{_lower(finding)} to {end}"
+    by = percent(abs((finding.ratio or 1.0) - 1))
+    worse = f"it is worse (by {by} as measured), which chance does not explain"
+    return f"{worse}; whether by more than the limit is open ({far}, {sure(setting.alpha)})"
+
+
+def _lower(finding: Finding) -> str:
+    """The end of the interval on the side of less harm, rounded toward no change."""
+    return outward(finding.lower, up=finding.bound is not None and finding.bound < 1, beside=None)
 
 
 def _still(finding: Finding, end: str, setting: FindingContext) -> str:
@@ -122,6 +136,8 @@ def _needs(finding: Finding, setting: FindingContext) -> str:
 
 
 def _pairs_to_settle(finding: Finding, setting: FindingContext) -> str:
+    if finding.pairs_needed is None and "starts_differ" in finding.notes:
+        return "no number of pairs would settle it, as one start of an engine may differ from the next by as much as is allowed"
     if finding.pairs_needed is None:
         return f"even {BUDGET_PAIRS} pairs of blocks would not settle it"
     return f"about {finding.pairs_needed} pairs of blocks in all instead of {setting.pairs} would settle it"

@@ -35,8 +35,8 @@ FACTS = {
 }
 STATES = {
     "PASS": "shown to be within its limit; for the benefit: shown to be a gain, and the measured value reaches its target",
-    "FAIL": "shown to be worse than the baseline (one error in 20 for all checks of a run together), and measured past the limit;"
-    " a fixed limit: shown to be past it; for the benefit: shown to miss its target",
+    "FAIL": "shown to be worse than the baseline (one error in 20 for all checks of a run together), and shown to be past the"
+    " limit; a fixed limit: shown to be past it; for the benefit: shown to miss its target",
     "INCONCLUSIVE": "neither PASS nor FAIL is shown; the sentence says what would settle it",
     "NODATA": "could not be measured; the reason stands beside it",
     "INVALID": "measured under conditions that do not allow a judgement",
@@ -72,6 +72,7 @@ GLOSSARY: tuple[tuple[str, str], ...] = (
         " A sentence that says 'below' or 'above' with the same confidence names one side alone, and so lies further in.",
     ),
     ("TTFT", "Time to first token: first content event − sent (the moment before the request is written to an open connection)."),
+    ("TTFT by prompt", "The TTFT of each prompt that both arms of a pair answered, set against each other: its geometric mean."),
     ("TPOT", "Time per output token of a request: (last − first content event) ÷ (tokens − tokens of the first engine step)."),
     ("ITL", "Inter-token latency over engine steps: a gap g that brings k tokens counts as k values of g ÷ k."),
     ("Pace", "Time for the next 8 tokens ÷ 8, over sliding windows in a request: what a reader of the stream feels."),

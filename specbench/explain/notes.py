@@ -10,10 +10,10 @@ from specbench.explain import labels
 from specbench.explain.numbers import load, percent, percentage, ratio, short, streams
 from specbench.explain.phrases import metric_words, place_of
 from specbench.model import queries
-from specbench.model.guardrails import AT_P50, LOW_ALPHA
+from specbench.model.guardrails import LOW_ALPHA
 from specbench.model.records import Cell
 from specbench.model.result import Result
-from specbench.model.scenario import ArmName, Scenario
+from specbench.model.scenario import ArmName, Scenario, StartSd
 
 CORPUS = (
     "The prompts are cut from a demonstration corpus, which models know by heart: acceptance on it is higher than on other text,"
@@ -21,10 +21,6 @@ CORPUS = (
 )
 PARTIAL = "This run is partial: it ended before its plan did, and only what was measured is judged."
 VIRTUAL = "Times are virtual: the embedded engine charges each step the time that a modelled accelerator would take."
-WHY_P50 = (
-    "with fewer than 20 requests a block, one or two prefills decide its p95. The other p95s stay, as each of their values spans"
-    " many tokens."
-)
 ACCEPTED = "accept: tokens that a verification round brings in the speculative arm; a number, no ratio."
 GUARDS = ("tpot_p95", "pace_p95")
 _LITTLE_ROOM = "Little room in the KV cache"
@@ -190,12 +186,17 @@ def certainty_of(scenario: Scenario) -> tuple[str, ...]:
             "The blocks of a pair ran at the same time (schedule: simultaneous): drift in time cancels out, but whatever differs"
             " between the two places is in the ratio, and arms on one machine slow each other.",
         )
-    if scenario.baseline.launch is not None and scenario.speculative.launch is not None:
-        return (
-            "Each engine was started once, so what differs from one start to the next is in the ratio and not in its interval;"
-            " schedule: restart takes it into account.",
-        )
     return ()
+
+
+def one_start(start: StartSd) -> str:
+    """That each arm ran from one start of its engine, and how much wider that makes every comparison."""
+    known = "a stated figure" if start.df is None else f"measured with {short(start.df)} degrees of freedom"
+    return (
+        f"Each arm is one start of its engine, and starts differ: by {percent(start.sd)} (standard deviation, {known}:"
+        " matrix.start_sd), which no pair of blocks shows. Every comparison of times and rates is wider by it; schedule: restart"
+        " measures it instead."
+    )
 
 
 def demonstration(result: Result) -> str:
@@ -215,16 +216,10 @@ def notices(result: Result) -> tuple[str, ...]:
 
 
 def table_remarks(result: Result) -> tuple[str, ...]:
-    """What a reader of such a table must know: what its interval is, and where p50 of TTFT stands in for its p95."""
+    """What a reader of such a table must know: what its interval is, and where the benefit is not asked for."""
     found = [cell for cell in result.cells if queries.comparison(cell, result.config.success_metric)]
     level = next((c.ci_level for cell in found if (c := queries.comparison(cell, result.config.success_metric))), None)
     said = [f"Intervals are two-sided at {percent(level)}; the checks use one-sided bounds."] if level else []
-    judged = [(cell, f) for cell in result.cells for f in cell.findings if f.required and f.metric.startswith("ttft_")]
-    at_p50 = [load(cell.axes) for cell, finding in judged if AT_P50 in finding.notes]
-    if at_p50 and len(at_p50) == len(judged):
-        said.append(f"TTFT is judged at p50: {WHY_P50}")
-    elif at_p50:
-        said.append(f"At {', '.join(dict.fromkeys(at_p50))} TTFT is judged at p50: {WHY_P50}")
     return (*said, *_benefit_alone(result))
 
 

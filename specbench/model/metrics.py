@@ -12,7 +12,8 @@ from specbench.model.result import Direction
 Kind = Literal["request", "token", "block", "rate"]
 # pairs: one statistic per block, log ratios pair by pair with t. pooled: one percentile over the blocks of an arm, the error
 # of its log ratio from pairs. share, count: one ratio, one sum over all blocks of an arm, judged by their values.
-Method = Literal["pairs", "pooled", "share", "count"]
+# prompts: one figure per pair of blocks, of the prompts that both arms answered in it, then as pairs.
+Method = Literal["pairs", "prompts", "pooled", "share", "count"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,6 +110,13 @@ def _percentile(of: Quantity, point: int) -> Metric:
     )
 
 
+_BY_PROMPT = Metric(
+    *("ttft_paired", "ms", "lower", "TTFT by prompt"),
+    "the TTFT prompt by prompt (time to the first token, over the prompts that both arms answered)",
+    "geometric mean of the TTFT of the prompts that both arms of a pair answered; its ratio is that of each prompt's two",
+    kind="request",
+    method="prompts",
+)
 _WHOLE: tuple[Metric, ...] = (
     Metric(
         *("output_tps", "tokens/s", "higher", "output TPS", "the output TPS (tokens per second)"),
@@ -181,6 +189,7 @@ _WHOLE: tuple[Metric, ...] = (
     ),
 )
 
+_OF_TTFT, *_PERCENTILES = [[_percentile(of, point) for point in of.points] for of in QUANTITIES]
 METRICS: dict[str, Metric] = {
-    metric.id: metric for metric in (*(_percentile(of, point) for of in QUANTITIES for point in of.points), *_WHOLE)
+    metric.id: metric for metric in (*_OF_TTFT, _BY_PROMPT, *(row for rows in _PERCENTILES for row in rows), *_WHOLE)
 }

@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 
-from specbench.model.guardrails import AT_P50
 from specbench.model.result import CellResult, Comparison, Finding, IntegrityCheck, LoadRange, Result, SliceResult, VerdictWord
 
 
@@ -47,12 +46,9 @@ def no_benefit(result: Result) -> bool:
 
 
 def numbered(found: Sequence[Finding]) -> tuple[tuple[Finding, int], ...]:
-    """The findings of one place, each with its number from 1 among those of its metric and role.
-
-    One that stands in for p95 comes after those that were asked for, so that these keep their number from load to load.
-    """
+    """The findings of one place, each with its number from 1 among those of its metric and role."""
     groups: dict[tuple[str, str], list[int]] = {}
-    for index, one in sorted(enumerate(found), key=lambda pair: AT_P50 in pair[1].notes):
+    for index, one in enumerate(found):
         groups.setdefault((one.metric, one.role), []).append(index)
     return tuple((one, groups[one.metric, one.role].index(index) + 1) for index, one in enumerate(found))
 
@@ -110,9 +106,9 @@ def virtual(result: Result) -> bool:
 
 
 def first_token_metric(result: Result) -> str:
-    """The TTFT figure that decides: its p50 where every judged cell was judged by that alone, for whatever reason, else p95."""
-    judged = {one.metric for cell in result.cells for one in cell.findings if one.required and one.metric.startswith("ttft_")}
-    return "ttft_p50" if judged == {"ttft_p50"} else "ttft_p95"
+    """The TTFT figure that decides: prompt by prompt where it is judged so, else its p95, else its p50; p95 where none decides."""
+    judged = {one.metric for cell in result.cells for one in cell.findings if one.required}
+    return next((metric for metric in ("ttft_paired", "ttft_p95", "ttft_p50") if metric in judged), "ttft_p95")
 
 
 def side_metrics(result: Result) -> list[str]:

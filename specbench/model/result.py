@@ -3,7 +3,7 @@
 from dataclasses import dataclass, field
 from typing import Generic, Literal, TypeVar
 
-from specbench.model.scenario import DECIDING, ArmName, Design, Length, Role
+from specbench.model.scenario import DECIDING, ArmName, Design, Length, Role, StartSd
 from specbench.model.shown import BlockSample, Distribution, Timeline, TrafficBin
 
 T = TypeVar("T")
@@ -61,7 +61,7 @@ class Comparison:
     n_blocks: int  # pairs of blocks behind the interval
     design_effect: float | None  # how far clustering in blocks inflates the variance of a percentile
     se_log: float | None  # standard error of the log ratio, downward
-    df: int | None  # degrees of freedom of t
+    df: float | None  # degrees of freedom of t
     unbounded: PerArm[bool]  # the value lies beyond every finite number, as failed and timed-out requests count as +∞
     constant: bool  # the pairs have no spread at all
     low_n: bool  # a percentile p rests on fewer samples than 1 ÷ (1 - p)
@@ -73,6 +73,7 @@ class Comparison:
     # baseline; None also where only a minority of its blocks is.
     p_unbounded: float | None = None
     alone: ArmEstimate = ArmEstimate()
+    start: StartSd | None = None  # how far starts differ, where that is in the errors: sqrt(2) times it beside the pairs' own
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -98,6 +99,7 @@ class Finding:
     detectable: float | None  # the smallest true loss, a fraction, found in four of five such runs
     notes: tuple[str, ...]  # stable codes
     reason: str
+    lower: float | None = None  # the other end, which harm must have past `bound`; of tests against the baseline
 
     @property
     def decides(self) -> bool:

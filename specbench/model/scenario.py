@@ -3,6 +3,8 @@
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
+from specbench.net.urls import share_server
+
 ArmName = Literal["baseline", "speculative"]
 ARMS: tuple[ArmName, ArmName] = ("baseline", "speculative")
 
@@ -151,6 +153,17 @@ class Limits:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class StartSd:
+    """How far one start of an engine differs from the next in its times and rates: a standard deviation on the log scale.
+
+    `df`: the degrees of freedom with which it was measured; None where it is stated.
+    """
+
+    sd: float = 0.01
+    df: float | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Matrix:
     """The load: concurrency levels (closed loop) and rates in requests per second (open loop), pairs and block size."""
 
@@ -165,6 +178,7 @@ class Matrix:
     pairs: int
     block: BlockSize
     limits: Limits = Limits()
+    start_sd: StartSd = StartSd()
 
     @property
     def gain_by_rate(self) -> bool:
@@ -227,6 +241,15 @@ class Scenario:
     design: Design = "plain"
     place_runs: tuple[str, ...] = ()
     flags: tuple[str, ...] = ()
+
+    @property
+    def start_effect(self) -> StartSd | None:
+        """What one start of each engine leaves open in every comparison; None where each pair has starts of its own, or both arms
+        are one server."""
+        one_server = share_server([self.baseline.url, self.speculative.url])
+        if self.matrix.schedule == "restart" or one_server or self.matrix.start_sd.sd == 0:
+            return None
+        return self.matrix.start_sd
 
     def arm(self, name: ArmName) -> Arm:
         """The arm of that name."""

@@ -22,7 +22,7 @@ WITHOUT_LATENCY: frozenset[Outcome] = frozenset({"empty_output", "not_streamed"}
 FAILED: frozenset[Outcome] = frozenset(OUTCOMES) - SET_ASIDE - WITHOUT_LATENCY - {"ok"}
 NOT_TOLD = -1
 PER_REQUEST = (
-    *("block", "bin", "sampling", "start_ns", "outcome", "prompt_tokens", "output_tokens", "counted"),
+    *("block", "index", "bin", "sampling", "start_ns", "outcome", "prompt_tokens", "output_tokens", "counted"),
     *("rounds", "drafted", "accepted", "per_position", "step_count", "step_tokens", "step_gap_ns", "drafts"),
 )
 
@@ -44,6 +44,7 @@ class CellArrays:
     bins: tuple[str, ...]  # names
     samplings: tuple[str, ...]  # names
     block: Ints  # (n_requests,) into `blocks`
+    index: Ints  # (n_requests,) number of the request's prompt in its pair, the same in both arms
     bin: Ints  # (n_requests,) into `bins`
     sampling: Ints  # (n_requests,) into `samplings`
     start_ns: Ints  # (n_requests,) what latency counts from: as scheduled in an open loop, else as sent
@@ -122,6 +123,7 @@ def arrays_of(blocks: Sequence[Block], records: Sequence[RequestRecord], *, spec
         bins=bins,
         samplings=samplings,
         block=block,
+        index=_ints(record.index for record in kept),
         bin=bin_codes,
         sampling=sampling_codes,
         start_ns=_ints(record.sent_ns if record.scheduled_ns is None else record.scheduled_ns for record in kept),

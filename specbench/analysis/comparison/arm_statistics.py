@@ -55,10 +55,17 @@ class PooledSamples:
         kept = self.values if without is None else self.values[self.pair != without]
         return float(quantiles(kept, [p])[0]) if len(kept) else None
 
-    def logs(self) -> Sorted:
-        """The samples as logs; a time of 0 is below, a failed request beyond every other."""
+    def logs(self, level: Floats) -> Sorted:
+        """The samples as logs less their pair's `level`, (n_pairs,); a time of 0 is below, a failed request beyond every other."""
         with np.errstate(divide="ignore"):
-            return Sorted(np.log(self.values), self.pair)
+            logs = np.log(self.values) - level[self.pair]
+        order = np.argsort(logs, kind="stable")
+        return Sorted(logs[order], self.pair[order])
+
+    def medians(self, pairs: int) -> Floats:
+        """The median of each pair as a log, (n_pairs,)."""
+        with np.errstate(divide="ignore"):
+            return np.log([float(quantiles(self.values[self.pair == pair], [0.5])[0]) for pair in range(pairs)])
 
     def bound(self, p: float, confidence: float) -> float | None:
         """Upper bound of the p-quantile by an order statistic, for as many samples as clustering leaves of them.

@@ -73,6 +73,7 @@ def _certain(comparison: Comparison, baseline: ValueBounds | None, speculative: 
         se_log=None,
         df=None,
         p_sign_flip=None,
+        start=None,
         alone=ArmEstimate() if found.speculative is not None else comparison.alone,
         reason=absences.merged_reads(found),
     )

@@ -12,36 +12,57 @@ import numpy as np
 from specbench.analysis.arrays.cell_arrays import CellArrays, select_bin
 from specbench.analysis.arrays.samples import Samples, unit_quantiles
 from specbench.analysis.comparison.arm_statistics import ArmSamples
-from specbench.analysis.comparison.methods import ArmContrast, alone, by_pairs, by_value, p_of_failures, pooled
+from specbench.analysis.comparison.methods import ArmContrast, alone, by_pairs, by_value, p_of_failures, pooled, shares_test
+from specbench.analysis.comparison.prompt_pairs import by_prompt
 from specbench.analysis.metrics.acceptance import acceptance_of
 from specbench.analysis.metrics.registry import SOURCES
 from specbench.analysis.stats.paired import Estimate, finite_exp, sign_flip_p
+from specbench.analysis.stats.percentile_ratio import SharesTest
 from specbench.analysis.stats.quantile import design_effect
+from specbench.analysis.stats.start_effect import widened
 from specbench.explain.absences import NO_SAMPLE, NO_SPREAD, NO_SUCCESS, ONE_PAIR, OPEN_END, of_arms
 from specbench.model.metrics import METRICS, Metric
 from specbench.model.result import ArmEstimate, BinResult, Comparison, PerArm
+from specbench.model.scenario import StartSd
 
 ALPHA = 0.05
 
 
-def compare(metric: Metric, baseline: CellArrays, speculative: CellArrays, alpha: float = ALPHA) -> Comparison:
+def compare(
+    metric: Metric, baseline: CellArrays, speculative: CellArrays, alpha: float = ALPHA, start: StartSd | None = None
+) -> Comparison:
     """Both arms of one cell on one metric; pairs in which an arm has no value drop out, failed requests stand at +inf.
 
     Args:
         alpha: One-sided error of the findings; the interval shown is two-sided at 1 - alpha.
+        start: How far one start of an engine differs from the next, None where the pairs themselves show it, or nothing does.
     """
-    return _compared([metric], baseline, speculative, alpha)[0]
+    return _compared([metric], baseline, speculative, alpha, start)[0]
 
 
-def cell_comparisons(baseline: CellArrays, speculative: CellArrays, alpha: float = ALPHA) -> tuple[Comparison, ...]:
+def cell_comparisons(
+    baseline: CellArrays, speculative: CellArrays, alpha: float = ALPHA, start: StartSd | None = None
+) -> tuple[Comparison, ...]:
     """Both arms of one cell on every metric, in the order of METRICS."""
-    return _by_table(METRICS.values(), baseline, speculative, alpha)
+    return _by_table(METRICS.values(), baseline, speculative, alpha, start)
 
 
-def bin_results(baseline: CellArrays, speculative: CellArrays, alpha: float = ALPHA) -> tuple[BinResult, ...]:
+def bin_results(
+    baseline: CellArrays, speculative: CellArrays, alpha: float = ALPHA, start: StartSd | None = None
+) -> tuple[BinResult, ...]:
     """Both arms of one cell, split by bin and sampling, on every metric that the stream itself tells."""
     found = sorted(_bins_of(baseline) | _bins_of(speculative))
-    return tuple(_bin_result(select_bin(baseline, *key), select_bin(speculative, *key), key, alpha) for key in found)
+    return tuple(_bin_result(select_bin(baseline, *key), select_bin(speculative, *key), key, alpha, start) for key in found)
+
+
+def shares_tests(baseline: CellArrays, speculative: CellArrays, start: StartSd | None = None) -> dict[str, SharesTest]:
+    """The test of each pooled percentile, by metric; none where too few pairs have requests of both arms."""
+    found = {}
+    for family in _families(metric for metric in METRICS.values() if metric.method == "pooled"):
+        for metric, before, after in zip(family, _arms(family, baseline), _arms(family, speculative), strict=True):
+            if (test := shares_test(metric, before, after, start)) is not None:
+                found[metric.id] = test
+    return found
 
 
 def _bins_of(columns: CellArrays) -> set[tuple[str, str]]:
@@ -49,25 +70,38 @@ def _bins_of(columns: CellArrays) -> set[tuple[str, str]]:
     return {(columns.bins[b], columns.samplings[s]) for b, s in codes}
 
 
-def _bin_result(baseline: CellArrays, speculative: CellArrays, key: tuple[str, str], alpha: float) -> BinResult:
+def _bin_result(
+    baseline: CellArrays, speculative: CellArrays, key: tuple[str, str], alpha: float, start: StartSd | None
+) -> BinResult:
     return BinResult(
         bin=key[0],
         sampling=key[1],
         requests=PerArm(int(baseline.started_inside().sum()), int(speculative.started_inside().sum())),
-        metrics=_by_table((metric for metric in METRICS.values() if not metric.engine), baseline, speculative, alpha),
+        metrics=_by_table((metric for metric in METRICS.values() if not metric.engine), baseline, speculative, alpha, start),
         acceptance=acceptance_of(speculative),
     )
 
 
-def _by_table(metrics: Iterable[Metric], baseline: CellArrays, speculative: CellArrays, alpha: float) -> tuple[Comparison, ...]:
-    families = [list(family) for _, family in groupby(metrics, key=lambda metric: metric.quantity)]
-    return tuple(comparison for family in families for comparison in _compared(family, baseline, speculative, alpha))
+def _by_table(
+    metrics: Iterable[Metric], baseline: CellArrays, speculative: CellArrays, alpha: float, start: StartSd | None
+) -> tuple[Comparison, ...]:
+    found = (_compared(family, baseline, speculative, alpha, start) for family in _families(metrics))
+    return tuple(comparison for comparisons in found for comparison in comparisons)
 
 
-def _compared(family: list[Metric], baseline: CellArrays, speculative: CellArrays, alpha: float) -> list[Comparison]:
-    """Metrics of one source: its values are computed once, and parted once for all their percentiles."""
+def _families(metrics: Iterable[Metric]) -> list[list[Metric]]:
+    """The metrics of each quantity, whose values are computed once, and parted once for all their percentiles."""
+    return [list(family) for _, family in groupby(metrics, key=lambda metric: metric.quantity)]
+
+
+def _compared(
+    family: list[Metric], baseline: CellArrays, speculative: CellArrays, alpha: float, start: StartSd | None
+) -> list[Comparison]:
+    """Metrics of one source."""
+    if family[0].method == "prompts":
+        return [_comparison(family[0], *by_prompt(baseline, speculative), alpha, start)]
     arms = zip(family, _arms(family, baseline), _arms(family, speculative), strict=True)
-    return [_comparison(metric, before, after, alpha) for metric, before, after in arms]
+    return [_comparison(metric, before, after, alpha, start) for metric, before, after in arms]
 
 
 def _arms(family: list[Metric], columns: CellArrays) -> list[ArmSamples]:
@@ -78,11 +112,13 @@ def _arms(family: list[Metric], columns: CellArrays) -> list[ArmSamples]:
     return [ArmSamples(data, data.by_unit(), columns.pairs) for _ in family]
 
 
-def _comparison(metric: Metric, baseline: ArmSamples, speculative: ArmSamples, alpha: float) -> Comparison:
+def _comparison(metric: Metric, baseline: ArmSamples, speculative: ArmSamples, alpha: float, start: StartSd | None) -> Comparison:
     contrast = _contrast(metric, baseline, speculative, 1 - alpha)
     absent = PerArm(_absence(baseline), _absence(speculative))
     log = contrast.log if absent == PerArm(None, None) else None
     constant = log is not None and log.se == 0.0 and not log.se_above and metric.is_measured
+    start = start if metric.is_measured and not constant else None
+    log = None if log is None else widened(log, start)
     ends = None if constant else _ends(log, 1 - alpha)
     beyond = _beyond(contrast.value.speculative, absent.speculative)
     pairs = sorted(baseline.told() & speculative.told())
@@ -111,6 +147,7 @@ def _comparison(metric: Metric, baseline: ArmSamples, speculative: ArmSamples, a
         p_sign_flip=None if log is None else _flipped(metric, contrast),
         p_unbounded=p_of_failures(metric, baseline, speculative, pairs) if beyond else None,
         alone=alone(metric, baseline, speculative, 1 - alpha) if absent.speculative is None else ArmEstimate(),
+        start=start,
     )
 
 
@@ -123,7 +160,7 @@ def _ends(log: Estimate | None, confidence: float) -> tuple[float, float] | None
 
 
 def _contrast(metric: Metric, baseline: ArmSamples, speculative: ArmSamples, confidence: float) -> ArmContrast:
-    if metric.method == "pairs":
+    if metric.method in ("pairs", "prompts"):
         return by_pairs(metric, baseline, speculative, confidence)
     if metric.method == "pooled":
         return pooled(metric, baseline, speculative, confidence)
@@ -183,6 +220,8 @@ def _low_n(metric: Metric, baseline: ArmSamples, speculative: ArmSamples) -> boo
 
 def _design_effect(metric: Metric, baseline: ArmSamples, speculative: ArmSamples, contrast: ArmContrast) -> float | None:
     """How far clustering in blocks inflates the variance of the percentile: the larger of the two arms' figures."""
+    if metric.quantile is None:
+        return None
     found = [_arm_effect(baseline, contrast.value.baseline), _arm_effect(speculative, contrast.value.speculative)]
     return max((effect for effect in found if effect is not None), default=None)
 

@@ -22,12 +22,14 @@ from specbench.analysis.comparison.arm_statistics import (
     whole_value,
 )
 from specbench.analysis.stats.paired import Estimate, around, jackknife, mean_with_t, t_quantile
-from specbench.analysis.stats.percentile_ratio import Shares, log_ratio_ends
+from specbench.analysis.stats.percentile_ratio import Shares, SharesTest, log_ratio_ends
 from specbench.analysis.stats.quantile import log_quantile_influence
 from specbench.analysis.stats.rates import rate_difference
+from specbench.analysis.stats.start_effect import widened
 from specbench.explain.absences import AT_ZERO, BEYOND, BEYOND_IN_A_BLOCK, NO_PAIR, ON_THE_EDGE
 from specbench.model.metrics import Metric
 from specbench.model.result import ArmEstimate, PerArm
+from specbench.model.scenario import StartSd
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +50,7 @@ class ArmContrast:
 
 
 def by_pairs(metric: Metric, baseline: ArmSamples, speculative: ArmSamples, confidence: float) -> ArmContrast:
-    """One statistic per block: the mean of the log ratios of the pairs, with t.
+    """One statistic per block, or of the prompts that both arms answered in it: the mean of the log ratios of the pairs, with t.
 
     The value of an arm is the geometric mean of its blocks, so that the ratio of the values is the ratio that is judged.
     """
@@ -89,10 +91,8 @@ def pooled(metric: Metric, baseline: ArmSamples, speculative: ArmSamples, confid
     if estimate is not None:
         method = f"{method}: ratios at which the shares beyond it agree, by pairs, t"
         return ArmContrast(value, bound, estimate, len(pairs), (), method, None)
-    units = zip(baseline.units(pairs), speculative.units(pairs), strict=True)
-    differences = np.array([_log_ratio(baseline.by_unit[b], speculative.by_unit[s]) for b, s in units])
     method = f"{method}: the largest of jackknife, linearised and between-pair error, t"
-    estimate = _widest(whole, pools, p, differences)
+    estimate = _widest(whole, pools, p, _by_pair(baseline, speculative, pairs))
     edge = len(pairs) > 1 and estimate.se is None
     return ArmContrast(value, bound, estimate, len(pairs), (), method, ON_THE_EDGE if edge else None)
 
@@ -106,8 +106,34 @@ def _shares_agree(whole: float, pools: Sequence[PooledSamples], p: float, pairs:
     if pairs < 2:
         return None
     reach = t_quantile((1 + _SHARES_LEVEL) / 2, pairs - 1)
-    ends = log_ratio_ends(Shares(pools[0].logs(), pools[1].logs(), pairs), p, whole, reach)
+    ends = log_ratio_ends(_shares(pools, pairs), p, whole, reach)
     return None if ends is None else Estimate(whole, (whole - ends[0]) / reach, pairs - 1, (ends[1] - whole) / reach)
+
+
+def shares_test(metric: Metric, baseline: ArmSamples, speculative: ArmSamples, start: StartSd | None) -> SharesTest | None:
+    """The test of the pooled percentile at any ratio; None of fewer than two pairs, or where the values have no ratio."""
+    pairs, p = sorted(baseline.told() & speculative.told()), metric.quantile or 0.0
+    pools = [pool_of(arm, pairs) for arm in (baseline, speculative)]
+    whole = _log_ratio(pools[0].quantile(p), pools[1].quantile(p))
+    if len(pairs) < 2 or isnan(whole):
+        return None
+    shares = _shares(pools, len(pairs))
+    return SharesTest(shares, p, start, widened(_widest(whole, pools, p, _by_pair(baseline, speculative, pairs)), start))
+
+
+def _shares(pools: Sequence[PooledSamples], pairs: int) -> Shares:
+    """Both arms' samples with the level of each pair taken out, the mean of both arms' medians, which is of both arms alike.
+
+    A pair in which the machine was slow holds all samples beyond the percentile else, and one pair proves nothing.
+    """
+    levels = (pools[0].medians(pairs) + pools[1].medians(pairs)) / 2
+    levels = np.where(np.isfinite(levels), levels, 0.0)
+    return Shares(pools[0].logs(levels), pools[1].logs(levels), pairs)
+
+
+def _by_pair(baseline: ArmSamples, speculative: ArmSamples, pairs: Sequence[int]) -> Floats:
+    units = zip(baseline.units(pairs), speculative.units(pairs), strict=True)
+    return np.array([_log_ratio(baseline.by_unit[b], speculative.by_unit[s]) for b, s in units])
 
 
 def _widest(whole: float, pools: Sequence[PooledSamples], p: float, differences: Floats) -> Estimate:
@@ -143,7 +169,7 @@ def by_value(metric: Metric, baseline: ArmSamples, speculative: ArmSamples, conf
 
 def alone(metric: Metric, baseline: ArmSamples, speculative: ArmSamples, confidence: float) -> ArmEstimate:
     """The speculative arm's own figure and bound over all blocks that tell it; nothing of the baseline but its failures."""
-    if not speculative.told():
+    if not speculative.told() or metric.method == "prompts":  # which says nothing of an arm without the other
         return ArmEstimate()
     if metric.method == "pooled":
         pool, p = pool_of(speculative), metric.quantile or 0.0

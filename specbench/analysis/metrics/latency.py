@@ -20,6 +20,13 @@ def ttft(columns: CellArrays) -> Samples:
     return _of_requests(columns, (first - columns.start_ns) / NS_PER_MS, begun, in_time=waits)
 
 
+def answered_ttft(columns: CellArrays) -> tuple[Ints, Floats]:
+    """The requests that began inside the window and were answered, by their places, and the TTFT of each in ms: both (n,)."""
+    first, _ = _ends(columns)
+    kept = columns.started_inside() & columns.is_outcome({"ok"}) & (np.diff(columns.first_event) > 0)
+    return np.flatnonzero(kept), ((first - columns.start_ns) / NS_PER_MS)[kept]
+
+
 def e2e(columns: CellArrays) -> Samples:
     """Time to the last content event, from the same moment as TTFT."""
     _, last = _ends(columns)

@@ -15,6 +15,7 @@ Source = Callable[[CellArrays], Samples | Totals]
 # Samples for the quantities that have percentiles, totals for the others.
 SOURCES: dict[str, Source] = {
     "ttft": latency.ttft,
+    "ttft_paired": latency.ttft,  # which prompts both arms answered is found where they are compared
     "tpot": latency.tpot,
     "tpot_classic": latency.classic_tpot,
     "e2e": latency.e2e,

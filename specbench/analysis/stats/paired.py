@@ -11,10 +11,13 @@ import numpy as np
 
 from specbench.analysis.arrays.events import Floats
 from specbench.model.guardrails import BUDGET_PAIRS
+from specbench.model.scenario import StartSd
 
 # Beyond this many pairs the sums of all sign patterns no longer fit in memory; t alone speaks then.
 MAX_FLIPPED_PAIRS = 36
 POWER = 0.8  # in how many of such runs a true effect is to be found
+STARTS = 2  # of engines behind a comparison: one of each arm
+_MOST_DF = 1e6  # as good as normal, where the spread of the pairs is nothing beside that of starts
 _MOST_LOG = 700.0  # e to a higher power is hardly a number of any machine, and none of any measurement
 
 
@@ -27,7 +30,7 @@ class Estimate:
 
     mean: float
     se: float | None
-    df: int | None
+    df: float | None
     se_above: float | None = None
 
     def bounds(self, confidence: float) -> tuple[float, float] | None:
@@ -50,14 +53,14 @@ class Estimate:
         return below if self.se_above is None else self.se_above
 
 
-def t_quantile(probability: float, df: int) -> float:
+def t_quantile(probability: float, df: float) -> float:
     """The quantile of Student's t with `df` degrees of freedom."""
     from scipy.special import stdtrit
 
     return float(stdtrit(df, probability))
 
 
-def t_tail(t: float, df: int) -> float:
+def t_tail(t: float, df: float) -> float:
     """The probability that Student's t with `df` degrees of freedom exceeds t."""
     from scipy.special import stdtr
 
@@ -158,7 +161,21 @@ def trend(values: Floats) -> Estimate | None:
     return Estimate(slope, sqrt(float((residual**2).sum()) / (n - 2) / spread), n - 2)
 
 
-def detectable_effect(se_log: float, df: int, alpha: float) -> float:
+def with_starts(variance: float, df: float, start: StartSd | None, starts: int = STARTS) -> tuple[float, float]:
+    """The standard error and the degrees of freedom of an estimate that holds so many starts besides.
+
+    se² = v + k sd², df = se⁴ ÷ (v² ÷ df_v + (k sd²)² ÷ df_sd), the last term only where sd was measured.
+
+    Source: Welch 1947, Biometrika 34, 28; Satterthwaite 1946, Biometrics Bulletin 2, 110.
+    """
+    if start is None:
+        return sqrt(variance), df
+    added = starts * start.sd**2
+    spent = variance**2 / df + (0.0 if start.df is None else added**2 / start.df)
+    return sqrt(variance + added), (variance + added) ** 2 / spent if spent > 0 else _MOST_DF
+
+
+def detectable_effect(se_log: float, df: float, alpha: float) -> float:
     """The smallest true log ratio that a harm test of this precision finds in four of five runs.
 
     (t(1 − alpha; df) + t(.8; df)) · se
@@ -168,22 +185,25 @@ def detectable_effect(se_log: float, df: int, alpha: float) -> float:
     return (t_quantile(1 - alpha, df) + t_quantile(POWER, df)) * se_log
 
 
-def pairs_needed(gap: float, se_log: float, pairs: int, alpha: float) -> int | None:
+def pairs_needed(gap: float, se_log: float, pairs: int, alpha: float, start: StartSd | None = None) -> int | None:
     """The fewest pairs that settle the question in four of five runs, given the spread seen so far; None beyond the budget.
 
-    The smallest n with (t(1 − alpha; n − 1) + t(.8; n − 1)) · s ÷ √n ≤ gap, where s = se · √pairs is the spread of one pair.
+    The smallest n with (t(1 − alpha; df) + t(.8; df)) · se_n ≤ gap. Without starts se_n = s ÷ √n, where s = se · √pairs is the
+    spread of one pair, and df = n − 1; with them both are those of `with_starts`, and what starts leave open no pair closes.
 
     Args:
         gap: Distance on the log scale between the point and what it must clear.
-        se_log: Standard error of the log ratio, from `pairs` pairs.
+        se_log: Standard error of the log ratio, from `pairs` pairs alone.
         pairs: Pairs behind `se_log`.
         alpha: One-sided level of the test.
+        start: How far starts differ, None where that is nothing to this question.
     """
     if gap <= 0:
         return None
     spread = se_log * sqrt(pairs)
     for n in range(max(2, pairs + 1), BUDGET_PAIRS + 1):
-        if (t_quantile(1 - alpha, n - 1) + t_quantile(POWER, n - 1)) * spread <= gap * sqrt(n):
+        se, df = with_starts(spread**2 / n, n - 1, start)
+        if detectable_effect(se, df, alpha) <= gap:
             return n
     return None
 

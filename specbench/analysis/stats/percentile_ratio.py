@@ -4,12 +4,16 @@ No density is estimated and no percentile's own error is needed, so that it hold
 percentile. Only arrays of numbers come in.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from math import ceil, inf, sqrt
 
 import numpy as np
 
 from specbench.analysis.arrays.events import Floats, Ints
+from specbench.analysis.stats.paired import Estimate, t_tail
+from specbench.analysis.stats.start_effect import differences
+from specbench.model.scenario import StartSd
 
 _FIRST_STEP, _GROWTH = 0.01, 1.6  # of the search for an end, on the log scale
 _FARTHEST = 10.0  # a ratio of 22,000: whoever gets there has no end
@@ -64,6 +68,49 @@ class Shares:
         return difference / error
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class SharesTest:
+    """The test of one percentile at any ratio, with what one start of each engine leaves open.
+
+    `spread` is the log ratio with an error that needs no share: a pass may rest on it where the shares have no end, as the few
+    requests beyond the percentile came in one or two pairs. No harm ever does.
+    """
+
+    shares: Shares
+    p: float  # which percentile
+    start: StartSd | None
+    spread: Estimate
+
+    def p_above(self, log_ratio: float) -> float:
+        """The probability of so many more slow speculative requests, or more, if the percentiles had this log ratio.
+
+        The mean of t's upper tail over the differences that two starts may have, which is exact where both are as assumed.
+        """
+        apart, weights = differences(self.start)
+        tails = [t_tail(self.shares.t_at(log_ratio + each, self.p), self.shares.pairs - 1) for each in apart.tolist()]
+        return float(np.dot(weights, tails))
+
+    def p_below(self, log_ratio: float) -> float:
+        """The probability of so few more, or fewer."""
+        return 1.0 - self.p_above(log_ratio)
+
+    def end(self, point: float, side: float, alpha: float, beside: float) -> float:
+        """The first log ratio on that side of the point (1 above, −1 below) that is excluded at alpha; infinite where none is.
+
+        Args:
+            beside: A log ratio of which a decision was taken: the end lies on the side of it that the test there says.
+        """
+
+        def excluded(log_ratio: float) -> bool:
+            return (self.p_below(log_ratio) if side > 0 else self.p_above(log_ratio)) < alpha
+
+        farther = side * (beside - point) > 0
+        if excluded(beside):
+            return _between(point, beside, excluded) if farther else beside
+        found = first_outside(beside if farther else point, side, excluded)
+        return side * inf if found is None else found
+
+
 def log_ratio_ends(shares: Shares, p: float, point: float, reach: float) -> tuple[float, float] | None:
     """The least and the largest log ratio of the p-quantiles at which the shares beyond differ by less than `reach` in t.
 
@@ -80,24 +127,25 @@ def log_ratio_ends(shares: Shares, p: float, point: float, reach: float) -> tupl
     """
     if shares.pairs < 2 or abs(shares.t_at(point, p)) > reach:
         return None
-    low = _end(shares, p, point, -1.0, reach)
-    high = _end(shares, p, point, 1.0, reach)
+    low = first_outside(point, -1.0, lambda log_ratio: shares.t_at(log_ratio, p) > reach)
+    high = first_outside(point, 1.0, lambda log_ratio: shares.t_at(log_ratio, p) < -reach)
     return None if low is None or high is None else (low, high)
 
 
-def _end(shares: Shares, p: float, point: float, side: float, reach: float) -> float | None:
-    """The first log ratio on this side of the point that the shares exclude, to a thousandth of the last step."""
+def first_outside(point: float, side: float, excluded: Callable[[float], bool]) -> float | None:
+    """The first log ratio on this side of the point that is excluded, to a thousandth of the last step; None where there is none."""
     inside, step = 0.0, _FIRST_STEP
-    while side * shares.t_at(point + side * (inside + step), p) >= -reach:
+    while not excluded(point + side * (inside + step)):
         inside += step
         step *= _GROWTH
         if inside > _FARTHEST:
             return None
-    outside = inside + step
+    return _between(point + side * inside, point + side * (inside + step), excluded)
+
+
+def _between(inside: float, outside: float, excluded: Callable[[float], bool]) -> float:
+    """Where exclusion begins between one log ratio that is not excluded and one that is, by bisection."""
     for _ in range(_HALVINGS):
         middle = (inside + outside) / 2
-        if side * shares.t_at(point + side * middle, p) < -reach:
-            outside = middle
-        else:
-            inside = middle
-    return point + side * outside
+        inside, outside = (inside, middle) if excluded(middle) else (middle, outside)
+    return outside

@@ -6,15 +6,17 @@ Harm is judged in `findings.py`; here the burden of proof lies on speculation.
 import math
 from dataclasses import replace
 
-from specbench.analysis.comparison.harm_scale import AT_THE_BOUND, Inference, against_baseline
-from specbench.analysis.stats.paired import pairs_needed
+from specbench.analysis.comparison.harm_scale import AT_THE_BOUND, Inference
+from specbench.analysis.stats.percentile_ratio import SharesTest
 from specbench.analysis.verdict.findings import Case, draft_of, stopped
 from specbench.explain.findings import FindingContext, benefit_reason
 from specbench.model.result import Comparison, Finding
 from specbench.model.scenario import Guardrail, Success
 
 
-def benefit(success: Success, comparison: Comparison, setting: FindingContext, withheld: str | None) -> Finding:
+def benefit(
+    success: Success, comparison: Comparison, setting: FindingContext, withheld: str | None, test: SharesTest | None = None
+) -> Finding:
     """PASS: the gain is significant and reaches `improve_by`; FAIL: a gain that large is excluded; else INCONCLUSIVE or NODATA.
 
     γ is the log ratio with gain positive. PASS: its lower bound is above 0 and γ at least the gain asked for, and enough of
@@ -34,8 +36,8 @@ def benefit(success: Success, comparison: Comparison, setting: FindingContext, w
         bins=None,
     )
     draft = replace(draft_of(rule, setting.cell, comparison), bound=bound)
-    inference = against_baseline(comparison)
-    case = Case(guardrail=rule, comparison=comparison, setting=setting, in_family=False, withheld=withheld)
+    case = Case(guardrail=rule, comparison=comparison, setting=setting, in_family=False, withheld=withheld, test=test)
+    inference = case.inference
     stop = stopped(case)
     judged = draft
     if stop is not None:
@@ -47,17 +49,17 @@ def benefit(success: Success, comparison: Comparison, setting: FindingContext, w
 
 def _decided(draft: Finding, case: Case, inference: Inference, asked: float) -> Finding:
     alpha = case.setting.alpha
-    gain, most_harm, least_harm = -inference.theta, inference.most(alpha), inference.least(alpha)
-    least, most = inference.ratio_at(most_harm), inference.ratio_at(least_harm)
-    reached = gain >= asked - AT_THE_BOUND
-    if most_harm < 0 and reached and case.pairs_missing:
+    gain = -inference.theta
+    least, most = inference.ratio_at(inference.most(alpha)), inference.ratio_at(inference.least(alpha, -asked))
+    reached, better = gain >= asked - AT_THE_BOUND, inference.is_below(0.0, alpha)
+    if better and reached and case.pairs_missing:
         # The pairs without a figure may be those without a gain.
         return replace(draft, state="INCONCLUSIVE", upper=least, notes=("pairs_missing",))
-    if most_harm < 0 and reached:
+    if better and reached:
         return replace(draft, state="PASS", upper=least, supported_margin=None if least is None else abs(least - 1))
-    if -least_harm < asked:
+    if inference.is_past(-asked, alpha):
         return replace(draft, state="FAIL", upper=most, notes=("no_benefit",))
     # A point that reaches the gain needs only its significance; one short of it can only be settled by excluding the gain.
-    needed = pairs_needed(gain if reached else asked - gain, inference.se, inference.pairs, alpha)
+    needed = inference.pairs_needed(gain if reached else asked - gain, alpha)
     code = "unresolvable_at_this_margin" if needed is None else "more_pairs"
     return replace(draft, state="INCONCLUSIVE", upper=least, pairs_needed=needed, notes=(code,))

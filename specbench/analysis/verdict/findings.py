@@ -7,9 +7,11 @@ findings. Numbers from records are made elsewhere (`compare.py`), and what findi
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from specbench.analysis.comparison.harm_scale import AT_THE_BOUND, Inference, against_baseline, against_limit, is_ratio, limit_of
+from specbench.analysis.comparison.harm_scale import Inference, against_baseline, against_limit, is_ratio, limit_of
 from specbench.analysis.stats.alpha_spending import holm
-from specbench.analysis.stats.paired import detectable_effect, pairs_needed
+from specbench.analysis.stats.paired import detectable_effect
+from specbench.analysis.stats.percentile_ratio import SharesTest
+from specbench.analysis.stats.start_effect import reach_of_starts
 from specbench.explain.findings import FindingContext, finding_reason
 from specbench.model.guardrails import PAIRS_KEPT
 from specbench.model.result import Comparison, Finding, FindingState, PerArm
@@ -26,6 +28,7 @@ class Case:
 
     `in_family`: the guardrail and the cell are both required, so this harm test shares the run's error budget. `withheld`: why
     the comparison, though it has numbers, cannot be judged (the arms did different work, say). `notes`: codes to carry along.
+    `test`: of a pooled percentile, the test of its shares.
     """
 
     guardrail: Guardrail
@@ -34,6 +37,7 @@ class Case:
     in_family: bool
     withheld: str | None = None
     notes: tuple[str, ...] = ()
+    test: SharesTest | None = None
 
     @property
     def seen(self) -> Comparison:
@@ -58,7 +62,7 @@ class Case:
         """What is known of the harm that this guardrail guards against."""
         if self.guardrail.slo is not None:
             return against_limit(self.seen, self.guardrail.slo, self.comparison.alone.blocks)
-        return against_baseline(self.comparison)
+        return against_baseline(self.comparison, self.test)
 
     @property
     def pairs_missing(self) -> bool:
@@ -89,9 +93,10 @@ def harm_p(case: Case) -> float | None:
 def finding(case: Case, p_harm: float | None, p_adjusted: float | None, alpha: float) -> Finding:
     """The case judged: PASS, FAIL, INCONCLUSIVE or NODATA, with its reason in a sentence.
 
-    PASS: the one-sided 1 − alpha bound is below the limit. FAIL: the harm is significant and the point at or past the limit.
+    PASS: the upper one-sided 1 − alpha bound is below the limit. FAIL: two proofs, that there is harm (among all tests of the
+    run) and that the lower one-sided 1 − alpha bound is past the limit. For a pooled percentile both are tests at that very ratio.
     On the scale of the ratio itself (of the value itself where the limit is absolute): `bound` is the last one that is allowed
-    (0.95 where 5 % less is), `upper` the end of the interval that must stay on its right side.
+    (0.95 where 5 % less is), `upper` the end of the interval that must stay on its right side, `lower` the other end.
     """
     guardrail, comparison, inference = case.guardrail, case.seen, case.inference
     limit = limit_of(guardrail, comparison)
@@ -190,30 +195,48 @@ def _relative(draft: Finding, case: Case, inference: Inference | None, limit: fl
     if inference is None or limit is None:
         return draft
     comparison = case.comparison
-    theta, most = inference.theta, inference.most(alpha)
+    theta, most = inference.theta, inference.most(alpha, limit)
     judged = replace(
         draft,
         upper=inference.ratio_at(most),
+        lower=inference.ratio_at(inference.least(alpha, limit)),
         supported_margin=inference.margin_at(most),
         detectable=inference.margin_at(detectable_effect(inference.se, inference.df, alpha)),
     )
     # What should stay equal must not have moved past the limit to its other side either.
-    within = most < limit and (draft.direction != "equal" or -inference.least(alpha) < limit)
+    within = inference.is_below(limit, alpha) and (draft.direction != "equal" or -inference.least(alpha) < limit)
     if within and case.pairs_missing:
         return _without_pairs(judged)
     if within:
         small = ("small_regression",) if draft.p_harm is not None and draft.p_harm < alpha else ()
         return replace(judged, state="PASS", notes=(*draft.notes, *small))
     p = _deciding_p(draft)
-    at_bound = theta >= limit - AT_THE_BOUND
-    if p is not None and p < alpha and at_bound:
+    worse, past = p is not None and p < alpha, inference.is_past(limit, alpha)
+    if worse and past:
         return replace(judged, state="FAIL", notes=(*draft.notes, "harm", *_cross_check(comparison, alpha)))
-    # Below the limit more pairs could show a pass; at or past it they could only show harm, at the family's stricter level.
-    strictness = p / draft.p_harm if p and draft.p_harm else 1.0
-    gap, level = (theta, alpha / strictness) if at_bound else (limit - theta, alpha)
-    needed = pairs_needed(gap, inference.se, inference.pairs, level)
+    needed = _pairs_needed(inference, draft, limit, alpha)
     code = "unresolvable_at_this_margin" if needed is None else "more_pairs"
-    return replace(judged, state="INCONCLUSIVE", pairs_needed=needed, notes=(*draft.notes, code))
+    notes = (*draft.notes, *(("worse_limit_open",) if worse else ()), code, *_starts_alone(inference, limit, alpha))
+    return replace(judged, state="INCONCLUSIVE", pairs_needed=needed, notes=notes)
+
+
+def _pairs_needed(inference: Inference, draft: Finding, limit: float, alpha: float) -> int | None:
+    """The pairs that would settle an open finding: to a pass below the limit, past it to harm, which needs both of its proofs."""
+    if inference.theta < limit:
+        starts_alone = reach_of_starts(inference.start, alpha) >= limit
+        return None if starts_alone else inference.pairs_needed(limit - inference.theta, alpha)
+    p = _deciding_p(draft)
+    strictness = max(1.0, p / draft.p_harm) if p and draft.p_harm else 1.0
+    proofs = (
+        inference.pairs_needed(inference.theta - limit, alpha),
+        inference.pairs_needed(inference.theta, alpha / strictness),
+    )
+    return None if proofs[0] is None or proofs[1] is None else max(proofs[0], proofs[1])
+
+
+def _starts_alone(inference: Inference, limit: float, alpha: float) -> tuple[str, ...]:
+    """A note where equal arms could not pass with any number of pairs, as one start of each leaves more open than is allowed."""
+    return ("starts_differ",) if reach_of_starts(inference.start, alpha) >= limit else ()
 
 
 def _absolute(draft: Finding, case: Case, inference: Inference | None, alpha: float) -> Finding:
@@ -222,6 +245,9 @@ def _absolute(draft: Finding, case: Case, inference: Inference | None, alpha: fl
     if slo is None or value is None:
         return draft
     sign = -1.0 if draft.direction == "higher" else 1.0
+    if inference is not None and inference.start is not None:  # the bound is of what was seen, and a start comes on top
+        widest = inference.ratio_at(inference.most(alpha))
+        bound = None if widest is None else slo * widest
     judged = replace(draft, upper=bound)
     p = _deciding_p(draft)
     within = bound is not None and sign * (bound - slo) <= 0
@@ -232,7 +258,7 @@ def _absolute(draft: Finding, case: Case, inference: Inference | None, alpha: fl
     if within:
         return replace(judged, state="PASS")
     gap = 0.0 if inference is None else abs(inference.theta)
-    needed = None if inference is None else pairs_needed(gap, inference.se, inference.pairs, alpha)
+    needed = None if inference is None else inference.pairs_needed(gap, alpha)
     return replace(judged, state="INCONCLUSIVE", pairs_needed=needed, notes=(*draft.notes, "near_the_limit"))
 
 

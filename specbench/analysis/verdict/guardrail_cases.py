@@ -13,13 +13,11 @@ from specbench.analysis.verdict.findings import Case, judge_cases
 from specbench.explain import absences
 from specbench.explain.findings import FindingContext
 from specbench.explain.phrases import place_of
-from specbench.model.guardrails import AT_P50, RUN_WIDE, advises, asked_of
+from specbench.model.guardrails import RUN_WIDE, advises, asked_of
 from specbench.model.metrics import METRICS
 from specbench.model.records import Manifest
 from specbench.model.result import Comparison, Finding, PerArm
 from specbench.model.scenario import Guardrail, Success
-
-LEAST_FOR_P95 = 20  # requests a block: below it a p95 is the largest of them
 
 
 def run_findings(cells: Sequence[CellMetrics], manifest: Manifest, alpha: float) -> dict[str, tuple[Finding, ...]]:
@@ -36,7 +34,7 @@ def benefit_of(cell: CellMetrics, success: Success, alpha: float) -> Finding:
     """The success metric judged in this cell."""
     comparison = _comparison(cell, success.metric)
     withheld_for = _partly_told(success.metric, None, comparison, cell.pairs_used) or _withheld(cell, success.metric)
-    return benefit(success, comparison, _setting(cell, alpha), withheld_for)
+    return benefit(success, comparison, _setting(cell, alpha), withheld_for, cell.tests.get(success.metric))
 
 
 def _cases(cell: CellMetrics, manifest: Manifest, alpha: float) -> list[Case]:
@@ -49,10 +47,7 @@ def _cases(cell: CellMetrics, manifest: Manifest, alpha: float) -> list[Case]:
 
 def _case(cell: CellMetrics, guardrail: Guardrail, alpha: float) -> Case:
     metric = guardrail.metric
-    notes: tuple[str, ...] = ()
     comparison = _comparison(cell, metric)
-    if metric == "ttft_p95" and guardrail.slo is None and _few_a_block(comparison):
-        comparison, notes = _comparison(cell, "ttft_p50"), (AT_P50,)
     partly = _partly_told(metric, guardrail.slo, comparison, cell.pairs_used)
     return Case(
         guardrail=replace(guardrail, required=guardrail.required and cell.evidence.required),
@@ -60,7 +55,7 @@ def _case(cell: CellMetrics, guardrail: Guardrail, alpha: float) -> Case:
         setting=_setting(cell, alpha),
         in_family=guardrail.decides and cell.evidence.required,
         withheld=_mixed(guardrail, cell) or partly or _withheld(cell, metric),
-        notes=notes,
+        test=cell.tests.get(metric),
     )
 
 
@@ -84,11 +79,6 @@ def _in_this_loop(guardrail: Guardrail, cell: CellMetrics, manifest: Manifest) -
     """The guardrail, advisory where the other kind of cell is the one that judges its metric."""
     elsewhere = advises(guardrail, cell.evidence.cell, manifest.cells)
     return replace(guardrail, role="advisory", required=False) if elsewhere else guardrail
-
-
-def _few_a_block(comparison: Comparison) -> bool:
-    requests = min(comparison.n.baseline, comparison.n.speculative)
-    return comparison.n_blocks > 0 and requests < LEAST_FOR_P95 * comparison.n_blocks
 
 
 def _withheld(cell: CellMetrics, metric: str) -> str | None:
