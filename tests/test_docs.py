@@ -105,9 +105,10 @@ def codes_of_reasons(module: ast.Module) -> set[str]:
     """The codes that a module of sentences gives to reasons: a constant that makes one, or is handed to what does."""
     places = {"_reason": 0, "_of": 1, "_open": 1}
     found = set()
-    for call in (node for node in ast.walk(module) if isinstance(node, ast.Call) and isinstance(node.func, ast.Name)):
-        named = [keyword.value for keyword in call.keywords if call.func.id == "Reason" and keyword.arg == "code"]
-        place = places.get(call.func.id)
+    for call in (node for node in ast.walk(module) if isinstance(node, ast.Call)):
+        name = call.func.id if isinstance(call.func, ast.Name) else ""
+        named = [keyword.value for keyword in call.keywords if name == "Reason" and keyword.arg == "code"]
+        place = places.get(name)
         values = named if place is None or len(call.args) <= place else [call.args[place]]
         found |= {value.value for value in values if isinstance(value, ast.Constant) and isinstance(value.value, str)}
     return found

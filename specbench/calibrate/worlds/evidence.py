@@ -23,7 +23,7 @@ from specbench.calibrate.worlds.courses import slowness_of, step_ratio_in
 from specbench.calibrate.worlds.outlier_pairs import outlier_pairs
 from specbench.calibrate.worlds.setting import EQUAL, ONE_CLASS, USUAL, Behaviour, RequestClass, World
 from specbench.model.records import Block, Cell, Manifest, RequestRecord, RunData
-from specbench.model.scenario import Scenario, Schedule
+from specbench.model.scenario import Scenario, Schedule, StartSd
 from specbench.plan.trials import Trial, cells_of, trials_of
 from specbench.scenario.parse import Overrides, parse_scenario
 from specbench.units import MS_PER_S, NS_PER_MS
@@ -38,7 +38,7 @@ workload:
   source: {{dataset: simulated}}
   bins: [{bins}]
   sampling: [{{name: greedy, temperature: 0}}]
-matrix: {{concurrency: {levels}, pairs: {pairs}{start_sd}}}
+matrix: {{concurrency: {levels}, pairs: {pairs}}}
 """
 
 
@@ -46,8 +46,8 @@ matrix: {{concurrency: {levels}, pairs: {pairs}{start_sd}}}
 class WorldRun:
     """Two arms in one world, as they are asked: at `streams`, or at `loads`, shares of what the baseline can serve in time.
 
-    `beyond` is what the speculative arm does at every load above the lowest, where it is not what it does there.
-    `start_sd` is what the scenario states, as written there. With `repeats` pairs that hold an outlier are measured once more.
+    `beyond` is what the speculative arm does at every load above the lowest, where it is not what it does there. `start_sd` is
+    what the scenario states of it; the default where None. With `repeats` pairs that hold an outlier are measured once more.
     """
 
     world: World = USUAL
@@ -59,7 +59,7 @@ class WorldRun:
     loads: tuple[float, ...] = ()
     pairs: int = PAIRS
     schedule: Schedule = "alternate"
-    start_sd: str | None = None
+    start_sd: float | None = None
     repeats: bool = False
 
     @property
@@ -153,8 +153,9 @@ def _repeated(
 def _scenario(run: WorldRun, index: int) -> Scenario:
     """A scenario with every default of a user's; its seed draws the order of the blocks, as in a run."""
     speculates = tuple("off" if arm.alpha is None else "on" for arm in (run.baseline, run.speculative))
-    scenario = _parsed(run.classes, run.streams, run.pairs, run.start_sd, speculates)
-    matrix = replace(scenario.matrix, schedule=run.schedule)
+    scenario = _parsed(run.classes, run.streams, run.pairs, speculates)
+    stated = scenario.matrix.start_sd if run.start_sd is None else StartSd(sd=run.start_sd)
+    matrix = replace(scenario.matrix, schedule=run.schedule, start_sd=stated)
     if run.loads:
         full = run.world.slots / run.cycle_ms * MS_PER_S
         rates = tuple(round(load * full, 3) for load in run.loads)
@@ -167,17 +168,13 @@ def _parsed(
     classes: tuple[RequestClass, ...],
     streams: tuple[int, ...],
     pairs: int,
-    start_sd: str | None,
     speculates: tuple[str, ...],
 ) -> Scenario:
     bins = ", ".join(
         f"{{name: {each.name}, input_tokens: [64, 128], output_tokens: {list(each.answer)}, weight: {each.weight:g}}}"
         for each in classes
     )
-    further = "" if start_sd is None else f", start_sd: {start_sd}"
-    text = _SCENARIO.format(
-        bins=bins, levels=list(streams), pairs=pairs, start_sd=further, baseline=speculates[0], speculative=speculates[1]
-    )
+    text = _SCENARIO.format(bins=bins, levels=list(streams), pairs=pairs, baseline=speculates[0], speculative=speculates[1])
     return parse_scenario(text, "calibration", Overrides())
 
 

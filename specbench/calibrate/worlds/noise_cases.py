@@ -43,7 +43,17 @@ def _launches() -> list[WorldCase]:
         )
         for sd in (0.02, 0.03, 0.05)
     ]
+    stated = [
+        WorldCase(
+            name=name_of("launches-stated", 100 * sd),
+            what=f"A/A, starts differ by {percent_of(sd)}, stated",
+            run=WorldRun(world=World(start_sd=sd), start_sd=sd),
+            truth="equal",
+        )
+        for sd in (0.01, 0.02, 0.03)
+    ]
     return [
+        *stated,
         *found,
         WorldCase(
             name="launches-restart",

@@ -5,6 +5,7 @@ from dataclasses import replace
 from specbench.analysis.judge import judge
 from specbench.calibrate.worlds.evidence import WorldRun, evidence_in
 from specbench.calibrate.worlds.setting import Behaviour, RequestClass
+from specbench.model.scenario import StartSd
 from specbench.plan.trials import trials_of
 
 SMALL = WorldRun(streams=(2,), pairs=4)
@@ -80,3 +81,13 @@ def test_arms_declare_whether_they_speculate() -> None:
 
     assert [endpoint.facts["speculation"] for endpoint in plain] == ["off", "off"]
     assert [endpoint.facts["speculation"] for endpoint in drafting] == ["off", "on"]
+
+
+def test_a_scenario_states_how_starts_differ_or_leaves_the_default() -> None:
+    """Which the world's true spread need not be."""
+    default, stated = (
+        evidence_in(replace(SMALL, start_sd=sd), "one", 0).manifest.scenario.matrix.start_sd for sd in (None, 0.03)
+    )
+
+    assert default == StartSd()
+    assert (stated.sd, stated.df) == (0.03, None)
