@@ -6,8 +6,8 @@ They run the analysis's own comparison and finding on simulated columns, without
 from dataclasses import dataclass, replace
 from functools import cache, partial
 
-from specbench.analysis.arrays.cell_arrays import arrays_of
-from specbench.analysis.comparison.compare import compare
+from specbench.analysis.arrays.cell_arrays import CellArrays, arrays_of
+from specbench.analysis.comparison.compare import compare, shares_tests
 from specbench.analysis.verdict.findings import Case, finding, harm_p
 from specbench.calibrate.simulators import BASELINE, Load, NoiseModel, Streams, Treatment, prompts_of, random_of, simulate
 from specbench.calibrate.synthetic_runs import blocks_of, first_pairs, records_of
@@ -102,17 +102,24 @@ def _scene_arms(scene: CoverageCase, pairs: int, steps: int, name: str, index: i
 
 def comparisons(arms: PerArm[Streams], metrics: tuple[str, ...]) -> dict[str, Comparison]:
     """The analysis's comparison of both arms on each metric."""
-    sides = []
-    for arm in ARMS:
-        blocks = blocks_of(arms.of(arm), CELL, arm)
-        sides.append(arrays_of(blocks, records_of(arms.of(arm), CELL, blocks, "all", 0)))
-    return {metric: compare(METRICS[metric], sides[0], sides[1], ALPHA) for metric in metrics}
+    baseline, speculative = _sides(arms)
+    return {metric: compare(METRICS[metric], baseline, speculative, ALPHA) for metric in metrics}
+
+
+def _sides(arms: PerArm[Streams]) -> tuple[CellArrays, CellArrays]:
+    blocks = PerArm(blocks_of(arms.baseline, CELL, "baseline"), blocks_of(arms.speculative, CELL, "speculative"))
+    before, after = (arrays_of(blocks.of(arm), records_of(arms.of(arm), CELL, blocks.of(arm), "all", 0)) for arm in ARMS)
+    return before, after
 
 
 def findings(arms: PerArm[Streams]) -> dict[str, Finding]:
     """Each default guardrail judged on its own, before Holm."""
     found = comparisons(arms, tuple(rule.metric for rule in GUARDED))
-    cases = [Case(guardrail=rule, comparison=found[rule.metric], setting=SETTING, in_family=False) for rule in GUARDED]
+    tests = shares_tests(*_sides(arms))
+    cases = [
+        Case(guardrail=rule, comparison=found[rule.metric], setting=SETTING, in_family=False, test=tests.get(rule.metric))
+        for rule in GUARDED
+    ]
     return {case.guardrail.metric: finding(case, harm_p(case), None, ALPHA) for case in cases}
 
 

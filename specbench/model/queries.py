@@ -106,7 +106,7 @@ def virtual(result: Result) -> bool:
 
 
 def first_token_metric(result: Result) -> str:
-    """The TTFT figure that decides: prompt by prompt where it is judged so, else its p95, else its p50; p95 where none decides."""
+    """The TTFT figure that decides: prompt by prompt if it is judged so, else its p95, else its p50; p95 where none decides."""
     judged = {one.metric for cell in result.cells for one in cell.findings if one.required}
     return next((metric for metric in ("ttft_paired", "ttft_p95", "ttft_p50") if metric in judged), "ttft_p95")
 

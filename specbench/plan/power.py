@@ -5,9 +5,9 @@ Arithmetic on spreads of pairs. Nothing is measured or judged here; where the sp
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from math import exp, log, sqrt
+from math import exp, log
 
-from specbench.analysis.stats.paired import detectable_effect, pairs_needed, t_quantile
+from specbench.analysis.stats.paired import detectable_effect, pairs_needed, t_quantile, with_starts
 from specbench.errors import ScenarioError
 from specbench.explain.numbers import columns, tenths
 from specbench.model.guardrails import BUDGET_PAIRS, asked_of
@@ -28,9 +28,10 @@ USUAL_STEP_MS = 20.0  # where no run tells it
 class Power:
     """What the plan sees of one metric in one cell.
 
-    `detects`: harm that one test finds in four of five runs. `proves`: the same once all tests of the run share its error (Holm's
-    strictest). `floor`: the smallest limit that a harmless arm passes in half of the runs, a known offset of equal arms included.
-    `allowed`: the guardrail's own limit, its floor in the metric's unit included where the value is known; None for the success
+    `detects`: harm that one test finds in four of five runs. `proves`: harm that fails the guardrail in as many, being shown past
+    its limit too, with all tests of the run sharing its error (Holm's strictest). `floor`: the smallest limit that a harmless arm
+    passes in half of the runs, a known offset of equal arms included. `allowed`: the guardrail's own limit, its floor in the
+    metric's unit included where the value is known; None for the success
     metric. `pairs_for_5`: pairs for finding 5 %, None beyond 100.
     """
 
@@ -89,7 +90,12 @@ def describe_power(scenario: Scenario, spreads: PairVariance) -> str:
         "  regressions that this plan detects in four of five runs, with the spread of",
         f"  {spreads.source}:",
     ]
-    rows: list[tuple[str, ...]] = [("cell", "metric", "one test", "all tests")]
+    if (start := scenario.start_effect) is not None:
+        lines[-1:] = [
+            lines[-1].removesuffix(":") + ",",
+            f"  and one start of each engine, of which two differ by {tenths(start.sd)}:",
+        ]
+    rows: list[tuple[str, ...]] = [("cell", "metric", "one test", "past limit")]
     for power in first if alike else found:
         where = "every one" if alike else power.cell
         unfit = (" its margin is within the noise",) if power.is_lost else ()
@@ -105,15 +111,19 @@ def describe_power(scenario: Scenario, spreads: PairVariance) -> str:
 def _power(scenario: Scenario, key: Key, spreads: PairVariance, rule: Guardrail | None, tests: int) -> Power:
     cell, metric = key
     pairs, alpha, spread = scenario.matrix.pairs, scenario.alpha, spreads.of[key]
-    se, df = spread / sqrt(pairs), pairs - 1
+    start = scenario.start_effect if METRICS[metric].is_measured else None
+    se, df = with_starts(spread**2 / pairs, pairs - 1, start)
+    allowed = None if rule is None or rule.margin is None else max(rule.margin, _floor_of(rule, spreads.values.get(key)))
+    limit = 0.0 if allowed is None or allowed >= 1 else _log_of(metric, allowed)
+    proven = max(detectable_effect(se, df, alpha / tests), limit + detectable_effect(se, df, alpha))
     return Power(
         cell=cell,
         metric=metric,
         detects=_change(metric, detectable_effect(se, df, alpha)),
-        proves=_change(metric, detectable_effect(se, df, alpha / tests)),
+        proves=_change(metric, proven if allowed is not None else detectable_effect(se, df, alpha / tests)),
         floor=_change(metric, spreads.offsets.get(key, 0.0) + t_quantile(1 - alpha, df) * se),
-        allowed=None if rule is None or rule.margin is None else max(rule.margin, _floor_of(rule, spreads.values.get(key))),
-        pairs_for_5=pairs_needed(_log_of(metric, SHARP), spread, 1, alpha),
+        allowed=allowed,
+        pairs_for_5=pairs_needed(_log_of(metric, SHARP), spread, 1, alpha, start),
     )
 
 
@@ -136,7 +146,8 @@ def _sharper(scenario: Scenario, found: Sequence[Power]) -> str:
         return "  nothing is known of the spread of these cells: run a pilot"
     worst = max(found, key=lambda power: power.pairs_for_5 or BUDGET_PAIRS + 1)
     if worst.pairs_for_5 is None:
-        return f"  5 % everywhere would take more than {BUDGET_PAIRS} pairs ({worst.metric}, {worst.cell}): make blocks longer"
+        longer = "make blocks longer" if scenario.start_effect is None else "make blocks longer, or schedule: restart"
+        return f"  5 % everywhere would take more than {BUDGET_PAIRS} pairs ({worst.metric}, {worst.cell}): {longer}"
     least, _ = duration_s(scenario, trials_of(scenario, cells_of(scenario)))
     hours = least * worst.pairs_for_5 / scenario.matrix.pairs / 3600
     return f"  5 % everywhere would take {worst.pairs_for_5} pairs, {hours:.1f} h or more ({worst.metric}, {worst.cell})"
@@ -171,7 +182,7 @@ def _metrics(scenario: Scenario) -> list[str]:
 
 def _is_paired(metric: str) -> bool:
     """Whether log ratios of pairs judge it; shares and counts are judged by their values, whose margins are no ratios."""
-    return metric in METRICS and METRICS[metric].method in ("pairs", "pooled")
+    return metric in METRICS and METRICS[metric].method in ("pairs", "prompts", "pooled")
 
 
 def _required(scenario: Scenario) -> list[Cell]:

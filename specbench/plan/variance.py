@@ -9,7 +9,7 @@ from math import log, sqrt
 from pathlib import Path
 
 from specbench.analysis.judge import judge
-from specbench.analysis.stats.paired import t_tail
+from specbench.analysis.stats.paired import STARTS, t_tail
 from specbench.model.records import Block, Cell, RequestRecord, RunData
 from specbench.model.result import Comparison, Result
 from specbench.report.formats.result_json import read_result
@@ -21,7 +21,7 @@ SLICES = 4  # of a pilot's only pair, each taken for a small pair
 # 20 s the log ratio of a pair scatters so much, by metric. Scatter within blocks falls with the root of their length.
 BLOCK_SD = 0.02
 PRIOR_BLOCK_S = 20.0
-PRIOR_WITHIN = {"tpot_p50": 0.02, "tpot_p95": 0.06, "pace_p95": 0.055, "ttft_p95": 0.08, "e2e_p95": 0.045}
+PRIOR_WITHIN = {"tpot_p50": 0.02, "tpot_p95": 0.06, "pace_p95": 0.055, "ttft_paired": 0.02, "ttft_p95": 0.08, "e2e_p95": 0.045}
 PRIOR_WITHIN_OTHER = 0.01
 PRIOR = "a stated prior, for want of a run (docs/calibration.md)"
 
@@ -106,11 +106,12 @@ def _differs(comparison: Comparison, tests: int) -> bool:
 
 
 def pair_spread(comparison: Comparison) -> float | None:
-    """The spread of one pair's log ratio, from the larger of the two sides' errors; None where it is not known from this."""
+    """The spread of one pair's log ratio, from the larger of the two sides' errors, less what starts add; None if not known."""
     se = _error(comparison)
     if se is None or comparison.n_blocks < LEAST_PAIRS or comparison.constant:
         return None
-    return se * sqrt(comparison.n_blocks)
+    of_starts = 0.0 if comparison.start is None else STARTS * comparison.start.sd**2
+    return sqrt(max(se**2 - of_starts, 0.0) * comparison.n_blocks)
 
 
 def _error(comparison: Comparison) -> float | None:

@@ -10,6 +10,8 @@ from pydantic import AfterValidator, BeforeValidator, Field
 from specbench.net.urls import address_fault
 from specbench.scenario.secret_detection import has_secret_query
 
+MOST_START_SD = 0.2
+
 
 def _fraction(value: Any) -> Any:
     """`5%` as 0.05; a plain number is refused, as 5 could mean 5 % or a factor of 5."""
@@ -44,6 +46,17 @@ def page_fault(address: str) -> str | None:
     return None
 
 
+def start_share(value: Any) -> Any:
+    """A plain share as the mapping that it stands for; anything else as it is."""
+    return value if isinstance(value, dict) else {"sd": value}
+
+
+def _starts(value: float) -> float:
+    if not 0 <= value <= MOST_START_SD:
+        raise ValueError(f"lies outside 0% to {MOST_START_SD:.0%}; engines whose starts differ by more need schedule: restart")
+    return value
+
+
 def _name(value: str) -> str:
     if not re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,63}", value):
         raise ValueError("use letters, digits, '_', '-' and '.', at most 64 of them, as it becomes part of file and cell names")
@@ -51,6 +64,7 @@ def _name(value: str) -> str:
 
 
 Fraction = Annotated[float, Field(allow_inf_nan=False), BeforeValidator(_fraction)]
+StartShare = Annotated[Fraction, AfterValidator(_starts)]
 Milliseconds = Annotated[float, Field(ge=0, allow_inf_nan=False), BeforeValidator(_milliseconds)]
 Seconds = Annotated[float, Field(gt=0, le=86_400, allow_inf_nan=False)]
 AnyFields = Annotated[dict[str, Any], AfterValidator(_finite)]

@@ -15,7 +15,19 @@ from pydantic_core import ErrorDetails
 from specbench.errors import ScenarioError
 from specbench.model.guardrails import effective_guardrails
 from specbench.model.metrics import METRICS
-from specbench.model.scenario import ARMS, Bin, BlockSize, Guardrail, Limits, Matrix, Sampling, Scenario, Success, Workload
+from specbench.model.scenario import (
+    ARMS,
+    Bin,
+    BlockSize,
+    Guardrail,
+    Limits,
+    Matrix,
+    Sampling,
+    Scenario,
+    StartSd,
+    Success,
+    Workload,
+)
 from specbench.net.urls import without_secrets
 from specbench.scenario.arms import arm_of, check_schedule
 from specbench.scenario.asking import other_route
@@ -29,6 +41,8 @@ __all__ = ["PROFILES", "Overrides", "Profile", "parse_scenario"]
 
 DEFAULT_PROFILE = "standard"
 ALPHA = 0.05
+# Guardrails of earlier versions, and what guards instead.
+GONE = {"ttft_at_p50": "ttft_paired guards the median too, whatever the number of requests in a block"}
 LONGEST_GIVEN = 120  # characters of a value that an error repeats
 MOST_CELLS = 1_000
 _FREE = frozenset({"labels", "declare", "extra_body", "headers", "options", "env"})  # where users name the fields
@@ -209,6 +223,7 @@ def _matrix(form: MatrixSchema, profile: Profile, text: YamlSource) -> Matrix:
         optional=tuple(form.optional),
         traffic_share={float(level): share for level, share in form.traffic_share.items()},
         pairs=form.pairs or profile.pairs,
+        start_sd=StartSd(**form.start_sd.model_dump()),
         block=BlockSize(
             min_requests=form.block.min_requests or profile.min_requests, min_s=min_s, max_s=max_s, ramp_s=profile.ramp_s
         ),
@@ -242,6 +257,10 @@ def _level(key: str) -> float | str:
 
 def _guardrail(form: GuardrailSchema, place: int, scenario: ScenarioSchema, text: YamlSource) -> Guardrail:
     path: Path = ("guardrails", place)
+    if form.metric in GONE:
+        raise text.error((*path, "metric"), f"{form.metric} is no guardrail any more; {GONE[form.metric]}")
+    if form.metric == "ttft_paired" and form.slo is not None:
+        raise text.error((*path, "slo"), "ttft_paired compares both arms, so it has no absolute limit; use ttft_p50 or ttft_p95")
     if form.metric not in METRICS:
         raise text.error((*path, "metric"), _unknown_metric(form.metric))
     if (form.worse_by_at_most is None) == (form.slo is None) and form.role != "advisory":

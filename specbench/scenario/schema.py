@@ -6,11 +6,31 @@ Types of single fields are `field_types.py`'s, what depends on a profile is `par
 import re
 from typing import Annotated, Any, Literal
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationInfo, field_validator, model_validator
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    ValidationInfo,
+    field_validator,
+    model_validator,
+)
 
 from specbench.net.urls import address_fault
 from specbench.scenario.asking import limit_fault, path_fault
-from specbench.scenario.field_types import AnyFields, Fraction, Milliseconds, Name, Seconds, Tokens, Variable, page_fault
+from specbench.scenario.field_types import (
+    AnyFields,
+    Fraction,
+    Milliseconds,
+    Name,
+    Seconds,
+    StartShare,
+    Tokens,
+    Variable,
+    page_fault,
+    start_share,
+)
 from specbench.scenario.secret_detection import is_secret_name, secret_field, secret_word
 
 EngineName = Literal["embedded", "vllm", "sglang", "llamacpp", "tgi", "trtllm", "lmdeploy", "openai"]
@@ -233,6 +253,13 @@ Level = Annotated[int, Field(ge=1, le=10_000)]
 Rate = Annotated[float, Field(gt=0, le=100_000, allow_inf_nan=False)]
 
 
+class StartSdSchema(Strict):
+    """`matrix.start_sd`: a share such as `1%`, or with the degrees of freedom with which it was measured."""
+
+    sd: StartShare
+    df: Annotated[float, Field(ge=1, le=100_000, allow_inf_nan=False)] | None = None
+
+
 class MatrixSchema(Strict):
     """`matrix`."""
 
@@ -247,6 +274,9 @@ class MatrixSchema(Strict):
     pairs: Annotated[int, Field(ge=2, le=1_000)] | None = None
     block: BlockSchema = BlockSchema()
     limits: LimitsSchema = LimitsSchema()
+    start_sd: Annotated[StartSdSchema, BeforeValidator(start_share, json_schema_input_type=StartSdSchema | str)] = StartSdSchema(
+        sd="1%"  # type: ignore[arg-type]
+    )
 
 
 class SuccessSchema(Strict):

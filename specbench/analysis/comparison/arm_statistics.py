@@ -56,7 +56,7 @@ class PooledSamples:
         return float(quantiles(kept, [p])[0]) if len(kept) else None
 
     def logs(self, level: Floats) -> Sorted:
-        """The samples as logs less their pair's `level`, (n_pairs,); a time of 0 is below, a failed request beyond every other."""
+        """The samples as logs less their pair's `level`, (n_pairs,); a time of 0 is below, a failed request beyond all others."""
         with np.errstate(divide="ignore"):
             logs = np.log(self.values) - level[self.pair]
         order = np.argsort(logs, kind="stable")

@@ -21,8 +21,8 @@ _LEAST_LIMIT = 1e-9  # a floor above the baseline itself allows any loss, and th
 class Inference:
     """What is known of a harm: `theta` with errors of t(df) · `se_more` toward more harm and t(df) · `se_less` toward less.
 
-    It rests on `pairs` pairs; `falls` where harm is a ratio below 1. `start` is in the errors already, for as many `starts` as the
-    harm is a difference of.
+    It rests on `pairs` pairs; `falls` where harm is a ratio below 1. `start` is in the errors already, for so many `starts`: two
+    of a comparison, one of an arm's own value.
     """
 
     theta: float
@@ -118,7 +118,7 @@ class PooledInference(Inference):
 
 
 def against_baseline(comparison: Comparison, test: SharesTest | None = None) -> Inference | None:
-    """The harm against the baseline, by the test of its percentile where there is one; None where there is no ratio or interval."""
+    """The harm against the baseline, by the test of its percentile if there is one; None where there is no ratio or interval."""
     ratio, se, df, start = comparison.ratio, comparison.se_log, comparison.df, comparison.start
     if not is_ratio(ratio) or ratio is None or se is None or df is None or df < 1:
         return None

@@ -133,7 +133,7 @@ def log_ratio_ends(shares: Shares, p: float, point: float, reach: float) -> tupl
 
 
 def first_outside(point: float, side: float, excluded: Callable[[float], bool]) -> float | None:
-    """The first log ratio on this side of the point that is excluded, to a thousandth of the last step; None where there is none."""
+    """The first log ratio on this side of the point that is excluded, to a thousandth of the last step; None if none is."""
     inside, step = 0.0, _FIRST_STEP
     while not excluded(point + side * (inside + step)):
         inside += step

@@ -94,7 +94,7 @@ def finding(case: Case, p_harm: float | None, p_adjusted: float | None, alpha: f
     """The case judged: PASS, FAIL, INCONCLUSIVE or NODATA, with its reason in a sentence.
 
     PASS: the upper one-sided 1 − alpha bound is below the limit. FAIL: two proofs, that there is harm (among all tests of the
-    run) and that the lower one-sided 1 − alpha bound is past the limit. For a pooled percentile both are tests at that very ratio.
+    run) and that the lower one-sided 1 − alpha bound is past the limit. For a pooled percentile both are tests at that ratio.
     On the scale of the ratio itself (of the value itself where the limit is absolute): `bound` is the last one that is allowed
     (0.95 where 5 % less is), `upper` the end of the interval that must stay on its right side, `lower` the other end.
     """
@@ -195,7 +195,7 @@ def _relative(draft: Finding, case: Case, inference: Inference | None, limit: fl
     if inference is None or limit is None:
         return draft
     comparison = case.comparison
-    theta, most = inference.theta, inference.most(alpha, limit)
+    most = inference.most(alpha, limit)
     judged = replace(
         draft,
         upper=inference.ratio_at(most),

@@ -7,8 +7,8 @@ import pytest
 
 from specbench.analysis.judge import judge
 from specbench.model.records import Block, RequestRecord, RunData, Telemetry
-from specbench.model.result import Finding, FindingState, Result, VerdictWord
-from specbench.model.scenario import Arm, Bin, Scenario
+from specbench.model.result import Comparison, Finding, FindingState, Result, VerdictWord
+from specbench.model.scenario import Arm, Bin, Scenario, StartSd
 from specbench.report import result_json
 from tests.support.evidence import NONE, Effect, a_manifest, a_scenario, an_arm, cells_for, evidence, with_guardrails
 from tests.support.goldens import same_text
@@ -25,6 +25,10 @@ def _judged(effects: Effect | dict[str, Effect], scenario: Scenario | None = Non
 
 def _finding(result: Result, cell: str, metric: str) -> Finding:
     return next(f for c in result.cells if c.id == cell for f in c.findings if f.metric == metric)
+
+
+def _comparison(result: Result, metric: str) -> Comparison:
+    return next(c for c in result.cells[0].metrics if c.metric == metric)
 
 
 def _blocks(run: RunData, change: Callable[[Block], Block]) -> RunData:
@@ -265,7 +269,7 @@ def test_rate_cells_judge_tails_and_concurrency_cells_capacity() -> None:
         (cell.id, finding.metric): finding.required
         for cell in result.cells
         for finding in cell.findings
-        if finding.metric in ("ttft_p95", "ttft_p50", "e2e_p95", "pace_p95", "tpot_p95", "output_tps", "completed_rps")
+        if finding.metric in ("ttft_p95", "ttft_paired", "e2e_p95", "pace_p95", "tpot_p95", "output_tps", "completed_rps")
     }
     assert {metric for (cell, metric), required in decides.items() if cell == "c1" and required} == {
         "tpot_p95",
@@ -318,14 +322,61 @@ def test_optional_rates_decide_nothing() -> None:
     assert (upper.verdict, upper.rate_range and upper.rate_range.low) == ("PROMOTE", 8.0)
 
 
-def test_few_requests_a_block_judge_ttft_by_its_median() -> None:
-    """Twelve requests have no p95; the finding says that p50 stands in."""
+def test_few_requests_a_block_judge_ttft_prompt_by_prompt_all_the_same() -> None:
+    """No other figure stands in for p95: ten requests a block are a hundred, and each prompt has its two times."""
     result = judge(evidence(WINS, a_scenario([1]), requests=10), "0")
-    ttft = _finding(result, "c1", "ttft_p50")
 
-    assert ttft.notes[0] == "ttft_at_p50"
-    same_text("ttft by its median", ttft.reason)
-    assert _finding(_judged(WINS, a_scenario([1])), "c1", "ttft_p95").state == "PASS"
+    assert [_finding(result, "c1", metric).state for metric in ("ttft_paired", "ttft_p95")] == ["PASS", "PASS"]
+    assert not [f for f in result.cells[0].findings if f.metric == "ttft_p50"]
+
+
+def test_one_start_of_each_engine_is_in_every_interval_of_a_time() -> None:
+    """A start-to-start sd of 1 % adds 2 · 0.01² to the variance of each log ratio of a time or rate, and to none of a length."""
+    scenario = a_scenario([4])
+    wide = _judged(WINS, scenario)
+    bare = _judged(WINS, replace(scenario, matrix=replace(scenario.matrix, start_sd=StartSd(sd=0.0))))
+
+    for metric in ("tpot_p50", "ttft_paired", "pace_p95", "output_tps"):
+        with_start, without = (_comparison(result, metric) for result in (wide, bare))
+        assert (with_start.se_log or 0) ** 2 == pytest.approx((without.se_log or 0) ** 2 + 2e-4)
+        assert (with_start.df or 0) > (without.df or 0) == 9
+    lengths = [_comparison(result, "output_length") for result in (wide, bare)]
+    assert (lengths[0].se_log, lengths[0].start) == (lengths[1].se_log, None)
+    same_text("one start", *[note for note in wide.notes if note not in bare.notes])
+
+
+def test_equal_arms_that_starts_alone_leave_open_are_never_asked_for_more_pairs() -> None:
+    """Starts that differ by 3 % leave 1.645 · √2 · 3 % = 7 % open, and output TPS may fall by 5 %: no number of pairs settles it."""
+    scenario = a_scenario([4])
+    scenario = replace(scenario, matrix=replace(scenario.matrix, start_sd=StartSd(sd=0.03)))
+
+    found = _finding(_judged(TIES, scenario), "c4", "output_tps")
+
+    assert (found.state, found.pairs_needed) == ("INCONCLUSIVE", None)
+    assert {"unresolvable_at_this_margin", "starts_differ"} <= set(found.notes)
+    same_text("starts alone", found.reason)
+    assert _finding(_judged(Effect(tpot=0.6), scenario), "c4", "output_tps").state == "PASS"
+
+
+@pytest.mark.parametrize(
+    ("change", "known"),
+    [
+        ({}, True),
+        ({"schedule": "restart"}, False),
+        ({"start_sd": StartSd(sd=0.0)}, False),
+        ({"schedule": "simultaneous"}, True),
+    ],
+)
+def test_starts_count_where_each_arm_has_one(change: dict[str, object], known: bool) -> None:
+    """A restart for each pair has them in the spread of the pairs; one server for both arms has one start, however it is spelt."""
+    scenario = a_scenario([4])
+    scenario = replace(scenario, matrix=replace(scenario.matrix, **change))  # type: ignore[arg-type]
+    one_server = replace(scenario, baseline=an_arm("http://localhost:8000"), speculative=an_arm("http://127.0.0.1:8000/v1"))
+    two = replace(scenario, baseline=an_arm("http://localhost:8000"), speculative=an_arm("http://127.0.0.1:8001/v1"))
+
+    assert (scenario.start_effect is not None) is known
+    assert (two.start_effect is not None) is known
+    assert one_server.start_effect is None
 
 
 def test_forced_lengths_that_differ_are_a_matter_of_safety() -> None:

@@ -26,7 +26,8 @@ def test_the_defaults_that_decide() -> None:
     assert {g.metric: (g.role, g.margin, g.floor) for g in DEFAULTS if g.required} == {
         "tpot_p95": ("guardrail", 0.10, 0.5),
         "pace_p95": ("guardrail", 0.10, 0.5),
-        "ttft_p95": ("guardrail", 0.15, 20.0),
+        "ttft_paired": ("guardrail", 0.15, 20.0),
+        "ttft_p95": ("guardrail", 0.40, 50.0),
         "e2e_p95": ("guardrail", 0.10, 0.0),
         "output_tps": ("guardrail", 0.05, 0.0),
         "completed_rps": ("guardrail", 0.05, 0.0),
@@ -102,9 +103,9 @@ def test_a_default_decides_no_more_for_what_takes_its_place_elsewhere() -> None:
     """TTFT is judged at rates: what is listed there leaves advice at the streams; what is listed at 16 streams leaves both."""
     at_rate, at_streams = a_guardrail("ttft_p95", 0.30, cells=(2.0,)), a_guardrail("ttft_p95", 0.30, cells=(16.0,))
 
-    assert _asked("ttft_p95", _loads(1, 16, rate=(2.0,)), at_rate)[1:] == [(0.15, (1.0, 16.0), None, False)]
-    assert _asked("ttft_p95", _loads(1, 16, rate=(2.0,)), at_streams)[1:] == [(0.15, (1.0, 2.0), None, True)]
-    assert _asked("ttft_p95", _loads(1, 16, rate=(2.0,), optional=(2.0,)), at_rate)[1:] == [(0.15, (1.0, 16.0), None, True)]
+    assert _asked("ttft_p95", _loads(1, 16, rate=(2.0,)), at_rate)[1:] == [(0.40, (1.0, 16.0), None, False)]
+    assert _asked("ttft_p95", _loads(1, 16, rate=(2.0,)), at_streams)[1:] == [(0.40, (1.0, 2.0), None, True)]
+    assert _asked("ttft_p95", _loads(1, 16, rate=(2.0,), optional=(2.0,)), at_rate)[1:] == [(0.40, (1.0, 16.0), None, True)]
 
 
 def test_a_guardrail_advises_only_where_it_decides_in_the_other_loop() -> None:

@@ -35,7 +35,7 @@ def test_a_declared_schedule_lets_the_cell_be_judged(schedule: dict[str, Any]) -
     result = _judged(DRAFTS | schedule)
 
     assert result.verdict == "PROMOTE", result.reasons
-    same_text("off as declared", *[note for note in result.notes if "schedule" in note])
+    same_text("off as declared", *[note for note in result.notes if "by the schedule" in note])
 
 
 @pytest.mark.parametrize("schedule", [{}, {"off_from": 17}, {TABLE: [[1, 64, 4]]}, {TABLE: [[1, 8, 4], [9, 64, 1]]}])

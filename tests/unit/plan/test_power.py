@@ -115,6 +115,7 @@ def test_cells_that_decide_nothing_are_left_out_and_metrics_without_a_margin_too
         "tpot_p50",
         "tpot_p95",
         "pace_p95",
+        "ttft_paired",
         "ttft_p95",
         "e2e_p95",
         "output_tps",

@@ -73,8 +73,8 @@ def test_a_guardrail_of_some_loads_stands_with_them() -> None:
     scenario = parse_scenario(text, "code.yaml", Overrides(settings=(("matrix.rate", str([n + 0.25 for n in range(12)])),)))
     described = describe(scenario, trials_of(scenario, cells_of(scenario)))
 
-    assert "\n  guardrail: ttft_p95 worse by at most 30% at 16\n" in described
-    assert "\n  guardrail: ttft_p95 worse by at most 15% at 1, 4, 0.25, 1.25," in described
+    assert "\n  guardrail: ttft_paired worse by at most 30% at 16\n" in described
+    assert "\n  guardrail: ttft_paired worse by at most 15% at 1, 4, 0.25," in described
     assert max(map(len, described.splitlines())) <= 80
 
 
@@ -84,7 +84,7 @@ def test_limits_are_told_as_they_were_asked() -> None:
     scenario = parse_scenario(text, "code.yaml", Overrides(settings=(("success.improve_by", "7.5%"),)))
     described = describe(scenario, trials_of(scenario, cells_of(scenario)))
 
-    assert "ttft_p95 worse by at most 2.5%\n" in described
+    assert "ttft_paired worse by at most 2.5%\n" in described
     assert "at least 7.5% better in the primary cell\n" in described
 
 

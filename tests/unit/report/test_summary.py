@@ -8,7 +8,7 @@ from specbench.explain.next_run import next_run
 from specbench.explain.notes import table_remarks
 from specbench.explain.reader_questions import confirmation, reader_questions
 from specbench.model.queries import side_metrics
-from specbench.model.result import Finding, LoadRange, Result
+from specbench.model.result import LoadRange, Result
 from specbench.model.shown import TrafficBin
 from specbench.report.formats.text import text
 from specbench.report.view.report_view import view_of
@@ -172,28 +172,20 @@ def test_above_a_harmed_load_pairs_do_not_help_and_at_an_open_one_they_do() -> N
 
 
 def test_the_first_token_is_shown_as_it_is_judged() -> None:
-    """Where p50 stands in for p95 the table shows p50 and says why; with both, the loads are named."""
-    assert side_metrics(capped()) == ["pace_p95", "ttft_p95", "output_tps"]
-    same_text("remarks: p95", *table_remarks(capped()))
-    at_p50 = replace(capped(), cells=tuple(replace(cell, findings=_at_p50(cell.findings)) for cell in capped().cells))
-    assert side_metrics(at_p50) == ["pace_p95", "ttft_p50", "output_tps"]
-    same_text("remarks: p50", table_remarks(at_p50)[1])
-    both = replace(capped(), cells=(at_p50.cells[0], *capped().cells[1:]))
-    assert side_metrics(both) == ["pace_p95", "ttft_p95", "output_tps"]
-    same_text("remarks: both", table_remarks(both)[1])
+    """Prompt by prompt where a guardrail asks for it, else at the percentile that decides."""
+    for metric in ("ttft_paired", "ttft_p95", "ttft_p50"):
+        assert side_metrics(_first_token_by(metric)) == ["pace_p95", metric, "output_tps"]
+    same_text("remarks", *table_remarks(capped()))
 
 
-def _at_p50(findings: tuple[Finding, ...]) -> tuple[Finding, ...]:
-    return tuple(replace(one, metric="ttft_p50", notes=("ttft_at_p50",)) if one.metric == "ttft_p95" else one for one in findings)
-
-
-def test_a_guardrail_on_the_median_is_no_stand_in() -> None:
-    """Who asks for TTFT p50 is judged by it at any number of requests, and the table does not say that they were few."""
-    asked = tuple(
-        replace(cell, findings=tuple(replace(one, notes=()) for one in _at_p50(cell.findings))) for cell in capped().cells
+def _first_token_by(metric: str) -> Result:
+    cells = tuple(
+        replace(
+            cell, findings=tuple(replace(one, metric=metric) if one.metric.startswith("ttft") else one for one in cell.findings)
+        )
+        for cell in capped().cells
     )
-    assert side_metrics(replace(capped(), cells=asked)) == ["pace_p95", "ttft_p50", "output_tps"]
-    same_text("remarks: median asked for", *table_remarks(replace(capped(), cells=asked)))
+    return replace(capped(), cells=cells)
 
 
 def test_words_of_the_report_are_explained_at_its_end() -> None:

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from specbench.errors import ScenarioError
-from specbench.model.scenario import Scenario
+from specbench.model.scenario import Scenario, StartSd
 from specbench.scenario.parse import Overrides, parse_scenario
 
 CODE = Path("scenarios/code.yaml").read_text()
@@ -90,11 +90,21 @@ def test_a_minimal_scenario_gets_every_default() -> None:
     assert {rail.metric for rail in scenario.guardrails} >= {
         "tpot_p95",
         "pace_p95",
+        "ttft_paired",
         "ttft_p95",
         "e2e_p95",
         "output_tps",
         "error_rate",
     }
+
+
+@pytest.mark.parametrize(
+    ("given", "sd", "df"), [("2%", 0.02, None), ("{sd: 1.5%, df: 7}", 0.015, 7), ("0%", 0.0, None), ("20%", 0.2, None)]
+)
+def test_how_far_starts_differ_is_stated_or_measured(given: str, sd: float, df: float | None) -> None:
+    """`calibrate` prints both numbers; nothing given is 1 %."""
+    assert parsed(CODE, ("matrix.start_sd", given)).matrix.start_sd == StartSd(sd=sd, df=df)
+    assert parsed(CODE).matrix.start_sd == StartSd(sd=0.01)
 
 
 def test_a_setting_beats_the_scenario_which_beats_the_profile() -> None:
@@ -118,7 +128,7 @@ def test_defaults_off_leaves_only_what_is_listed() -> None:
     """`defaults: off` drops the default guardrails (and `off` is no boolean)."""
     rails = parsed(CODE + "defaults: off\n").guardrails
 
-    assert {rail.metric for rail in rails} == {"pace_p95", "ttft_p95"}
+    assert {rail.metric for rail in rails} == {"pace_p95", "ttft_paired"}
 
 
 def test_urls_from_the_command_line_replace_embedded_arms() -> None:
@@ -146,6 +156,29 @@ def test_numbers_in_other_spellings_are_numbers() -> None:
             "  primary: 1\n",
             "  primary: 1\n  primary: 4\n",
             "s.yaml:22: matrix.primary: this key stands at line 21 already; keep one",
+        ),
+        (
+            "  primary: 1",
+            "  start_sd: 21%",
+            "s.yaml:21: matrix.start_sd.sd: lies outside 0% to 20%; engines whose starts differ by more need schedule: restart"
+            " (it is '21%')",
+        ),
+        ("  primary: 1", "  start_sd: 1", "s.yaml:21: matrix.start_sd.sd: write a share with its unit, such as 5% (it is 1)"),
+        (
+            "  primary: 1",
+            "  start_sd: {sd: 1%, df: 0}",
+            "s.yaml:21: matrix.start_sd.df: must be greater than or equal to 1 (it is 0)",
+        ),
+        (
+            "metric: ttft_paired",
+            "metric: ttft_at_p50",
+            "s.yaml:26: guardrails[1].metric: ttft_at_p50 is no guardrail any more; ttft_paired guards the median too, whatever the"
+            " number of requests in a block",
+        ),
+        (
+            "metric: ttft_paired, worse_by_at_most: 15%, floor_ms: 20",
+            "metric: ttft_paired, slo: 300",
+            "s.yaml:26: guardrails[1].slo: ttft_paired compares both arms, so it has no absolute limit; use ttft_p50 or ttft_p95",
         ),
         ("  primary: 1", "  primary: 2", "s.yaml:21: matrix.primary: 2 is none of the levels 1, 4, 16"),
         ("streaming: true", "streaming: no", "s.yaml:11: workload.streaming: must be true or false, not 'no'"),
@@ -352,7 +385,7 @@ def test_a_guardrail_of_single_loads_leaves_the_default_for_the_others() -> None
     """30 % at 16 streams, and the default's 15 % at 1 and 4."""
     rails = parsed(CODE.replace("worse_by_at_most: 15%", "worse_by_at_most: 30%, cells: [16]")).guardrails
 
-    assert [(rail.margin, rail.cells) for rail in rails if rail.metric == "ttft_p95"] == [(0.30, (16.0,)), (0.15, (1.0, 4.0))]
+    assert [(rail.margin, rail.cells) for rail in rails if rail.metric == "ttft_paired"] == [(0.30, (16.0,)), (0.15, (1.0, 4.0))]
 
 
 def test_not_every_level_may_be_optional() -> None:

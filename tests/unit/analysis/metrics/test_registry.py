@@ -30,13 +30,13 @@ def test_every_metric_has_a_function_and_every_function_a_metric() -> None:
 
 @pytest.mark.parametrize("name", METRICS)
 def test_a_row_says_what_its_source_gives(name: str) -> None:
-    """Rows with a percentile have samples and a unit of time; the others a ratio of sums; a p95 of requests is pooled."""
+    """Rows with a percentile, or of prompts, have samples and a unit of time; the others a ratio of sums; a p95 is pooled."""
     metric = METRICS[name]
     data = SOURCES[metric.quantity](one_block(a_record([float(i) for i in range(1, 12)])))
 
     assert metric.id == name
-    assert isinstance(data, Samples) is (metric.quantile is not None)
-    assert (metric.quantile is not None) is (metric.kind in ("request", "token"))
+    assert isinstance(data, Samples) is (metric.quantile is not None or metric.method == "prompts")
+    assert isinstance(data, Samples) is (metric.kind in ("request", "token"))
     assert (metric.method == "pooled") is (metric.kind == "request" and (metric.quantile or 0) > 0.5)
     if metric.quantile is not None:
         assert metric.unit == "ms"

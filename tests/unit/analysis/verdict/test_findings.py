@@ -37,7 +37,9 @@ def _judged(comparison: Comparison, guardrail: Guardrail | None = None, **fields
         (1.05, 0.02, "PASS"),  # 1.089, under 1.10
         (1.065, 0.02, "INCONCLUSIVE"),  # 1.105, over it
         (1.09, 0.02, "INCONCLUSIVE"),  # significant, but under the limit: neither shown safe nor large enough to be harm
-        (1.10, 0.02, "FAIL"),  # exactly at the limit, and significant
+        (1.10, 0.02, "INCONCLUSIVE"),  # surely worse, and as likely within the limit as past it
+        (1.14, 0.02, "INCONCLUSIVE"),  # exp(log 1.14 - 1.83 · 0.02) = 1.099: the lower bound is not past it yet
+        (1.15, 0.02, "FAIL"),  # 1.109: surely worse, and surely past the limit
         (1.53, 0.02, "FAIL"),
         (1.53, 0.30, "INCONCLUSIVE"),  # far past the limit, but the spread explains it
         (0.60, 0.02, "PASS"),
@@ -49,7 +51,8 @@ def test_lower_is_better(ratio: float, se_log: float, state: FindingState) -> No
 
 
 @pytest.mark.parametrize(
-    ("ratio", "state"), [(1.5, "PASS"), (0.99, "PASS"), (0.97, "INCONCLUSIVE"), (0.95, "FAIL"), (0.80, "FAIL")]
+    ("ratio", "state"),
+    [(1.5, "PASS"), (0.99, "PASS"), (0.97, "INCONCLUSIVE"), (0.95, "INCONCLUSIVE"), (0.92, "FAIL"), (0.80, "FAIL")],
 )
 def test_higher_is_better(ratio: float, state: FindingState) -> None:
     """Output per second may fall by 5 %: B is 1 ÷ 0.95 on the inverted ratio, so the limit is 0.95 itself."""
@@ -102,17 +105,33 @@ def test_a_significant_loss_within_the_limit_passes_with_a_note() -> None:
 
 def test_harm_is_adjusted_for_all_required_tests_of_the_run() -> None:
     """One p of 0.03 is harm alone and chance among five; advisory tests neither pay nor count."""
-    worse = a_comparison(ratio=1.20, se_log=0.0858)
+    worse = a_comparison(ratio=1.45, se_log=0.1748)
     alone = judge_cases([_case(worse)], 0.05)[0]
     others = [_case(a_comparison(ratio=0.9, se_log=0.05)) for _ in range(4)]
     advice = [replace(case, in_family=False) for case in others]
 
     assert alone.p_harm == pytest.approx(0.031, abs=0.001)
-    assert alone.state == "FAIL"
-    assert judge_cases([_case(worse), *others], 0.05)[0].state == "INCONCLUSIVE"
+    assert alone.state == "INCONCLUSIVE"
+    assert "worse_limit_open" in alone.notes
+    assert "worse_limit_open" not in judge_cases([_case(worse), *others], 0.05)[0].notes
     assert judge_cases([_case(worse), *others], 0.05)[0].p_harm_adjusted == pytest.approx(5 * 0.031, abs=0.005)
-    assert judge_cases([_case(worse), *advice], 0.05)[0].state == "FAIL"
+    assert "worse_limit_open" in judge_cases([_case(worse), *advice], 0.05)[0].notes
     assert judge_cases([_case(worse), *advice], 0.05)[1].p_harm_adjusted is None
+
+
+def test_what_is_surely_worse_and_not_surely_past_its_limit_says_both() -> None:
+    """1.13 ± 0.02: no chance, but the true figure may be 1.09, within a limit of 10 %; harm is not proven, and no pass either."""
+    found = _judged(a_comparison(ratio=1.13, se_log=0.02))
+
+    assert (found.state, found.notes) == ("INCONCLUSIVE", ("worse_limit_open", "more_pairs"))
+    assert found.lower == pytest.approx(1.13 * math.exp(-T_95_9 * 0.02))
+    assert found.pairs_needed is not None
+    assert found.p_harm_adjusted is not None
+    assert found.p_harm_adjusted < 0.001
+    same_text("surely worse, limit open", found.reason)
+    falling = _judged(a_comparison("output_tps", ratio=0.93, se_log=0.015), a_guardrail("output_tps", 0.05))
+    assert falling.notes[0] == "worse_limit_open"
+    same_text("surely less, limit open", falling.reason)
 
 
 def test_an_open_finding_says_what_the_data_support_and_what_it_takes() -> None:
