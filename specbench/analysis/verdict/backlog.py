@@ -7,8 +7,8 @@ from dataclasses import replace
 
 from specbench.analysis.arrivals import LEFT_BEHIND, Backlog, outran_more
 from specbench.analysis.verdict.findings import draft_of
-from specbench.explain import arrivals
-from specbench.explain.arrivals import ServedArrivals
+from specbench.explain import load_ranges
+from specbench.explain.load_ranges import ServedArrivals
 from specbench.model.records import Cell
 from specbench.model.result import Finding, FindingState, PerArm
 from specbench.model.scenario import Guardrail
@@ -25,13 +25,13 @@ def backlog_finding(cell: Cell, backlogs: PerArm[Backlog | None], *, required: b
     INCONCLUSIVE: signs in both arms, or in the speculative one without such proof, or proof in the baseline alone, which leaves
     nothing to compare with.
     """
-    draft = replace(draft_of(replace(BACKLOG, required=required), cell.id), reason=arrivals.backlog_unknown(cell))
+    draft = replace(draft_of(replace(BACKLOG, required=required), cell.id), reason=load_ranges.backlog_unknown(cell))
     before, after = backlogs.baseline, backlogs.speculative
     if before is None or after is None:
         return draft
     state, code = _state(before, after)
     words = PerArm(_served(before), _served(after))
-    return replace(draft, state=state, notes=(code,), reason=arrivals.backlog(cell, code, words))
+    return replace(draft, state=state, notes=(code,), reason=load_ranges.backlog(cell, code, words))
 
 
 def nothing_to_compare(backlogs: PerArm[Backlog | None]) -> bool:

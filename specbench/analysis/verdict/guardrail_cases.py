@@ -12,8 +12,8 @@ from specbench.analysis.verdict.backlog import backlog_finding, nothing_to_compa
 from specbench.analysis.verdict.benefit import benefit
 from specbench.analysis.verdict.findings import Case, judge_cases
 from specbench.explain import absences
-from specbench.explain.arrivals import BASELINE_OUTRUN
 from specbench.explain.findings import FindingContext
+from specbench.explain.load_ranges import BASELINE_OUTRUN
 from specbench.explain.phrases import place_of
 from specbench.model.guardrails import AT_P50, RUN_WIDE, advises, asked_of
 from specbench.model.metrics import METRICS

@@ -27,7 +27,7 @@ def scenario(pairs: int = PAIRS) -> Scenario:
 
 
 def block(share: float, pair: int, outcome: Outcome | None = None) -> list[Answer]:
-    """A block of an arm that is busy for this share of the time, which begins empty: Poisson arrivals, first come first served."""
+    """A block of an arm that is busy for this share of the time; it begins empty, and who comes first is served first."""
     arrive, serve = random.Random(f"arrivals {pair}"), random.Random(f"{share} {pair}")
     free = [-RAMP_S] * SERVERS
     heapify(free)
@@ -115,7 +115,7 @@ def test_a_load_that_drowns_speculation_alone_fails_its_cell() -> None:
     assert (result.verdict, result.cells[0].state) == ("ROLLBACK", "FAIL")
 
 
-def test_a_drowned_baseline_is_nothing_to_compare_with() -> None:
+def test_beside_a_drowned_baseline_nothing_is_judged() -> None:
     """Every figure against it is withheld, the gain's too; failures are counted all the same."""
     run = world(1.4, 0.7)
     assert nothing_to_compare(backlogs_of(cell(run)))
@@ -130,12 +130,12 @@ def test_a_drowned_baseline_is_nothing_to_compare_with() -> None:
 
 @pytest.mark.parametrize("share", [0.5, 0.95])
 def test_arms_that_keep_up_are_seldom_called_outrun(share: float) -> None:
-    """Of twelve runs of equal arms none fails, nor loses its comparison, however near to what they can serve."""
-    codes = [code for seed in range(0, 12 * PAIRS, PAIRS) for code in found(shifted(share, seed)).notes]
+    """Of eight runs of equal arms none fails, nor loses its comparison, however near to what they can serve."""
+    codes = [code for seed in range(0, 8 * PAIRS, PAIRS) for code in found(shifted(share, seed)).notes]
 
     assert not {"outrun", "outrun_baseline"} & set(codes)
     if share == 0.5:
-        assert codes.count("kept_up") >= 11
+        assert codes.count("kept_up") >= 7
 
 
 def shifted(share: float, seed: int) -> RunData:
