@@ -11,6 +11,7 @@ import numpy as np
 
 from specbench.analysis.arrays.cell_arrays import FAILED, WITHOUT_LATENCY, CellArrays, arrays_of
 from specbench.analysis.arrays.samples import Totals
+from specbench.analysis.arrivals import Backlog, backlogs_of
 from specbench.analysis.cells import CellEvidence
 from specbench.analysis.comparison.censoring import bins_with_certain_percentiles, with_certain_percentiles
 from specbench.analysis.comparison.compare import bin_results, cell_comparisons, shares_tests
@@ -40,6 +41,7 @@ class CellMetrics:
     `alpha_trend` is how the log of alpha moved from the first pair of the run to the last, None where it is not known of enough
     pairs. `acceptance_by_pair`: the acceptance length of each pair that has one. `unlike_tokens`: why figures per token do not
     compare between the arms, None where they do. `freezes`: when an engine stood still. `tests`: of each pooled percentile.
+    `backlogs`: what each arm left behind of what arrived at a rate.
     """
 
     evidence: CellEvidence
@@ -58,6 +60,7 @@ class CellMetrics:
     engine_truth: PerArm[dict[str, float]] | None
     freezes: tuple[Freeze, ...]
     tests: dict[str, SharesTest]
+    backlogs: PerArm[Backlog | None]
 
     @property
     def dead(self) -> tuple[ArmName, ...]:
@@ -105,6 +108,7 @@ def measure(cell: CellEvidence, alpha: float, *, speculates: PerArm[bool | None]
         engine_truth=_truth(cell),
         freezes=tuple(freeze for arm in ARMS for freeze in freezes_of(columns.of(arm), cell.records.of(arm))),
         tests=shares_tests(columns.baseline, columns.speculative, start),
+        backlogs=backlogs_of(cell),
     )
 
 

@@ -1,18 +1,25 @@
-"""Ranges of load and the traffic in words: up to where, what was tested there and what was not, and with which requests.
+"""Ranges of load and the traffic in words: up to where, what was tested there and what was not, and with which requests; and
+whether arrivals at a rate were served as they came.
 
 Nothing may be judged here.
 """
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from itertools import pairwise
 
 from specbench.explain import numbers
-from specbench.explain.phrases import server_limit
+from specbench.explain.numbers import figure, percentage
+from specbench.explain.phrases import place_of, server_limit
 from specbench.model import queries
-from specbench.model.result import CellResult, LoadRange, Result, SliceResult
+from specbench.model.records import Cell
+from specbench.model.result import CellResult, LoadRange, PerArm, Result, SliceResult
 from specbench.model.scenario import Length
 from specbench.model.shown import TrafficBin
+from specbench.units import MS_PER_S
 
+UNTOLD = "fewer than two blocks of an arm tell whether it kept up with what arrived"
+BASELINE_OUTRUN = "the baseline alone did not serve arrivals as they came, so its figures measure no load that lasts"
 STATES = {"PASS": "passed", "FAIL": "harm shown", "ADVISORY": "not judged"}
 
 
@@ -118,3 +125,48 @@ def _in_turn(sampling: tuple[str, ...]) -> str:
         return f"all {''.join(sampling)}"
     share = {2: "half", 3: "a third"}.get(len(sampling), f"1 in {len(sampling)}")
     return f"{share} of the requests {' and '.join([sampling[0], *(f'{share} {one}' for one in sampling[1:])])}"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ServedArrivals:
+    """Of one arm: the share of arrivals served in the second half of the blocks, how TTFT moved there, and what is allowed."""
+
+    served: float
+    least_served: float
+    rise_s: float
+    most_rise_s: float
+
+    @property
+    def moved(self) -> str:
+        """'410 ms higher'."""
+        return f"{figure(MS_PER_S * abs(self.rise_s))} ms {'higher' if self.rise_s >= 0 else 'lower'}"
+
+
+_HEADS = {
+    "kept_up": "speculation served arrivals as they came",
+    "outrun": "speculation did not serve arrivals as they came, and the baseline did",
+    "outrun_both": "neither arm served arrivals as they came, so that this is no load that lasts",
+    "outrun_baseline": "the baseline alone did not serve arrivals as they came, so that nothing compares here",
+    "outrun_open": "it is not shown that speculation serves arrivals as they come",
+}
+_REMEDIES = {
+    "outrun_both": "; test a lower rate, or longer blocks (matrix.block.min_s)",
+    "outrun_baseline": "; compare at a rate that the baseline can serve",
+    "outrun_open": "; longer blocks (matrix.block.min_s) or more pairs would tell",
+}
+
+
+def backlog(cell: Cell, code: str, arms: PerArm[ServedArrivals]) -> str:
+    """How both arms fared, what is allowed, and what to do where speculation did not pass by this."""
+    after, before = arms.speculative, arms.baseline
+    allowed = f"{percentage(after.least_served)} or more, and at most {figure(MS_PER_S * after.most_rise_s)} ms higher"
+    late = f"were answered in a block's second half, and TTFT was {after.moved} there than in the first"
+    return (
+        f"{place_of(cell)} {_HEADS[code]}: with it {percentage(after.served)} of them {late} (allowed: {allowed});"
+        f" without, {percentage(before.served)} and {before.moved}{_REMEDIES.get(code, '')}."
+    )
+
+
+def backlog_unknown(cell: Cell) -> str:
+    """That there was too little to tell."""
+    return f"{place_of(cell)} {UNTOLD}."

@@ -56,8 +56,9 @@ def never_answered(found: PerArm[NeverAnswered], high: float | None, alpha: floa
     """How many requests hung, or are not accounted for; `high` is the bound of their share that forbids a pass, None without."""
     said = ""
     if found.baseline.hung or found.speculative.hung:
-        said += f" Of them {found.speculative.hung:,} with speculation and {found.baseline.hung:,} without were never answered to the end"
-        said += "." if high is None else f"; with speculation their share is only known to lie below {percentage(high)} with {sure(alpha)}."
+        hung = f"{found.speculative.hung:,} with speculation and {found.baseline.hung:,} without"
+        may = "" if high is None else f"; with speculation their share is only known to lie below {percentage(high)}"
+        said += f" Of them {hung} were never answered to the end{may}{f' with {sure(alpha)}' if may else ''}."
     if found.baseline.lost or found.speculative.lost:
         said += (
             f" What became of {found.speculative.lost:,} requests with speculation and {found.baseline.lost:,} without is not"

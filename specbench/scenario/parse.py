@@ -241,7 +241,9 @@ def _limits(form: LimitsSchema, max_s: float, text: YamlSource) -> Limits:
             remedy = "lower it, or raise matrix.block.max_s"
             raise text.error(("matrix", "limits", key), f"{given:g} s is longer than a block may last ({max_s:g} s); {remedy}")
         if given is not None and given > total_s:
-            raise text.error(("matrix", "limits", key), f"{given:g} s is more than the whole request may take (total_s, {total_s:g} s)")
+            raise text.error(
+                ("matrix", "limits", key), f"{given:g} s is more than the whole request may take (total_s, {total_s:g} s)"
+            )
     return Limits(
         first_token_s=form.first_token_s or min(usual.first_token_s, total_s),
         stall_s=form.stall_s or min(usual.stall_s, total_s),

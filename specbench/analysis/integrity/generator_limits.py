@@ -169,7 +169,7 @@ def cpu_free(cell: CellEvidence) -> IntegrityCheck:
 def concurrency_held(cell: CellEvidence) -> IntegrityCheck:
     """Closed loop: as many streams were in use as asked for, in every block; a lost generator process shows here.
 
-    A stream that is stuck in a request which is never answered is no fault of the client: it is told apart, and is `hanging.py`'s.
+    A stream that is stuck in a request which is never answered is no fault of the client: it is told apart (`hanging.py`).
     """
     asked = cell.cell.concurrency
     held = [(block.health.achieved_concurrency, block.health.stuck_share or 0.0) for block in cell.all_blocks]

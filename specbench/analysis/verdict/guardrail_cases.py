@@ -8,10 +8,12 @@ from dataclasses import replace
 
 from specbench.analysis.cell_metrics import CellMetrics
 from specbench.analysis.comparison.exclusions import exclusion, unlike_lengths
+from specbench.analysis.verdict.backlog import backlog_finding, nothing_to_compare
 from specbench.analysis.verdict.benefit import benefit
 from specbench.analysis.verdict.findings import Case, judge_cases
 from specbench.explain import absences
 from specbench.explain.findings import FindingContext
+from specbench.explain.load_ranges import BASELINE_OUTRUN
 from specbench.explain.phrases import place_of
 from specbench.model.guardrails import RUN_WIDE, advises, asked_of
 from specbench.model.metrics import METRICS
@@ -27,13 +29,19 @@ def run_findings(cells: Sequence[CellMetrics], manifest: Manifest, alpha: float)
     for case, finding in zip(cases, judge_cases(cases, alpha), strict=True):
         cell = case.setting.cell or ""
         found[cell] = (*found[cell], finding)
+    for cell_metrics in cells:
+        where = cell_metrics.evidence.cell
+        if where.rate is not None:
+            kept_up = backlog_finding(where, cell_metrics.backlogs, required=cell_metrics.evidence.required)
+            found[where.id] = (*found[where.id], kept_up)
     return found
 
 
 def benefit_of(cell: CellMetrics, success: Success, alpha: float) -> Finding:
     """The success metric judged in this cell."""
     comparison = _comparison(cell, success.metric)
-    withheld_for = _partly_told(success.metric, None, comparison, cell.pairs_used) or _withheld(cell, success.metric)
+    partly = _partly_told(success.metric, None, comparison, cell.pairs_used)
+    withheld_for = _uncompared(cell, None) or partly or _withheld(cell, success.metric)
     return benefit(success, comparison, _setting(cell, alpha), withheld_for, cell.tests.get(success.metric))
 
 
@@ -54,7 +62,7 @@ def _case(cell: CellMetrics, guardrail: Guardrail, alpha: float) -> Case:
         comparison=comparison,
         setting=_setting(cell, alpha),
         in_family=guardrail.decides and cell.evidence.required,
-        withheld=_mixed(guardrail, cell) or partly or _withheld(cell, metric),
+        withheld=_mixed(guardrail, cell) or _uncompared(cell, guardrail.slo) or partly or _withheld(cell, metric),
         test=cell.tests.get(metric),
     )
 
@@ -79,6 +87,11 @@ def _in_this_loop(guardrail: Guardrail, cell: CellMetrics, manifest: Manifest) -
     """The guardrail, advisory where the other kind of cell is the one that judges its metric."""
     elsewhere = advises(guardrail, cell.evidence.cell, manifest.cells)
     return replace(guardrail, role="advisory", required=False) if elsewhere else guardrail
+
+
+def _uncompared(cell: CellMetrics, slo: float | None) -> str | None:
+    """A baseline that was outrun is nothing to compare with; an absolute limit needs none."""
+    return BASELINE_OUTRUN if slo is None and nothing_to_compare(cell.backlogs) else None
 
 
 def _withheld(cell: CellMetrics, metric: str) -> str | None:

@@ -60,7 +60,7 @@ def test_as_many_in_both_arms_never_promote(every: int) -> None:
 
 
 def test_other_failures_that_are_as_many_in_both_arms_are_no_fault_of_speculation() -> None:
-    """No larger a share than the baseline's is a pass."""
+    """They are no surplus, and so a pass."""
     assert judged(hung(WIN, ("baseline", "speculative"), every=60, outcome="http_error")).verdict == "PROMOTE"
 
 

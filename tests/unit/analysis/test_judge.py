@@ -10,7 +10,8 @@ from specbench.model.records import Block, RequestRecord, RunData, Telemetry
 from specbench.model.result import Comparison, Finding, FindingState, Result, VerdictWord
 from specbench.model.scenario import Arm, Bin, Scenario, StartSd
 from specbench.report import result_json
-from tests.support.evidence import NONE, Effect, a_manifest, a_scenario, an_arm, cells_for, evidence, with_guardrails
+from specbench.units import ns_of_s
+from tests.support.evidence import NONE, WINDOW_S, Effect, a_manifest, a_scenario, an_arm, cells_for, evidence, with_guardrails
 from tests.support.goldens import same_text
 from tests.support.judging import a_guardrail
 
@@ -610,10 +611,15 @@ def test_prompts_that_both_arms_refuse_are_a_note() -> None:
 
 
 def test_requests_cut_at_the_end_are_neither_answers_nor_failures() -> None:
-    """L-06: they are counted apart."""
+    """L-06: they are counted apart, as they were sent after the window."""
     run = evidence(WINS, a_scenario([4]), requests=24)
+    later = ns_of_s(WINDOW_S)
     cut = replace(
-        run, records=tuple(replace(r, outcome="cut", finish_reason=None) if r.index % 12 == 11 else r for r in run.records)
+        run,
+        records=tuple(
+            replace(r, outcome="cut", finish_reason=None, sent_ns=r.sent_ns + later) if r.index % 12 == 11 else r
+            for r in run.records
+        ),
     )
 
     result = judge(cut, "0")
