@@ -3,7 +3,7 @@
 Composition only: no statistic, no rule and no sentence is made here. The same evidence gives the same result, always.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from specbench.analysis.cell_metrics import CellMetrics, measure
 from specbench.analysis.cells import CellEvidence, cells_of
@@ -17,12 +17,13 @@ from specbench.analysis.shown import course_of, timelines_of
 from specbench.analysis.theory import theory_of
 from specbench.analysis.verdict.guardrail_cases import benefit_of, run_findings
 from specbench.analysis.verdict.interim import alpha_now
-from specbench.analysis.verdict.safety import count_finding, error_finding, excess_of, reported_counts
+from specbench.analysis.verdict.safety import count_finding, reported_counts
+from specbench.analysis.verdict.safety_by_load import CellShares, share_findings
 from specbench.analysis.verdict.verdict import held_for_kills, verdict_of
 from specbench.errors import ExitCode
 from specbench.explain.phrases import place_of
 from specbench.model.cell_assessment import CellAssessment, RunConditions, state_of
-from specbench.model.guardrails import RUN_WIDE, asked_of
+from specbench.model.guardrails import RUN_WIDE, SHARES, asked_of
 from specbench.model.records import RunData
 from specbench.model.result import CellCoordinates, CellResult, Finding, IntegrityCheck, PerArm, Result
 from specbench.model.scenario import ArmName, Scenario
@@ -46,8 +47,8 @@ def _judged(evidence: RunData, whole: RunData, killed: tuple[Death, ...], tool_v
     refusals = whole.problems if not whole.blocks else ()
     alpha = alpha_now(evidence)
     cells = () if refusals else _measured(evidence, alpha)
-    results, standings = _judged_cells(evidence, cells, alpha)
-    safety = _safety(evidence, cells, alpha)
+    safety, by_cell = _safety(evidence, cells, alpha)
+    results, standings = _judged_cells(evidence, cells, by_cell, alpha)
     integrity = () if refusals else run_checks(evidence)
     place = place_of_run(evidence.manifest, deciding(results, safety))
     conditions = RunConditions(
@@ -97,7 +98,7 @@ def _speculates(evidence: RunData, arm: ArmName) -> bool | None:
 
 
 def _judged_cells(
-    evidence: RunData, cells: Sequence[CellMetrics], alpha: float
+    evidence: RunData, cells: Sequence[CellMetrics], safety: Mapping[str, tuple[Finding, ...]], alpha: float
 ) -> tuple[tuple[CellResult, ...], tuple[CellAssessment, ...]]:
     scenario = evidence.manifest.scenario
     findings = run_findings(cells, evidence.manifest, alpha)
@@ -108,7 +109,7 @@ def _judged_cells(
         name = cell.evidence.cell.id
         shown = benefit_of(cell, scenario.success, alpha) if _shows_benefit(cell.evidence, evidence) else None
         checks = (*cell_checks(evidence, cell.evidence), *steady.get(name, ()))
-        results.append(_result(cell, (*findings[name], *((shown,) if shown else ())), checks, scenario))
+        results.append(_result(cell, (*findings[name], *safety.get(name, ()), *((shown,) if shown else ())), checks, scenario))
         standings.append(_standing(results[-1], cell, shown))
     return tuple(results), tuple(standings)
 
@@ -165,17 +166,37 @@ def _standing(result: CellResult, cell: CellMetrics, benefit: Finding | None) ->
     )
 
 
-def _safety(evidence: RunData, cells: Sequence[CellMetrics], alpha: float) -> tuple[Finding, ...]:
-    """The run-wide findings, over the required cells that each guardrail is asked of."""
-    found = []
+def _safety(
+    evidence: RunData, cells: Sequence[CellMetrics], alpha: float
+) -> tuple[tuple[Finding, ...], dict[str, tuple[Finding, ...]]]:
+    """The run-wide findings, over the required cells that each guardrail is asked of; those of single cells by their ids."""
+    found: list[Finding] = []
+    by_cell: dict[str, tuple[Finding, ...]] = {}
     for guardrail in evidence.manifest.scenario.guardrails:
         asked = [cell for cell in cells if cell.evidence.required and asked_of(guardrail, cell.evidence.cell)]
-        if guardrail.metric == "error_rate":
-            excess = excess_of([cell.errors.baseline for cell in asked], [cell.errors.speculative for cell in asked], alpha)
-            found.append(error_finding(guardrail, excess, alpha))
+        if guardrail.metric in SHARES:
+            whole, apart = share_findings(guardrail, [_shares(cell, cells, guardrail.metric) for cell in asked], alpha)
+            found.append(whole)
+            by_cell |= {name: (*by_cell.get(name, ()), finding) for name, finding in apart.items()}
         elif guardrail.metric in RUN_WIDE:
             found.append(count_finding(guardrail, reported_counts([cell.evidence.blocks for cell in asked], guardrail.metric)))
-    return tuple(found)
+    return tuple(found), by_cell
+
+
+def _shares(cell: CellMetrics, cells: Sequence[CellMetrics], metric: str) -> CellShares:
+    """The cell among the required ones of its axis."""
+    where = cell.evidence.cell
+    required = [one for one in cells if one.evidence.required]
+    axis = [one.evidence for one in required if (one.evidence.cell.rate is None) == (where.rate is None)]
+    slice_name = (where.bin, where.sampling)
+    primary = [one.cell.level for one in axis if one.primary and (one.cell.bin, one.cell.sampling) == slice_name]
+    return CellShares(
+        id=where.id,
+        place=place_of(where),
+        from_top=len({one.cell.level for one in axis if one.cell.level > where.level}),
+        above=bool(primary) and where.level > primary[0],
+        totals=cell.shares[metric],
+    )
 
 
 def _shows_benefit(cell: CellEvidence, evidence: RunData) -> bool:

@@ -22,6 +22,7 @@ RANGE_METHOD = "from the primary cell outward, every cell at its own 95 % bounds
 # The gravest first: a headline says one thing.
 _BREAKS = {
     "error_rate": "requests fail with it that do not fail without it",
+    "stalled_answers": "answers stall with it that do not stall without it",
     "oom": "engines run out of memory with it more often than without",
     "restarts": "engines restart with it more often than without",
     "output_length": "answers are not as long with it as they are without it",

@@ -18,7 +18,8 @@ BUDGET_PAIRS = 100  # five times the largest profile: what nobody will run, a re
 MIN_LAUNCHES = 4  # of each engine, where the launch is the unit: one start differs from the next
 PAIRS_KEPT = 0.8  # of a cell's pairs must have a figure for a pass: in both arms, or with speculation for an absolute limit
 AT_P50 = "ttft_at_p50"  # a finding's note: its p50 stands in for p95, as blocks held too few requests
-RUN_WIDE = ("error_rate", "oom", "restarts")  # counted over the whole run, not cell by cell
+SHARES = ("error_rate", "stalled_answers")  # of requests: a surplus above a range that passes without it caps that range
+RUN_WIDE = (*SHARES, "oom", "restarts")  # counted over the whole run, not cell by cell
 # With both kinds of cells, what a faster arm does to itself in a closed loop is judged at equal arrivals, and capacity where
 # arrivals do not bound it.
 _OPEN_LOOP_ONLY = ("ttft", "e2e", "pace")
@@ -39,6 +40,7 @@ DEFAULTS: tuple[Guardrail, ...] = (
     _rule("output_tps", "guardrail", margin=0.05),
     _rule("completed_rps", "guardrail", margin=0.05),
     _rule("error_rate", "safety", margin=DEFAULT_EXCESS),
+    _rule("stalled_answers", "safety", margin=DEFAULT_EXCESS),
     _rule("oom", "safety"),
     _rule("restarts", "safety"),
     _rule("output_length", "safety", margin=OUTPUT_LENGTH_MARGIN),

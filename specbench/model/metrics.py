@@ -127,6 +127,11 @@ _WHOLE: tuple[Metric, ...] = (
         method="share",
     ),
     Metric(
+        *("stalled_answers", "share", "lower", "stalled answers", "the share of answers that stalled"),
+        "answers with a gap above max(1 s, 10 × the baseline's median gap) ÷ answers, of requests sent in the steady window",
+        method="share",
+    ),
+    Metric(
         *("output_length", "tokens", "equal", "output length", "the mean length of an answer"),
         "mean output tokens of successful requests",
     ),

@@ -11,7 +11,7 @@ from urllib.parse import urlsplit
 
 from specbench.explain import hosts
 from specbench.explain.phrases import subject_of
-from specbench.model.guardrails import DEFAULT_EXCESS, advises, asked_of
+from specbench.model.guardrails import DEFAULT_EXCESS, SHARES, advises, asked_of
 from specbench.model.previous_runs import PreviousFinding, PreviousRun, PreviousRunKind
 from specbench.model.records import Endpoint, Manifest
 from specbench.model.result import CellResult, Finding, Result
@@ -206,7 +206,7 @@ def _guarded(there: Manifest, rule: Guardrail) -> set[str]:
 
 
 def _margin(rule: Guardrail) -> float:
-    default = DEFAULT_EXCESS if rule.metric == "error_rate" else 0.0
+    default = DEFAULT_EXCESS if rule.metric in SHARES else 0.0
     return default if rule.margin is None else rule.margin
 
 

@@ -31,6 +31,7 @@ def test_the_defaults_that_decide() -> None:
         "output_tps": ("guardrail", 0.05, 0.0),
         "completed_rps": ("guardrail", 0.05, 0.0),
         "error_rate": ("safety", 0.005, 0.0),
+        "stalled_answers": ("safety", 0.005, 0.0),
         "oom": ("safety", None, 0.0),
         "restarts": ("safety", None, 0.0),
         "output_length": ("safety", 0.03, 0.0),
