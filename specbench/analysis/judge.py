@@ -4,6 +4,7 @@ Composition only: no statistic, no rule and no sentence is made here. The same e
 """
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 from specbench.analysis.cell_metrics import CellMetrics, measure
 from specbench.analysis.cells import CellEvidence, cells_of
@@ -15,6 +16,7 @@ from specbench.analysis.notes import run_notes
 from specbench.analysis.run_description import config_of, endpoint_of, run_info
 from specbench.analysis.shown import course_of, timelines_of
 from specbench.analysis.theory import theory_of
+from specbench.analysis.verdict.bin_harm import harm_in_bins, judged_bins
 from specbench.analysis.verdict.guardrail_cases import benefit_of, run_findings
 from specbench.analysis.verdict.interim import alpha_now
 from specbench.analysis.verdict.safety import count_finding, reported_counts
@@ -102,6 +104,7 @@ def _judged_cells(
 ) -> tuple[tuple[CellResult, ...], tuple[CellAssessment, ...]]:
     scenario = evidence.manifest.scenario
     findings = run_findings(cells, evidence.manifest, alpha)
+    bins = judged_bins(cells, evidence.manifest, alpha)
     required = [cell for cell in cells if cell.evidence.required]
     steady = steadiness([d for cell in required for d in cell.drifts], _smallest_margin(evidence))
     results, standings = [], []
@@ -109,7 +112,8 @@ def _judged_cells(
         name = cell.evidence.cell.id
         shown = benefit_of(cell, scenario.success, alpha) if _shows_benefit(cell.evidence, evidence) else None
         checks = (*cell_checks(evidence, cell.evidence), *steady.get(name, ()))
-        results.append(_result(cell, (*findings[name], *safety.get(name, ()), *((shown,) if shown else ())), checks, scenario))
+        found = (*findings[name], *harm_in_bins(bins[name]), *safety.get(name, ()), *((shown,) if shown else ()))
+        results.append(replace(_result(cell, found, checks, scenario), bins=bins[name]))
         standings.append(_standing(results[-1], cell, shown))
     return tuple(results), tuple(standings)
 

@@ -12,7 +12,7 @@ from specbench.explain.numbers import listed, one_of, slice_words
 from specbench.explain.phrases import load_words, place_of, server_limit
 from specbench.model import queries
 from specbench.model.cell_assessment import CellAssessment, failed_findings, open_findings
-from specbench.model.guardrails import MIN_LAUNCHES
+from specbench.model.guardrails import IN_A_BIN, MIN_LAUNCHES
 from specbench.model.records import Cell
 from specbench.model.result import Finding, IntegrityCheck, LoadRange, Reason, Result, VerdictWord
 from specbench.model.scenario import ArmName
@@ -208,6 +208,8 @@ def _open(standing: CellAssessment, code: str) -> tuple[Reason, ...]:
 
 
 def _of(finding: Finding, code: str) -> Reason:
+    if code in ("harm", "harm_beyond") and IN_A_BIN in finding.notes:
+        code = IN_A_BIN
     return Reason(code=code, cell=finding.cell, metric=finding.metric, message=finding.reason)
 
 

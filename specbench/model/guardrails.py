@@ -19,6 +19,7 @@ MIN_LAUNCHES = 4  # of each engine, where the launch is the unit: one start diff
 PAIRS_KEPT = 0.8  # of a cell's pairs must have a figure for a pass: in both arms, or with speculation for an absolute limit
 AT_P50 = "ttft_at_p50"  # a finding's note: its p50 stands in for p95, as blocks held too few requests
 SHARES = ("error_rate", "stalled_answers")  # of requests: a surplus above a range that passes without it caps that range
+IN_A_BIN = "harm_in_a_bin"  # a finding's note: it is of a part of a mixed cell
 RUN_WIDE = (*SHARES, "oom", "restarts")  # counted over the whole run, not cell by cell
 # With both kinds of cells, what a faster arm does to itself in a closed loop is judged at equal arrivals, and capacity where
 # arrivals do not bound it.

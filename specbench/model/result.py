@@ -157,13 +157,14 @@ class Factors:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BinResult:
-    """The same metrics for the requests of one bin and sampling inside a mixed cell; shown, not judged."""
+    """The same metrics for the requests of one bin and sampling inside a mixed cell; of its findings only a FAIL decides."""
 
     bin: str
     sampling: str
     requests: PerArm[int]
     metrics: tuple[Comparison, ...]
     acceptance: AcceptanceSummary | None
+    findings: tuple[Finding, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -65,7 +65,7 @@ class Pair:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BinRow:
-    """One bin and sampling of a mixed cell: ratios, and the acceptance there."""
+    """One bin and sampling of a mixed cell: ratios, the acceptance there, and what its own limits say."""
 
     bin: str
     sampling: str
@@ -73,6 +73,7 @@ class BinRow:
     ratios: tuple[str, ...]
     acceptance: str
     alpha: str
+    findings: tuple[FindingRow, ...] = ()
 
 
 BIN_METRICS = ("tpot_p50", "itl_p50", "ttft_p50", "e2e_p50")
@@ -180,6 +181,7 @@ def bin_row(found: BinResult) -> BinRow:
         ratios=tuple(numbers.ratio(ratios.get(name)) for name in BIN_METRICS),
         acceptance=acceptance_length(found.acceptance),
         alpha=numbers.ratio(found.acceptance.alpha) if found.acceptance else numbers.ABSENT,
+        findings=tuple(finding_row(one) for one in found.findings),
     )
 
 
