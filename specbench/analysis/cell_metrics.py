@@ -5,7 +5,7 @@ Nothing is judged here. The columns of a cell, its largest part, do not outlive 
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
@@ -13,7 +13,7 @@ from specbench.analysis.arrays.cell_arrays import FAILED, WITHOUT_LATENCY, CellA
 from specbench.analysis.arrays.samples import Totals
 from specbench.analysis.cells import CellEvidence
 from specbench.analysis.comparison.censoring import bins_with_certain_percentiles, with_certain_percentiles
-from specbench.analysis.comparison.compare import bin_results, cell_comparisons
+from specbench.analysis.comparison.compare import bin_results, cell_comparisons, figures_by_pair
 from specbench.analysis.comparison.exclusions import unlike_tokens
 from specbench.analysis.freezes import Freeze, freezes_of
 from specbench.analysis.integrity.workload import Drift, drift_of
@@ -41,7 +41,8 @@ class CellMetrics:
 
     `alpha_trend` is how the log of alpha moved from the first pair of the run to the last, None where it is not known of enough
     pairs. `acceptance_by_pair`: the acceptance length of each pair that has one. `unlike_tokens`: why figures per token do not
-    compare between the arms, None where they do. `freezes`: when an engine stood still.
+    compare between the arms, None where they do. `freezes`: when an engine stood still. `success_by_pair`: both arms' figure of
+    the success metric.
     """
 
     evidence: CellEvidence
@@ -59,6 +60,7 @@ class CellMetrics:
     unlike_tokens: str | None
     engine_truth: PerArm[dict[str, float]] | None
     freezes: tuple[Freeze, ...]
+    success_by_pair: dict[int, tuple[float, float]] = field(default_factory=dict)
 
     @property
     def dead(self) -> tuple[ArmName, ...]:
@@ -74,10 +76,11 @@ class CellMetrics:
         return PerArm(_running(self.evidence.blocks.baseline), _running(self.evidence.blocks.speculative))
 
 
-def measure(cell: CellEvidence, alpha: float, *, speculates: PerArm[bool | None]) -> CellMetrics:
+def measure(cell: CellEvidence, alpha: float, *, speculates: PerArm[bool | None], success: str = "") -> CellMetrics:
     """Everything that the records of this cell say, for one-sided tests at alpha.
 
     Args:
+        success: The metric that must show the benefit.
         speculates: Whether the scenario or the endpoint says that an arm speculates, None where neither does.
     """
     columns = _columns(cell, speculates)
@@ -101,6 +104,7 @@ def measure(cell: CellEvidence, alpha: float, *, speculates: PerArm[bool | None]
         unlike_tokens=unlike_tokens(cell.records, speculates=speculates.speculative is not False),
         engine_truth=_truth(cell),
         freezes=tuple(freeze for arm in ARMS for freeze in freezes_of(columns.of(arm), cell.records.of(arm))),
+        success_by_pair=figures_by_pair(success, columns.baseline, columns.speculative),
     )
 
 

@@ -11,12 +11,14 @@ from specbench.analysis.cells import CellEvidence, cells_of
 from specbench.analysis.deaths import Death, outside_kills, sentence_of, without
 from specbench.analysis.hosts.equivalence import enough_launches, place_of_run
 from specbench.analysis.hosts.previous_run_checks import deciding
-from specbench.analysis.integrity.checks import cell_checks, run_checks, steadiness
+from specbench.analysis.integrity.checks import SLOWS, cell_checks, run_checks, steadiness
 from specbench.analysis.notes import run_notes
 from specbench.analysis.run_description import config_of, endpoint_of, run_info
 from specbench.analysis.shown import course_of, timelines_of
 from specbench.analysis.theory import theory_of
 from specbench.analysis.verdict.bin_harm import harm_in_bins, judged_bins
+from specbench.analysis.verdict.block_order import OrderEffects, order_effects
+from specbench.analysis.verdict.fading import with_trend
 from specbench.analysis.verdict.guardrail_cases import benefit_of, run_findings
 from specbench.analysis.verdict.interim import alpha_now
 from specbench.analysis.verdict.safety import count_finding, reported_counts
@@ -27,7 +29,7 @@ from specbench.explain.phrases import place_of
 from specbench.model.cell_assessment import CellAssessment, RunConditions, state_of
 from specbench.model.guardrails import RUN_WIDE, SHARES, asked_of
 from specbench.model.records import RunData
-from specbench.model.result import CellCoordinates, CellResult, Finding, IntegrityCheck, PerArm, Result
+from specbench.model.result import CellCoordinates, CellResult, Finding, IntegrityCheck, PerArm, Reason, Result
 from specbench.model.scenario import ArmName, Scenario
 
 SCHEMA_VERSION = 1
@@ -51,7 +53,8 @@ def _judged(evidence: RunData, whole: RunData, killed: tuple[Death, ...], tool_v
     cells = () if refusals else _measured(evidence, alpha)
     safety, by_cell = _safety(evidence, cells, alpha)
     results, standings = _judged_cells(evidence, cells, by_cell, alpha)
-    integrity = () if refusals else run_checks(evidence)
+    order = OrderEffects() if refusals else order_effects(cells, evidence.manifest, evidence.manifest.scenario.alpha)
+    integrity = () if refusals else (*run_checks(evidence), *order.checks)
     place = place_of_run(evidence.manifest, deciding(results, safety))
     conditions = RunConditions(
         refusals=refusals,
@@ -59,6 +62,7 @@ def _judged(evidence: RunData, whole: RunData, killed: tuple[Death, ...], tool_v
         place_controlled=place.controlled,
         place_said=place.said,
         enough_launches=enough_launches(evidence.manifest, evidence.blocks),
+        doubts=order.doubts,
     )
     verdict = verdict_of(standings, safety, integrity, conditions)
     if killed:
@@ -83,13 +87,14 @@ def _judged(evidence: RunData, whole: RunData, killed: tuple[Death, ...], tool_v
         slices=verdict.slices,
         run_findings=safety,
         integrity=integrity,
-        notes=(*run_notes(whole, cells), *(sentence for sentence in said if sentence not in given)),
+        notes=(*run_notes(whole, cells), *order.notes, *(sentence for sentence in said if sentence not in given)),
     )
 
 
 def _measured(evidence: RunData, alpha: float) -> tuple[CellMetrics, ...]:
     speculates = PerArm(_speculates(evidence, "baseline"), _speculates(evidence, "speculative"))
-    return tuple(measure(cell, alpha, speculates=speculates) for cell in cells_of(evidence))
+    success = evidence.manifest.scenario.success.metric
+    return tuple(measure(cell, alpha, speculates=speculates, success=success) for cell in cells_of(evidence))
 
 
 def _speculates(evidence: RunData, arm: ArmName) -> bool | None:
@@ -111,10 +116,11 @@ def _judged_cells(
     for cell in cells:
         name = cell.evidence.cell.id
         shown = benefit_of(cell, scenario.success, alpha) if _shows_benefit(cell.evidence, evidence) else None
+        shown, fading = (None, None) if shown is None else with_trend(shown, cell)
         checks = (*cell_checks(evidence, cell.evidence), *steady.get(name, ()))
         found = (*findings[name], *harm_in_bins(bins[name]), *safety.get(name, ()), *((shown,) if shown else ()))
         results.append(replace(_result(cell, found, checks, scenario), bins=bins[name]))
-        standings.append(_standing(results[-1], cell, shown))
+        standings.append(replace(_standing(results[-1], cell, shown), fading=fading))
     return tuple(results), tuple(standings)
 
 
@@ -133,7 +139,7 @@ def _result(
         ),
         required=cell.evidence.required,
         primary=cell.evidence.primary,
-        state=state_of(findings, checks, cell.evidence.required, cell.pairs_used),
+        state=state_of(findings, checks, cell.evidence.required, cell.pairs_used, _doubts(checks)),
         pairs_planned=scenario.matrix.pairs,
         pairs_used=cell.pairs_used,
         counts=cell.counts,
@@ -149,6 +155,11 @@ def _result(
         theory=theory_of(cell.acceptance, cell.factors, _gamma(scenario)),
         engine_truth=cell.engine_truth,
     )
+
+
+def _doubts(checks: Sequence[IntegrityCheck]) -> tuple[Reason, ...]:
+    """Why the cell does not pass though nothing voids it: an arm alone slows within its blocks."""
+    return tuple(Reason(code=SLOWS, cell=one.cell, metric=None, message=one.message) for one in checks if one.id == SLOWS)
 
 
 def _standing(result: CellResult, cell: CellMetrics, benefit: Finding | None) -> CellAssessment:
@@ -167,6 +178,7 @@ def _standing(result: CellResult, cell: CellMetrics, benefit: Finding | None) ->
         findings=result.findings,
         integrity=result.integrity,
         running_mean=cell.running_mean.speculative,
+        doubts=_doubts(result.integrity),
     )
 
 

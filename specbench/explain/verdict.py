@@ -120,10 +120,19 @@ def harm(required: Sequence[CellAssessment], benefit: Finding | None) -> tuple[R
     return (headline, *(_of(finding, "harm") for standing in failed for finding in failed_findings(standing)), *gain)
 
 
-def hold(required: Sequence[CellAssessment], benefit: Finding | None, safety: Sequence[Finding]) -> tuple[Reason, ...]:
-    """Rule 6: neither a benefit nor a harm is proven."""
+def hold(
+    required: Sequence[CellAssessment], benefit: Finding | None, safety: Sequence[Finding], fading: Reason | None = None
+) -> tuple[Reason, ...]:
+    """Rule 6: neither a benefit nor a harm is proven; `fading`: why the gain does not count."""
+    doubts = [reason for standing in required for reason in standing.doubts]
     if benefit is not None and benefit.state == "FAIL":
         headline = _reason("no_benefit", "Hold: speculation does no proven harm, but the gain asked for is not there.")
+    elif fading is not None:
+        headline = fading
+    elif doubts:
+        headline = _reason(
+            doubts[0].code, "Hold: one arm alone gets slower under load, so that the ratio depends on how long load lasts."
+        )
     else:
         headline = _reason(
             "insufficient_evidence", "Hold: the data prove neither that speculation is good enough nor that it does harm."
@@ -202,6 +211,7 @@ def over_slices(
 def _open(standing: CellAssessment, code: str) -> tuple[Reason, ...]:
     """Why a cell did not pass; an unmeasured cell without findings still gets its sentence."""
     reasons = tuple(_of(finding, code) for finding in (*failed_findings(standing), *open_findings(standing)))
+    reasons += standing.doubts
     if reasons or standing.state == "PASS":
         return reasons
     return (_reason(code, f"{standing.place} nothing was measured.", standing.id),)

@@ -33,6 +33,17 @@ def compare(metric: Metric, baseline: CellArrays, speculative: CellArrays, alpha
     return _compared([metric], baseline, speculative, alpha)[0]
 
 
+def figures_by_pair(name: str, baseline: CellArrays, speculative: CellArrays) -> dict[int, tuple[float, float]]:
+    """Both arms' figure of this metric in each pair that has a positive finite one in both; none of an unknown metric."""
+    metric = METRICS.get(name)
+    if metric is None:
+        return {}
+    arms = [_arms([metric], columns)[0] for columns in (baseline, speculative)]
+    before, after = (dict(zip(arm.pairs, arm.by_unit.tolist(), strict=True)) for arm in arms)
+    both = {pair: (before[pair], after[pair]) for pair in sorted(before.keys() & after.keys())}
+    return {pair: found for pair, found in both.items() if all(0 < value < inf for value in found)}
+
+
 def cell_comparisons(baseline: CellArrays, speculative: CellArrays, alpha: float = ALPHA) -> tuple[Comparison, ...]:
     """Both arms of one cell on every metric, in the order of METRICS."""
     return _by_table(METRICS.values(), baseline, speculative, alpha)

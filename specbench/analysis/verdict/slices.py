@@ -46,7 +46,8 @@ def slice_verdict(standings: Sequence[CellAssessment], safety: Sequence[Finding]
     required = [standing for standing in standings if standing.required]
     spans = [span for axis in AXES if (span := _span(required, axis)) is not None]
     benefit = next((standing.benefit for standing in standings if standing.benefit is not None), None)
-    shown = benefit is not None and benefit.state == "PASS"
+    fading = next((standing.fading for standing in standings if standing.fading is not None), None)
+    shown = benefit is not None and benefit.state == "PASS" and fading is None
     safe = all(finding.state == "PASS" for finding in safety)
     in_range = bool(spans) and all(span.cells and not span.below for span in spans)
     if in_range and shown and safe and benefit is not None:
@@ -58,7 +59,7 @@ def slice_verdict(standings: Sequence[CellAssessment], safety: Sequence[Finding]
         word: VerdictWord = "ROLLBACK" if conditions.place_controlled else "HOLD"
         place = () if conditions.place_controlled else verdict.place_not_controlled("ROLLBACK", conditions.place_said)
         return _off(word, required, (*place, *verdict.harm(required, benefit)))
-    reasons = verdict.hold(required, benefit, [finding for finding in safety if finding.state != "PASS"])
+    reasons = verdict.hold(required, benefit, [finding for finding in safety if finding.state != "PASS"], fading)
     return _off("HOLD", required, reasons)
 
 
@@ -76,6 +77,8 @@ def _on(required: Sequence[CellAssessment], spans: Sequence[_Span], benefit: Fin
         return _off("HOLD", required, (verdict.partial(word), *verdict.unmeasured(required)))
     if not conditions.enough_launches:
         return _off("HOLD", required, (verdict.too_few_launches(word),))
+    if conditions.doubts:
+        return _off("HOLD", required, (*conditions.doubts, verdict.benefit_shown(benefit)))
     if not conditions.place_controlled:
         return _off(
             "HOLD", required, (*verdict.place_not_controlled(word, conditions.place_said), verdict.benefit_shown(benefit))

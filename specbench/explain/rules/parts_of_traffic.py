@@ -21,10 +21,8 @@ def part_reason(found: Finding, part: str, share: float, least: float | None, se
     allowed = f"(allowed in a part of the traffic: up to {bound} times)"
     confidence = sure(setting.alpha)
     if found.state == "FAIL":
-        return (
-            f"{seen} {allowed}, and surely more than {outward(least, up=False)} times ({confidence}), which figures of the whole cell hide."
-            f" Judge the parts one by one: {SEPARATE}."
-        )
+        sure_of = f"surely more than {outward(least, up=False)} times ({confidence})"
+        return f"{seen} {allowed}, and {sure_of}, which figures of the whole cell hide. Judge the parts one by one: {SEPARATE}."
     if found.state == "PASS":
         return f"{seen} {allowed}; the true figure lies below {figure(found.upper)} with {confidence}."
     return f"{seen} {allowed}; harm is not proven, and no pass is asked of a part."
