@@ -6,6 +6,7 @@ Composition only: no statistic, no rule and no sentence is made here. The same e
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
+from specbench.analysis.answer_texts import answer_texts
 from specbench.analysis.cell_metrics import CellMetrics, measure
 from specbench.analysis.cells import CellEvidence, cells_of
 from specbench.analysis.deaths import Death, outside_kills, sentence_of, without
@@ -152,6 +153,7 @@ def _result(
         distributions=cell.distributions,
         timelines=timelines_of(cell.evidence.blocks, cell.evidence.records),
         block_series=course_of(cell.evidence.blocks, cell.acceptance_by_pair),
+        answers=answer_texts(cell.evidence, scenario),
         theory=theory_of(cell.acceptance, cell.factors, _gamma(scenario)),
         engine_truth=cell.engine_truth,
     )

@@ -54,6 +54,8 @@ class Metric:
         return self.kind in ("request", "token", "rate") or self.unit == "ms"
 
 
+TPOT_TOKENS = 8  # of an answer, below which its time per token is that of one or two engine steps
+PACE_TOKENS = 8
 _FASTER = "requests are faster"
 _CLASSIC = "time per output token as other tools count it"
 _PACE = "time per token over stretches of 8 tokens"
@@ -64,7 +66,7 @@ QUANTITIES: tuple[Quantity, ...] = (
     ),
     Quantity(
         *("tpot", "request", (50, 95, 99), "TPOT", "time per output token", _FASTER),
-        "per request: (last - first content event) ÷ (tokens - tokens of the first engine step)",
+        f"per answer of {TPOT_TOKENS} tokens or more: (last - first content event) ÷ (tokens - tokens of the first engine step)",
     ),
     Quantity(
         *("tpot_classic", "request", (50,), "classic TPOT", _CLASSIC, _FASTER),

@@ -4,7 +4,7 @@ from dataclasses import dataclass, field
 from typing import Generic, Literal, TypeVar
 
 from specbench.model.scenario import DECIDING, ArmName, Design, Length, Role
-from specbench.model.shown import BlockSample, Distribution, Timeline, TrafficBin
+from specbench.model.shown import AnswerTexts, BlockSample, Distribution, Timeline, TrafficBin
 
 T = TypeVar("T")
 VerdictWord = Literal["PROMOTE", "CAPPED", "HOLD", "ROLLBACK", "INVALID"]
@@ -218,6 +218,7 @@ class CellResult:
     engine_truth: PerArm[dict[str, float]] | None = None
     timelines: tuple[Timeline, ...] = ()
     block_series: tuple[BlockSample, ...] = ()
+    answers: AnswerTexts | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -7,7 +7,7 @@ from specbench.explain import labels, numbers
 from specbench.explain.findings import COUNTED, limit, seen_and_limit, unit_of
 from specbench.model.result import AcceptanceSummary, ArmCounts, BinResult, Comparison, Finding, IntegrityCheck, PerArm
 from specbench.model.scenario import Role
-from specbench.model.shown import Distribution
+from specbench.model.shown import AnswerTexts, Distribution
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -169,6 +169,18 @@ def count_rows(counts: PerArm[ArmCounts]) -> tuple[Pair, ...]:
             for name in sorted({*told[0], *told[1]})
         ]
     return tuple(rows)
+
+
+def answer_rows(found: AnswerTexts | None) -> tuple[Pair, ...]:
+    """How the texts of both arms compare, as far as it is known."""
+    if found is None:
+        return ()
+    same = f"{numbers.count(found.greedy_same)} of {numbers.count(found.greedy_compared)}" if found.greedy_compared else ""
+    characters = found.characters_per_token_baseline, found.characters_per_token_speculative
+    return (
+        Pair(labels.CHARACTERS, *(numbers.ratio(value) for value in characters)),
+        *((Pair(labels.SAME_TEXT, same, same),) if same else ()),
+    )
 
 
 def bin_row(found: BinResult) -> BinRow:
