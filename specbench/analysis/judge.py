@@ -12,7 +12,7 @@ from specbench.analysis.cells import CellEvidence, cells_of
 from specbench.analysis.deaths import Death, outside_kills, sentence_of, without
 from specbench.analysis.hosts.equivalence import enough_launches, place_of_run
 from specbench.analysis.hosts.previous_run_checks import deciding
-from specbench.analysis.integrity.checks import SLOWS, cell_checks, run_checks, steadiness
+from specbench.analysis.integrity.checks import cell_checks, run_checks, steadiness
 from specbench.analysis.notes import run_notes
 from specbench.analysis.run_description import config_of, endpoint_of, run_info
 from specbench.analysis.shown import course_of, timelines_of
@@ -28,7 +28,7 @@ from specbench.analysis.verdict.verdict import held_for_kills, verdict_of
 from specbench.errors import ExitCode
 from specbench.explain.phrases import place_of
 from specbench.model.cell_assessment import CellAssessment, RunConditions, state_of
-from specbench.model.guardrails import RUN_WIDE, SHARES, asked_of
+from specbench.model.guardrails import RUN_WIDE, SHARES, SLOWS, asked_of, with_later_defaults
 from specbench.model.records import RunData
 from specbench.model.result import CellCoordinates, CellResult, Finding, IntegrityCheck, PerArm, Reason, Result
 from specbench.model.scenario import ArmName, Scenario
@@ -190,7 +190,7 @@ def _safety(
     """The run-wide findings, over the required cells that each guardrail is asked of; those of single cells by their ids."""
     found: list[Finding] = []
     by_cell: dict[str, tuple[Finding, ...]] = {}
-    for guardrail in evidence.manifest.scenario.guardrails:
+    for guardrail in with_later_defaults(evidence.manifest.scenario.guardrails):
         asked = [cell for cell in cells if cell.evidence.required and asked_of(guardrail, cell.evidence.cell)]
         if guardrail.metric in SHARES:
             whole, apart = share_findings(guardrail, [_shares(cell, cells, guardrail.metric) for cell in asked], alpha)

@@ -19,6 +19,7 @@ MIN_LAUNCHES = 4  # of each engine, where the launch is the unit: one start diff
 PAIRS_KEPT = 0.8  # of a cell's pairs must have a figure for a pass: in both arms, or with speculation for an absolute limit
 AT_P50 = "ttft_at_p50"  # a finding's note: its p50 stands in for p95, as blocks held too few requests
 SHARES = ("error_rate", "stalled_answers")  # of requests: a surplus above a range that passes without it caps that range
+SLOWS = "slows_within_blocks"  # a check: one arm alone gets slower under load, so that its cell does not pass
 IN_A_BIN = "harm_in_a_bin"  # a finding's note: it is of a part of a mixed cell
 RUN_WIDE = (*SHARES, "oom", "restarts")  # counted over the whole run, not cell by cell
 # With both kinds of cells, what a faster arm does to itself in a closed loop is judged at equal arrivals, and capacity where
@@ -32,6 +33,7 @@ def _rule(metric: str, role: Role, margin: float | None = None, floor: float = 0
     return Guardrail(metric=metric, role=role, margin=margin, floor=floor, slo=slo, required=required, cells=None, bins=None)
 
 
+_SAFETY_ONCE, _SAFETY_SINCE = ("error_rate", "oom", "restarts"), ("stalled_answers",)
 # Margins are fractions (error_rate: of all requests), floors and `slo` in the metric's own unit.
 DEFAULTS: tuple[Guardrail, ...] = (
     _rule("tpot_p95", "guardrail", margin=0.10, floor=0.5),
@@ -84,6 +86,17 @@ def effective_guardrails(
     placed = {guardrail.metric for guardrail in rules}
     rules.extend(guardrail for guardrail in listed if guardrail.metric not in placed)
     return tuple(rules)
+
+
+def with_later_defaults(guardrails: Sequence[Guardrail]) -> tuple[Guardrail, ...]:
+    """The guardrails of a run of any version: where it was asked for the safety defaults of its time, those of later ones too.
+
+    What they judge is in the facts of every version. With `defaults: off` a run lacks the others as well.
+    """
+    asked = {guardrail.metric for guardrail in guardrails}
+    if not asked.issuperset(_SAFETY_ONCE):
+        return tuple(guardrails)
+    return (*guardrails, *(rule for rule in DEFAULTS if rule.metric in _SAFETY_SINCE and rule.metric not in asked))
 
 
 def _for_the_rest(default: Guardrail, listed: Sequence[Guardrail], matrix: Matrix, bins: tuple[str, ...]) -> list[Guardrail]:

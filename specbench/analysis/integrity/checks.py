@@ -28,11 +28,11 @@ from specbench.analysis.integrity.workload import Drift, excess_checks, pairs_pr
 from specbench.analysis.stats.alpha_spending import holm
 from specbench.explain.integrity import steady
 from specbench.explain.rules.course_of_blocks import slows_within_blocks
+from specbench.model.guardrails import SLOWS
 from specbench.model.records import RunData
 from specbench.model.result import IntegrityCheck, PerArm
 from specbench.model.scenario import ARMS
 
-SLOWS = "slows_within_blocks"
 STEADY_ALPHA = 0.01  # of a whole run: at 5 % one sound run in twenty would be void by chance (decision record 0020)
 
 
