@@ -5,7 +5,7 @@ Nothing is judged here. The columns of a cell, its largest part, do not outlive 
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -14,12 +14,13 @@ from specbench.analysis.arrays.samples import Totals
 from specbench.analysis.arrivals import Backlog, backlogs_of
 from specbench.analysis.cells import CellEvidence
 from specbench.analysis.comparison.censoring import bins_with_certain_percentiles, with_certain_percentiles
-from specbench.analysis.comparison.compare import bin_results, cell_comparisons, shares_tests
+from specbench.analysis.comparison.compare import bin_results, cell_comparisons, figures_by_pair, shares_tests
 from specbench.analysis.comparison.exclusions import unlike_tokens
 from specbench.analysis.freezes import Freeze, freezes_of
 from specbench.analysis.integrity.workload import Drift, drift_of
 from specbench.analysis.metrics.acceptance import acceptance_length, acceptance_of
 from specbench.analysis.metrics.acceptance import alpha as alpha_of
+from specbench.analysis.metrics.stalls import stall_limit_ns, stalled_answers
 from specbench.analysis.metrics.throughput import error_rate
 from specbench.analysis.shown import distributions_of
 from specbench.analysis.stats.paired import Estimate, trend
@@ -31,17 +32,19 @@ from specbench.model.scenario import ARMS, ArmName, StartSd
 from specbench.model.shown import Distribution
 
 FAILURES = FAILED | WITHOUT_LATENCY
+_SHARES = {"error_rate": error_rate, "stalled_answers": stalled_answers}
 DEAD_AFTER = 3  # failures without one success; fewer could be an accident
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CellMetrics:
-    """One cell's numbers. `comparisons` are by metric; `errors` holds failed and judged requests, block by block.
+    """One cell's numbers. `comparisons` are by metric; `shares` holds failed (or stalled) and judged requests, block by block, by
+    the metric of its share.
 
     `alpha_trend` is how the log of alpha moved from the first pair of the run to the last, None where it is not known of enough
     pairs. `acceptance_by_pair`: the acceptance length of each pair that has one. `unlike_tokens`: why figures per token do not
     compare between the arms, None where they do. `freezes`: when an engine stood still. `tests`: of each pooled percentile.
-    `backlogs`: what each arm left behind of what arrived at a rate.
+    `backlogs`: what each arm left behind of what arrived at a rate. `success_by_pair`: both arms' figure of the success metric.
     """
 
     evidence: CellEvidence
@@ -53,7 +56,7 @@ class CellMetrics:
     factors: Factors
     distributions: tuple[Distribution, ...]
     drifts: tuple[Drift, ...]
-    errors: PerArm[Totals]
+    shares: dict[str, PerArm[Totals]]
     alpha_trend: Estimate | None
     acceptance_by_pair: dict[int, float]
     unlike_tokens: str | None
@@ -61,6 +64,7 @@ class CellMetrics:
     freezes: tuple[Freeze, ...]
     tests: dict[str, SharesTest]
     backlogs: PerArm[Backlog | None]
+    success_by_pair: dict[int, tuple[float, float]]
 
     @property
     def dead(self) -> tuple[ArmName, ...]:
@@ -76,17 +80,17 @@ class CellMetrics:
         return PerArm(_running(self.evidence.blocks.baseline), _running(self.evidence.blocks.speculative))
 
 
-def measure(cell: CellEvidence, alpha: float, *, speculates: PerArm[bool | None], start: StartSd | None = None) -> CellMetrics:
+def measure(
+    cell: CellEvidence, alpha: float, *, speculates: PerArm[bool | None], start: StartSd | None = None, success: str = ""
+) -> CellMetrics:
     """Everything that the records of this cell say, for one-sided tests at alpha.
 
     Args:
         start: How far one start of an engine differs from the next, None where that is no part of these comparisons.
+        success: The metric that must show the benefit.
         speculates: Whether the scenario or the endpoint says that an arm speculates, None where neither does.
     """
-    columns = PerArm(
-        arrays_of(cell.blocks.baseline, cell.records.baseline, speculates=speculates.baseline),
-        arrays_of(cell.blocks.speculative, cell.records.speculative, speculates=speculates.speculative),
-    )
+    columns = _columns(cell, speculates)
     comparisons = with_certain_percentiles(
         cell_comparisons(columns.baseline, columns.speculative, alpha, start), columns.baseline, columns.speculative
     )
@@ -101,7 +105,7 @@ def measure(cell: CellEvidence, alpha: float, *, speculates: PerArm[bool | None]
         factors=factors_of(comparisons),
         distributions=distributions_of(columns.baseline, columns.speculative),
         drifts=tuple(drift_of(cell, columns.of(arm), arm) for arm in ARMS),
-        errors=PerArm(error_rate(columns.baseline), error_rate(columns.speculative)),
+        shares={name: PerArm(share(columns.baseline), share(columns.speculative)) for name, share in _SHARES.items()},
         alpha_trend=_alpha_trend(columns.speculative),
         acceptance_by_pair=_acceptance_by_pair(columns.speculative),
         unlike_tokens=unlike_tokens(cell.records, speculates=speculates.speculative is not False),
@@ -109,7 +113,16 @@ def measure(cell: CellEvidence, alpha: float, *, speculates: PerArm[bool | None]
         freezes=tuple(freeze for arm in ARMS for freeze in freezes_of(columns.of(arm), cell.records.of(arm))),
         tests=shares_tests(columns.baseline, columns.speculative, start),
         backlogs=backlogs_of(cell),
+        success_by_pair=figures_by_pair(success, columns.baseline, columns.speculative),
     )
+
+
+def _columns(cell: CellEvidence, speculates: PerArm[bool | None]) -> PerArm[CellArrays]:
+    """The columns of both arms; what a stall is, the baseline's gaps say for both."""
+    before = arrays_of(cell.blocks.baseline, cell.records.baseline, speculates=speculates.baseline)
+    after = arrays_of(cell.blocks.speculative, cell.records.speculative, speculates=speculates.speculative)
+    limit = stall_limit_ns(before)
+    return PerArm(replace(before, stall_after_ns=limit), replace(after, stall_after_ns=limit))
 
 
 def _died(block: Block) -> bool:

@@ -3,8 +3,10 @@
 Composition only: no statistic, no rule and no sentence is made here. The same evidence gives the same result, always.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
+from specbench.analysis.answer_texts import answer_texts
 from specbench.analysis.cell_metrics import CellMetrics, measure
 from specbench.analysis.cells import CellEvidence, cells_of
 from specbench.analysis.deaths import Death, outside_kills, sentence_of, without
@@ -16,16 +18,20 @@ from specbench.analysis.notes import run_notes
 from specbench.analysis.run_description import config_of, endpoint_of, run_info
 from specbench.analysis.shown import course_of, timelines_of
 from specbench.analysis.theory import theory_of
+from specbench.analysis.verdict.bin_harm import harm_in_bins, judged_bins
+from specbench.analysis.verdict.block_order import OrderEffects, order_effects
+from specbench.analysis.verdict.fading import with_trend
 from specbench.analysis.verdict.guardrail_cases import benefit_of, run_findings
 from specbench.analysis.verdict.interim import alpha_now
-from specbench.analysis.verdict.safety import count_finding, error_finding, excess_of, reported_counts, with_never_answered
+from specbench.analysis.verdict.safety import count_finding, reported_counts, with_never_answered
+from specbench.analysis.verdict.safety_by_load import CellShares, share_findings
 from specbench.analysis.verdict.verdict import held_for_kills, verdict_of
 from specbench.errors import ExitCode
 from specbench.explain.phrases import place_of
 from specbench.model.cell_assessment import CellAssessment, RunConditions, state_of
-from specbench.model.guardrails import RUN_WIDE, asked_of
+from specbench.model.guardrails import RUN_WIDE, SHARES, SLOWS, asked_of, with_later_defaults
 from specbench.model.records import RunData
-from specbench.model.result import CellCoordinates, CellResult, Finding, IntegrityCheck, PerArm, Result
+from specbench.model.result import CellCoordinates, CellResult, Finding, IntegrityCheck, PerArm, Reason, Result
 from specbench.model.scenario import ArmName, Scenario
 
 SCHEMA_VERSION = 1
@@ -47,9 +53,10 @@ def _judged(evidence: RunData, whole: RunData, killed: tuple[Death, ...], tool_v
     refusals = whole.problems if not whole.blocks else ()
     alpha = alpha_now(evidence)
     cells = () if refusals else _measured(evidence, alpha)
-    results, standings = _judged_cells(evidence, cells, alpha)
-    safety = _safety(evidence, cells, alpha)
-    integrity = () if refusals else run_checks(evidence)
+    safety, by_cell = _safety(evidence, cells, alpha)
+    results, standings = _judged_cells(evidence, cells, by_cell, alpha)
+    order = OrderEffects() if refusals else order_effects(cells, evidence.manifest, evidence.manifest.scenario.alpha)
+    integrity = () if refusals else (*run_checks(evidence), *order.checks)
     place = place_of_run(evidence.manifest, deciding(results, safety))
     conditions = RunConditions(
         refusals=refusals,
@@ -57,6 +64,7 @@ def _judged(evidence: RunData, whole: RunData, killed: tuple[Death, ...], tool_v
         place_controlled=place.controlled,
         place_said=place.said,
         enough_launches=enough_launches(evidence.manifest, evidence.blocks),
+        doubts=order.doubts,
     )
     verdict = verdict_of(standings, safety, integrity, conditions)
     if killed:
@@ -81,14 +89,14 @@ def _judged(evidence: RunData, whole: RunData, killed: tuple[Death, ...], tool_v
         slices=verdict.slices,
         run_findings=safety,
         integrity=integrity,
-        notes=(*run_notes(whole, cells), *(sentence for sentence in said if sentence not in given)),
+        notes=(*run_notes(whole, cells), *order.notes, *(sentence for sentence in said if sentence not in given)),
     )
 
 
 def _measured(evidence: RunData, alpha: float) -> tuple[CellMetrics, ...]:
     speculates = PerArm(_speculates(evidence, "baseline"), _speculates(evidence, "speculative"))
-    start = evidence.manifest.scenario.start_effect
-    return tuple(measure(cell, alpha, speculates=speculates, start=start) for cell in cells_of(evidence))
+    start, success = evidence.manifest.scenario.start_effect, evidence.manifest.scenario.success.metric
+    return tuple(measure(cell, alpha, speculates=speculates, start=start, success=success) for cell in cells_of(evidence))
 
 
 def _speculates(evidence: RunData, arm: ArmName) -> bool | None:
@@ -99,19 +107,22 @@ def _speculates(evidence: RunData, arm: ArmName) -> bool | None:
 
 
 def _judged_cells(
-    evidence: RunData, cells: Sequence[CellMetrics], alpha: float
+    evidence: RunData, cells: Sequence[CellMetrics], safety: Mapping[str, tuple[Finding, ...]], alpha: float
 ) -> tuple[tuple[CellResult, ...], tuple[CellAssessment, ...]]:
     scenario = evidence.manifest.scenario
     findings = run_findings(cells, evidence.manifest, alpha)
+    bins = judged_bins(cells, evidence.manifest, alpha)
     required = [cell for cell in cells if cell.evidence.required]
     steady = steadiness([d for cell in required for d in cell.drifts], _smallest_margin(evidence))
     results, standings = [], []
     for cell in cells:
         name = cell.evidence.cell.id
         shown = benefit_of(cell, scenario.success, alpha) if _shows_benefit(cell.evidence, evidence) else None
+        shown, fading = (None, None) if shown is None else with_trend(shown, cell)
         checks = (*cell_checks(evidence, cell.evidence), *steady.get(name, ()))
-        results.append(_result(cell, (*findings[name], *((shown,) if shown else ())), checks, scenario))
-        standings.append(_standing(results[-1], cell, shown))
+        found = (*findings[name], *harm_in_bins(bins[name]), *safety.get(name, ()), *((shown,) if shown else ()))
+        results.append(replace(_result(cell, found, checks, scenario), bins=bins[name]))
+        standings.append(replace(_standing(results[-1], cell, shown), fading=fading))
     return tuple(results), tuple(standings)
 
 
@@ -130,7 +141,7 @@ def _result(
         ),
         required=cell.evidence.required,
         primary=cell.evidence.primary,
-        state=state_of(findings, checks, cell.evidence.required, cell.pairs_used),
+        state=state_of(findings, checks, cell.evidence.required, cell.pairs_used, _doubts(checks)),
         pairs_planned=scenario.matrix.pairs,
         pairs_used=cell.pairs_used,
         counts=cell.counts,
@@ -143,9 +154,15 @@ def _result(
         distributions=cell.distributions,
         timelines=timelines_of(cell.evidence.blocks, cell.evidence.records),
         block_series=course_of(cell.evidence.blocks, cell.acceptance_by_pair),
+        answers=answer_texts(cell.evidence, scenario),
         theory=theory_of(cell.acceptance, cell.factors, _gamma(scenario)),
         engine_truth=cell.engine_truth,
     )
+
+
+def _doubts(checks: Sequence[IntegrityCheck]) -> tuple[Reason, ...]:
+    """Why the cell does not pass though nothing voids it: an arm alone slows within its blocks."""
+    return tuple(Reason(code=SLOWS, cell=one.cell, metric=None, message=one.message) for one in checks if one.id == SLOWS)
 
 
 def _standing(result: CellResult, cell: CellMetrics, benefit: Finding | None) -> CellAssessment:
@@ -164,22 +181,45 @@ def _standing(result: CellResult, cell: CellMetrics, benefit: Finding | None) ->
         findings=result.findings,
         integrity=result.integrity,
         running_mean=cell.running_mean.speculative,
+        doubts=_doubts(result.integrity),
     )
 
 
-def _safety(evidence: RunData, cells: Sequence[CellMetrics], alpha: float) -> tuple[Finding, ...]:
-    """The run-wide findings, over the required cells that each guardrail is asked of."""
-    found = []
-    for guardrail in evidence.manifest.scenario.guardrails:
+def _safety(
+    evidence: RunData, cells: Sequence[CellMetrics], alpha: float
+) -> tuple[tuple[Finding, ...], dict[str, tuple[Finding, ...]]]:
+    """The run-wide findings, over the required cells that each guardrail is asked of; those of single cells by their ids."""
+    found: list[Finding] = []
+    by_cell: dict[str, tuple[Finding, ...]] = {}
+    for guardrail in with_later_defaults(evidence.manifest.scenario.guardrails):
         asked = [cell for cell in cells if cell.evidence.required and asked_of(guardrail, cell.evidence.cell)]
-        if guardrail.metric == "error_rate":
-            excess = excess_of([cell.errors.baseline for cell in asked], [cell.errors.speculative for cell in asked], alpha)
-            evidences = [cell.evidence for cell in asked]
-            hanging = PerArm(never_answered(evidences, "baseline"), never_answered(evidences, "speculative"))
-            found.append(with_never_answered(error_finding(guardrail, excess, alpha), hanging, alpha))
+        if guardrail.metric in SHARES:
+            whole, apart = share_findings(guardrail, [_shares(cell, cells, guardrail.metric) for cell in asked], alpha)
+            if guardrail.metric == "error_rate":
+                together = [cell.evidence for cell in asked if cell.evidence.cell.id not in apart]
+                hanging = PerArm(never_answered(together, "baseline"), never_answered(together, "speculative"))
+                whole = with_never_answered(whole, hanging, alpha)
+            found.append(whole)
+            by_cell |= {name: (*by_cell.get(name, ()), finding) for name, finding in apart.items()}
         elif guardrail.metric in RUN_WIDE:
             found.append(count_finding(guardrail, reported_counts([cell.evidence.blocks for cell in asked], guardrail.metric)))
-    return tuple(found)
+    return tuple(found), by_cell
+
+
+def _shares(cell: CellMetrics, cells: Sequence[CellMetrics], metric: str) -> CellShares:
+    """The cell among the required ones of its axis."""
+    where = cell.evidence.cell
+    required = [one for one in cells if one.evidence.required]
+    axis = [one.evidence for one in required if (one.evidence.cell.rate is None) == (where.rate is None)]
+    slice_name = (where.bin, where.sampling)
+    primary = [one.cell.level for one in axis if one.primary and (one.cell.bin, one.cell.sampling) == slice_name]
+    return CellShares(
+        id=where.id,
+        place=place_of(where),
+        from_top=len({one.cell.level for one in axis if one.cell.level > where.level}),
+        above=bool(primary) and where.level > primary[0],
+        totals=cell.shares[metric],
+    )
 
 
 def _shows_benefit(cell: CellEvidence, evidence: RunData) -> bool:

@@ -80,6 +80,7 @@ def evidence_of(scenario: Scenario, cells: Sequence[Cell], streams: Mapping[str,
         cells=tuple(cells),
         endpoints=endpoints_of(scenario),
         notes=(),
+        accelerators=0,
     )
     return RunData(manifest=manifest, blocks=tuple(blocks), records=tuple(records), finished=WHEN, problems=())
 

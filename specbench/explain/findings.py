@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from specbench.explain.numbers import ABSENT, apart, figure, outward, percent, percentage, quantity, ratio, short
 from specbench.explain.phrases import chance, metric_words, sure
-from specbench.model.guardrails import BUDGET_PAIRS
+from specbench.model.guardrails import BUDGET_PAIRS, SHARES
 from specbench.model.metrics import METRICS
 from specbench.model.result import Comparison, Finding
 from specbench.model.scenario import Guardrail
@@ -205,7 +205,7 @@ def limit(found: Finding, unit: str = "") -> str:
     """What was allowed, in words: as a ratio for relative limits, in the metric's unit for absolute ones."""
     if found.slo is not None:
         return f"{'at least' if found.direction == 'higher' else 'at most'} {quantity(found.slo, unit_of(found.metric, unit))}"
-    if found.metric == "error_rate" and found.margin is not None:
+    if found.metric in SHARES and found.margin is not None:
         return f"no larger a share, or surely under {round(found.margin * 100, 4):g} points more"
     if found.direction == "equal" and found.margin is not None:
         return f"within ±{percent(found.margin)}"

@@ -64,3 +64,17 @@ def larger_gain(then: float, now: float) -> str:
 def another_primary(level: float) -> str:
     """That it looked for the benefit elsewhere."""
     return f"it looked for the gain in another cell (matrix.primary {figure(level)})"
+
+
+def two_accelerators(baseline: str, speculative: str) -> str:
+    """That the arms run on two accelerators of one machine, which are two places."""
+    return f"Both arms are on this machine, the baseline on accelerator {baseline} and the speculative arm on {speculative}."
+
+
+def accelerators_not_told(count: int | None) -> str:
+    """That it is not known whether two engines on one machine share an accelerator."""
+    how_many = "how many it has was not recorded" if count is None else f"it has {count}"
+    return (
+        f"Both arms are on this machine, and they do not say on which accelerator ({how_many}): name it for both"
+        " (declare: {gpu: ...}), or start the engines with the same one (launch.gpu)."
+    )

@@ -18,6 +18,8 @@ COUNTS = {
     "censored_chunks": "chunks without a time of their own",
 }
 COUNT_GROUPS = {"by_outcome": "outcome", "finish_reasons": "finish", "stamp_sources": "stamps by", "token_sources": "tokens by"}
+CHARACTERS = "characters per token"
+SAME_TEXT = "greedy answers with the same text in both arms"
 NOT_TOLD = "not told"
 FACT_STATES = {
     "differs": "must be equal, and is not:",
@@ -73,7 +75,11 @@ GLOSSARY: tuple[tuple[str, str], ...] = (
     ),
     ("TTFT", "Time to first token: first content event − sent (the moment before the request is written to an open connection)."),
     ("TTFT by prompt", "The TTFT of each prompt that both arms of a pair answered, set against each other: its geometric mean."),
-    ("TPOT", "Time per output token of a request: (last − first content event) ÷ (tokens − tokens of the first engine step)."),
+    (
+        "TPOT",
+        "Time per output token of an answer of 8 tokens or more: (last − first content event) ÷ (tokens − tokens of the first"
+        " engine step).",
+    ),
     ("ITL", "Inter-token latency over engine steps: a gap g that brings k tokens counts as k values of g ÷ k."),
     ("Pace", "Time for the next 8 tokens ÷ 8, over sliding windows in a request: what a reader of the stream feels."),
     ("Chunk gap", "Time between consecutive content events, whatever number of tokens each holds."),

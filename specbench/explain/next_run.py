@@ -22,6 +22,21 @@ HELD = {
         "One kill from outside decides nothing, whichever arm it hits. Find out who ended the engine and run again; a crash,"
         " memory that runs out, or a second death of the same arm does decide.",
     ),
+    "order_not_excluded": (
+        "A balanced order that is known to balance",
+        "More pairs would say how much of the order of blocks is left in the ratio; a longer ramp (`matrix.block.ramp_s`) or"
+        " `schedule: restart` makes it smaller.",
+    ),
+    "fading": (
+        "A longer run",
+        "The gain falls from pair to pair, so more pairs would only follow it down. See what changes in the course of the run"
+        " (acceptance, memory, heat, the prompts), mend it, and run again for longer.",
+    ),
+    "slows_within_blocks": (
+        "Longer blocks",
+        "One arm gets slower the longer load lasts. Let blocks be long enough (`matrix.block.min_s`) that it stays where it"
+        " ends, and see what grows meanwhile: its cache, its queue, its heat.",
+    ),
     "too_few_launches": (
         "More engine starts",
         "One start of an engine differs from the next, and with `schedule: restart` each pair starts both arms anew: at least"

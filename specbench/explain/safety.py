@@ -1,8 +1,9 @@
-"""The sentences of run-wide safety: requests that failed, memory that ran out, engines that started anew.
+"""The sentences of safety: requests that failed, answers that stalled, memory that ran out, engines that started anew.
 
 Values in, text out; which state follows from them may not be decided here.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from specbench.explain.numbers import figure, percentage
@@ -27,10 +28,15 @@ class ToldCount:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Failures:
-    """Failed requests of both arms, of how many."""
+    """Failed requests of both arms (or answers that stalled), of how many, and where they were counted.
+
+    `scope` begins the sentence: 'Over the run', 'At 16 streams'. `most_in_a_block`: of the speculative arm's, in its worst block.
+    """
 
     failed: PerArm[int]
     requests: PerArm[int]
+    scope: str = "Over the run"
+    most_in_a_block: int = 0
 
     def words(self, arm: ArmName) -> str:
         """'9 of 1,000 (0.9 %)'."""
@@ -69,14 +75,17 @@ def never_answered(found: PerArm[NeverAnswered], high: float | None, alpha: floa
 
 def share_within(guardrail: Guardrail, failures: Failures, slo: float, state: FindingState, end: float, alpha: float) -> str:
     """The speculative arm's own share against its limit; `end` is that of the interval on which the state rests."""
-    seen = f"{_over(guardrail)} {failures.words('speculative')} requests failed with speculation (allowed: {percentage(slo)})"
+    seen = f"{_over(guardrail, failures.scope)} {failures.words('speculative')} {_what(guardrail)} with speculation"
+    seen += f" (allowed: {percentage(slo)})"
     bound = f"the true share lies {'above' if state == 'FAIL' else 'below'}"
     return f"{seen}; {bound} {percentage(end)} with {sure(alpha)}."
 
 
-def no_requests(failures: Failures) -> str:
+def no_requests(guardrail: Guardrail, failures: Failures) -> str:
     """That one arm has no request to judge."""
     lacking = "the baseline" if not failures.requests.baseline else "the speculative arm"
+    if guardrail.metric == "stalled_answers":
+        return f"No answer of {lacking} came in more than one piece, so the shares of answers that stalled cannot be compared."
     return f"No request of {lacking} ended by itself, so the shares of failed requests cannot be compared."
 
 
@@ -87,11 +96,15 @@ def share_against_baseline(
     surplus: tuple[float, float, float],
     margin: float,
     alpha: float,
+    in_bursts: bool = False,
 ) -> str:
-    """The shares of failed requests; `surplus` is their difference, its upper bound and how probable it is by chance."""
+    """The shares of failed requests; `surplus` is their difference, its upper bound and how probable it is by chance.
+
+    `in_bursts`: a surplus as large would be proof if its failures had not come together.
+    """
     difference, high, p_excess = surplus
     seen = (
-        f"{_over(guardrail)} {failures.words('speculative')} requests failed with speculation"
+        f"{_over(guardrail, failures.scope)} {failures.words('speculative')} {_what(guardrail)} with speculation"
         f" and {failures.words('baseline')} without"
     )
     points = f"{figure(100 * margin)} points"
@@ -103,7 +116,27 @@ def share_against_baseline(
     bound = f"{figure(100 * high)} points with {sure(alpha)}"
     if state == "PASS":
         return f"{seen} (allowed: at most {points} more); the true surplus lies below {bound}."
-    return f"{seen} (allowed: at most {points} more), but the true surplus is only known to lie below {bound}."
+    burst = (
+        f"; {failures.most_in_a_block:,} of them fell into one block, and what comes in one burst is one event: no proof yet"
+        if in_bursts
+        else ""
+    )
+    return f"{seen} (allowed: at most {points} more), but the true surplus is only known to lie below {bound}{burst}."
+
+
+def _what(guardrail: Guardrail) -> str:
+    return "answers stalled" if guardrail.metric == "stalled_answers" else "requests failed"
+
+
+def without(places: Sequence[str]) -> str:
+    """The scope of what is counted over the run but for these loads, whose surplus is counted apart."""
+    named = [f"{place[0].lower()}{place[1:]}" for place in places]
+    return f"Over the run, except {' and '.join(named)},"
+
+
+def together(places: Sequence[str]) -> str:
+    """The scope of what is counted over these loads, which lie above a range that passes without them."""
+    return " and ".join([places[0], *(f"{place[0].lower()}{place[1:]}" for place in places[1:])])
 
 
 def count_known(guardrail: Guardrail, told: PerArm[ToldCount]) -> str:
@@ -133,8 +166,10 @@ def count_unknown(guardrail: Guardrail, told: PerArm[ToldCount]) -> str:
     return f"The {name} {gap} {words}, {so}."
 
 
-def _over(guardrail: Guardrail) -> str:
+def _over(guardrail: Guardrail, scope: str = "Over the run") -> str:
     """Over what the guardrail counts: the run, or the loads and bins that it is asked of."""
+    if scope != "Over the run":
+        return scope
     loads = "" if guardrail.cells is None else f" at loads of {', '.join(map(figure, guardrail.cells))}"
     bins = "" if guardrail.bins is None else f" in {', '.join(guardrail.bins)}"
     return f"Over the run{loads}{bins}{':' if loads or bins else ''}"

@@ -12,7 +12,7 @@ from specbench.explain.numbers import listed, one_of, slice_words
 from specbench.explain.phrases import load_words, place_of, server_limit
 from specbench.model import queries
 from specbench.model.cell_assessment import CellAssessment, failed_findings, open_findings
-from specbench.model.guardrails import MIN_LAUNCHES
+from specbench.model.guardrails import IN_A_BIN, MIN_LAUNCHES
 from specbench.model.records import Cell
 from specbench.model.result import Finding, IntegrityCheck, LoadRange, Reason, Result, VerdictWord
 from specbench.model.scenario import ArmName
@@ -22,6 +22,7 @@ RANGE_METHOD = "from the primary cell outward, every cell at its own 95 % bounds
 # The gravest first: a headline says one thing.
 _BREAKS = {
     "error_rate": "requests fail with it that do not fail without it",
+    "stalled_answers": "answers stall with it that do not stall without it",
     "oom": "engines run out of memory with it more often than without",
     "restarts": "engines restart with it more often than without",
     "output_length": "answers are not as long with it as they are without it",
@@ -119,10 +120,19 @@ def harm(required: Sequence[CellAssessment], benefit: Finding | None) -> tuple[R
     return (headline, *(_of(finding, "harm") for standing in failed for finding in failed_findings(standing)), *gain)
 
 
-def hold(required: Sequence[CellAssessment], benefit: Finding | None, safety: Sequence[Finding]) -> tuple[Reason, ...]:
-    """Rule 6: neither a benefit nor a harm is proven."""
+def hold(
+    required: Sequence[CellAssessment], benefit: Finding | None, safety: Sequence[Finding], fading: Reason | None = None
+) -> tuple[Reason, ...]:
+    """Rule 6: neither a benefit nor a harm is proven; `fading`: why the gain does not count."""
+    doubts = [reason for standing in required for reason in standing.doubts]
     if benefit is not None and benefit.state == "FAIL":
         headline = _reason("no_benefit", "Hold: speculation does no proven harm, but the gain asked for is not there.")
+    elif fading is not None:
+        headline = fading
+    elif doubts:
+        headline = _reason(
+            doubts[0].code, "Hold: one arm alone gets slower under load, so that the ratio depends on how long load lasts."
+        )
     else:
         headline = _reason(
             "insufficient_evidence", "Hold: the data prove neither that speculation is good enough nor that it does harm."
@@ -201,12 +211,15 @@ def over_slices(
 def _open(standing: CellAssessment, code: str) -> tuple[Reason, ...]:
     """Why a cell did not pass; an unmeasured cell without findings still gets its sentence."""
     reasons = tuple(_of(finding, code) for finding in (*failed_findings(standing), *open_findings(standing)))
+    reasons += standing.doubts
     if reasons or standing.state == "PASS":
         return reasons
     return (_reason(code, f"{standing.place} nothing was measured.", standing.id),)
 
 
 def _of(finding: Finding, code: str) -> Reason:
+    if code in ("harm", "harm_beyond") and IN_A_BIN in finding.notes:
+        code = IN_A_BIN
     return Reason(code=code, cell=finding.cell, metric=finding.metric, message=finding.reason)
 
 

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from specbench.model.result import CellState, Finding, IntegrityCheck
+from specbench.model.result import CellState, Finding, IntegrityCheck, Reason
 from specbench.model.scenario import ArmName
 
 Axis = Literal["concurrency", "rate"]
@@ -18,7 +18,8 @@ class CellAssessment:
     """A cell's place and state. `slice`: bin and sampling where the cell has traffic of its own, else (None, None).
 
     `dead`: arms in which not one request succeeded here, or whose engine went down. `benefit`: the success finding, in the cell
-    that must show it alone.
+    that must show it alone; `fading`: why it does not count, though it is shown. `doubts`: why the cell does not pass although
+    its findings do.
     """
 
     id: str
@@ -34,6 +35,8 @@ class CellAssessment:
     findings: tuple[Finding, ...]
     integrity: tuple[IntegrityCheck, ...]
     running_mean: float | None
+    fading: Reason | None = None
+    doubts: tuple[Reason, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -42,7 +45,7 @@ class RunConditions:
 
     `refusals`: why nothing was measured at all. `partial`: the run did not reach its end. `place_controlled`: the two places are
     known to be alike, `place_said` what the runs cited for it show. `enough_launches`: False where the launch is the unit and
-    there were too few.
+    there were too few. `doubts`: why no win counts, whatever the cells say.
     """
 
     refusals: tuple[str, ...] = ()
@@ -50,12 +53,20 @@ class RunConditions:
     place_controlled: bool = True
     place_said: tuple[str, ...] = ()
     enough_launches: bool = True
+    doubts: tuple[Reason, ...] = ()
 
 
-def state_of(findings: Sequence[Finding], integrity: Sequence[IntegrityCheck], required: bool, pairs_used: int) -> CellState:
+def state_of(
+    findings: Sequence[Finding],
+    integrity: Sequence[IntegrityCheck],
+    required: bool,
+    pairs_used: int,
+    doubts: Sequence[Reason] = (),
+) -> CellState:
     """The worst of the cell's required findings; INVALID where its integrity failed, ADVISORY where the cell decides nothing.
 
-    A cell without a single pair is NODATA even where no guardrail applies to it: an unmeasured cell never passes.
+    With a doubt it is INCONCLUSIVE where it would pass. A cell without a single pair is NODATA even where no guardrail applies to
+    it: an unmeasured cell never passes.
     """
     if not required:
         return "ADVISORY"
@@ -66,7 +77,7 @@ def state_of(findings: Sequence[Finding], integrity: Sequence[IntegrityCheck], r
         return "FAIL"
     if pairs_used == 0 or "NODATA" in states:
         return "NODATA"
-    return "INCONCLUSIVE" if "INCONCLUSIVE" in states else "PASS"
+    return "INCONCLUSIVE" if "INCONCLUSIVE" in states or doubts else "PASS"
 
 
 def failed_findings(standing: CellAssessment) -> tuple[Finding, ...]:

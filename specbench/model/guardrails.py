@@ -17,7 +17,10 @@ FULL_KV = 0.95  # of the KV cache in use: requests will soon have to wait, or be
 BUDGET_PAIRS = 100  # five times the largest profile: what nobody will run, a report should not propose
 MIN_LAUNCHES = 4  # of each engine, where the launch is the unit: one start differs from the next
 PAIRS_KEPT = 0.8  # of a cell's pairs must have a figure for a pass: in both arms, or with speculation for an absolute limit
-RUN_WIDE = ("error_rate", "oom", "restarts")  # counted over the whole run, not cell by cell
+SHARES = ("error_rate", "stalled_answers")  # of requests: a surplus above a range that passes without it caps that range
+SLOWS = "slows_within_blocks"  # a check: one arm alone gets slower under load, so that its cell does not pass
+IN_A_BIN = "harm_in_a_bin"  # a finding's note: it is of a part of a mixed cell
+RUN_WIDE = (*SHARES, "oom", "restarts")  # counted over the whole run, not cell by cell
 # With both kinds of cells, what a faster arm does to itself in a closed loop is judged at equal arrivals, and capacity where
 # arrivals do not bound it.
 _OPEN_LOOP_ONLY = ("ttft", "e2e", "pace")
@@ -29,6 +32,7 @@ def _rule(metric: str, role: Role, margin: float | None = None, floor: float = 0
     return Guardrail(metric=metric, role=role, margin=margin, floor=floor, slo=slo, required=required, cells=None, bins=None)
 
 
+_SAFETY_ONCE, _SAFETY_SINCE = ("error_rate", "oom", "restarts"), ("stalled_answers",)
 # Margins are fractions (error_rate: of all requests), floors and `slo` in the metric's own unit.
 DEFAULTS: tuple[Guardrail, ...] = (
     _rule("tpot_p95", "guardrail", margin=0.10, floor=0.5),
@@ -40,6 +44,7 @@ DEFAULTS: tuple[Guardrail, ...] = (
     _rule("output_tps", "guardrail", margin=0.05),
     _rule("completed_rps", "guardrail", margin=0.05),
     _rule("error_rate", "safety", margin=DEFAULT_EXCESS),
+    _rule("stalled_answers", "safety", margin=DEFAULT_EXCESS),
     _rule("oom", "safety"),
     _rule("restarts", "safety"),
     _rule("output_length", "safety", margin=OUTPUT_LENGTH_MARGIN),
@@ -82,6 +87,17 @@ def effective_guardrails(
     placed = {guardrail.metric for guardrail in rules}
     rules.extend(guardrail for guardrail in listed if guardrail.metric not in placed)
     return tuple(rules)
+
+
+def with_later_defaults(guardrails: Sequence[Guardrail]) -> tuple[Guardrail, ...]:
+    """The guardrails of a run of any version: where it was asked for the safety defaults of its time, those of later ones too.
+
+    What they judge is in the facts of every version. With `defaults: off` a run lacks the others as well.
+    """
+    asked = {guardrail.metric for guardrail in guardrails}
+    if not asked.issuperset(_SAFETY_ONCE):
+        return tuple(guardrails)
+    return (*guardrails, *(rule for rule in DEFAULTS if rule.metric in _SAFETY_SINCE and rule.metric not in asked))
 
 
 def _for_the_rest(default: Guardrail, listed: Sequence[Guardrail], matrix: Matrix, bins: tuple[str, ...]) -> list[Guardrail]:

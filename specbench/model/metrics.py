@@ -55,6 +55,8 @@ class Metric:
         return self.kind in ("request", "token", "rate") or self.unit == "ms"
 
 
+TPOT_TOKENS = 8  # of an answer, below which its time per token is that of one or two engine steps
+PACE_TOKENS = 8
 _FASTER = "requests are faster"
 _CLASSIC = "time per output token as other tools count it"
 _PACE = "time per token over stretches of 8 tokens"
@@ -65,7 +67,7 @@ QUANTITIES: tuple[Quantity, ...] = (
     ),
     Quantity(
         *("tpot", "request", (50, 95, 99), "TPOT", "time per output token", _FASTER),
-        "per request: (last - first content event) ÷ (tokens - tokens of the first engine step)",
+        f"per answer of {TPOT_TOKENS} tokens or more: (last - first content event) ÷ (tokens - tokens of the first engine step)",
     ),
     Quantity(
         *("tpot_classic", "request", (50,), "classic TPOT", _CLASSIC, _FASTER),
@@ -132,6 +134,11 @@ _WHOLE: tuple[Metric, ...] = (
     Metric(
         *("error_rate", "share", "lower", "error rate", "the share of requests that failed"),
         "failed ÷ (failed + successful) requests",
+        method="share",
+    ),
+    Metric(
+        *("stalled_answers", "share", "lower", "stalled answers", "the share of answers that stalled"),
+        "answers with a gap above max(1 s, 10 × the baseline's median gap) ÷ answers, of requests sent in the steady window",
         method="share",
     ),
     Metric(

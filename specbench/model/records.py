@@ -283,7 +283,8 @@ class Cell:
 class Manifest:
     """Everything needed to know what a run was, written before its first request.
 
-    `previous_runs`: the runs that the scenario cites for the places of the arms, as they were read then.
+    `previous_runs`: the runs that the scenario cites for the places of the arms, as they were read then. `accelerators`: how many
+    this machine has, None in the folders of older versions.
     """
 
     format_version: int
@@ -297,6 +298,7 @@ class Manifest:
     endpoints: tuple[Endpoint, ...]
     notes: tuple[str, ...]
     previous_runs: tuple[PreviousRun, ...] = ()
+    accelerators: int | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -4,7 +4,7 @@ from dataclasses import dataclass, field
 from typing import Generic, Literal, TypeVar
 
 from specbench.model.scenario import DECIDING, ArmName, Design, Length, Role, StartSd
-from specbench.model.shown import BlockSample, Distribution, Timeline, TrafficBin
+from specbench.model.shown import AnswerTexts, BlockSample, Distribution, Timeline, TrafficBin
 
 T = TypeVar("T")
 VerdictWord = Literal["PROMOTE", "CAPPED", "HOLD", "ROLLBACK", "INVALID"]
@@ -159,13 +159,14 @@ class Factors:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BinResult:
-    """The same metrics for the requests of one bin and sampling inside a mixed cell; shown, not judged."""
+    """The same metrics for the requests of one bin and sampling inside a mixed cell; of its findings only a FAIL decides."""
 
     bin: str
     sampling: str
     requests: PerArm[int]
     metrics: tuple[Comparison, ...]
     acceptance: AcceptanceSummary | None
+    findings: tuple[Finding, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -219,6 +220,7 @@ class CellResult:
     engine_truth: PerArm[dict[str, float]] | None = None
     timelines: tuple[Timeline, ...] = ()
     block_series: tuple[BlockSample, ...] = ()
+    answers: AnswerTexts | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

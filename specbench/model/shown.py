@@ -56,3 +56,16 @@ class TrafficBin:
     input_tokens: tuple[int, int]
     output_tokens: tuple[int, int]
     share: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AnswerTexts:
+    """What the answers of both arms have in common: characters a token, and texts that are the same.
+
+    `greedy_compared`: prompts that both arms answered at temperature 0, `greedy_same`: those with the same text in both.
+    """
+
+    characters_per_token_baseline: float | None
+    characters_per_token_speculative: float | None
+    greedy_compared: int
+    greedy_same: int

@@ -6,6 +6,7 @@ from specbench.explain.findings import asked_limit
 from specbench.explain.numbers import columns
 from specbench.model.records import Cell
 from specbench.model.scenario import ARMS, Arm, ArmName, Guardrail, Scenario, Schedule
+from specbench.plan.short_answers import never_shown
 from specbench.plan.trials import Trial, cells_of, duration_s
 
 
@@ -30,6 +31,7 @@ def describe(scenario: Scenario, trials: tuple[Trial, ...]) -> str:
         "",
         f"  success: {scenario.success.metric} at least {100 * scenario.success.improve_by:g}% better in the primary cell",
         *_rails(scenario),
+        *never_shown(scenario),
     ]
     return "\n".join(lines)
 

@@ -14,6 +14,7 @@ from pathlib import Path
 from types import FrameType
 
 from specbench import __version__
+from specbench.arms.accelerators import accelerators
 from specbench.arms.arm_secrets import scenario_without, secrets_of
 from specbench.arms.arms import OpenArm, RunningArm, open_arms, secret_headers
 from specbench.arms.comparability import check_comparable, fairness_notes, proxy_notes
@@ -208,7 +209,7 @@ def _manifest(scenario: Scenario, folder: Path, prepared: Preflight) -> Manifest
         endpoints=prepared.endpoints,
         notes=(*certainty_of(scenario), *fairness_notes(scenario, prepared.endpoints), *prompt_notes, *way_notes),
     )
-    return replace(manifest, previous_runs=previous_runs(manifest, folder))
+    return replace(manifest, previous_runs=previous_runs(manifest, folder), accelerators=accelerators())
 
 
 def _now() -> str:

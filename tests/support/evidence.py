@@ -206,6 +206,7 @@ def a_manifest(scenario: Scenario, **facts: dict[str, str]) -> Manifest:
         cells=cells_for(scenario),
         endpoints=endpoints,
         notes=(),
+        accelerators=0,
     )
 
 

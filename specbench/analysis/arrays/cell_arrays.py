@@ -12,6 +12,7 @@ import numpy as np
 from specbench.analysis.arrays.events import Bools, Events, Ints, Steps, events_of, steps_of
 from specbench.errors import InternalError
 from specbench.model.records import Block, Outcome, RequestRecord
+from specbench.units import NS_PER_S
 
 OUTCOMES: tuple[Outcome, ...] = get_args(Outcome)
 # Neither success nor failure of the endpoint: cut by our own clock, our own limits, or work it rightly refused.
@@ -65,6 +66,7 @@ class CellArrays:
     events: Events  # every content event
     steps: Steps  # every engine step
     speculates: bool | None = None  # None where nothing says
+    stall_after_ns: int = NS_PER_S  # an answer that is silent for longer has stalled
 
     def unit_of_requests(self) -> Ints:
         """The unit of each request, (n_requests,); it never falls."""

@@ -40,6 +40,17 @@ def compare(
     return _compared([metric], baseline, speculative, alpha, start)[0]
 
 
+def figures_by_pair(name: str, baseline: CellArrays, speculative: CellArrays) -> dict[int, tuple[float, float]]:
+    """Both arms' figure of this metric in each pair that has a positive finite one in both; none of an unknown metric."""
+    metric = METRICS.get(name)
+    if metric is None:
+        return {}
+    arms = [_arms([metric], columns)[0] for columns in (baseline, speculative)]
+    before, after = (dict(zip(arm.pairs, arm.by_unit.tolist(), strict=True)) for arm in arms)
+    both = {pair: (before[pair], after[pair]) for pair in sorted(before.keys() & after.keys())}
+    return {pair: found for pair, found in both.items() if all(0 < value < inf for value in found)}
+
+
 def cell_comparisons(
     baseline: CellArrays, speculative: CellArrays, alpha: float = ALPHA, start: StartSd | None = None
 ) -> tuple[Comparison, ...]:

@@ -8,13 +8,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from urllib.parse import urlsplit
 
+from specbench.analysis.hosts.previous_run_checks import started_on
 from specbench.explain import hosts
 from specbench.explain.phrases import subject_of
 from specbench.model.guardrails import MIN_LAUNCHES
 from specbench.model.previous_runs import PreviousRun
 from specbench.model.records import Block, Cell, Manifest
-from specbench.model.result import Finding
-from specbench.model.scenario import ARMS
+from specbench.model.result import Finding, PerArm
+from specbench.model.scenario import ARMS, ArmName
 from specbench.net.urls import is_loopback
 
 
@@ -27,17 +28,47 @@ class HostEquivalence:
 
 
 def place_by_address(manifest: Manifest) -> bool:
-    """Whether the arms share a place: both on this machine, one URL, or declared alike (`place: same`).
+    """Whether the arms share a place: one accelerator of this machine, one URL, or declared alike (`place: same`).
 
     An engine that specbench starts is on this machine. Two addresses on one host that is not this machine do not count: a
     gateway may send them to different accelerators.
     """
-    if manifest.scenario.place is not None:
-        return True
     urls = [manifest.scenario.arm(arm).url for arm in ARMS]
-    if urls[0] == urls[1]:
+    if manifest.scenario.place is not None or (urls[0] is not None and urls[0] == urls[1]):
         return True
+    return _on_this_machine(manifest) and two_accelerators(manifest) is None
+
+
+def _on_this_machine(manifest: Manifest) -> bool:
+    urls = [manifest.scenario.arm(arm).url for arm in ARMS]
     return all(url is None or is_loopback(urlsplit(url).hostname or "") for url in urls)
+
+
+def two_accelerators(manifest: Manifest) -> str | None:
+    """Why two engines on this machine may run on two accelerators, in a sentence; None where they cannot, or say the same.
+
+    Engines that specbench starts alike (the same `gpu`, the same variables) take the same one; the embedded engine needs none.
+    """
+    scenario = manifest.scenario
+    if all(scenario.arm(arm).url is None and scenario.arm(arm).launch is None for arm in ARMS):
+        return None
+    said = PerArm(_accelerator(manifest, "baseline"), _accelerator(manifest, "speculative"))
+    if said.baseline != said.speculative and said.baseline and said.speculative:
+        return hosts.two_accelerators(said.baseline, said.speculative)
+    alike = said.baseline == said.speculative and (said.baseline is not None or _both_started(manifest))
+    if alike or manifest.accelerators in (0, 1):
+        return None
+    return hosts.accelerators_not_told(manifest.accelerators)
+
+
+def _both_started(manifest: Manifest) -> bool:
+    return all(manifest.scenario.arm(arm).launch is not None for arm in ARMS)
+
+
+def _accelerator(manifest: Manifest, arm: ArmName) -> str | None:
+    """The accelerator that the arm says it runs on: as started, or as declared (`declare: {gpu: ...}`)."""
+    facts = next((endpoint.facts for endpoint in manifest.endpoints if endpoint.arm == arm), {})
+    return started_on(manifest.scenario.arm(arm).launch) or facts.get("gpu")
 
 
 def place_of_run(manifest: Manifest, findings: Sequence[Finding]) -> HostEquivalence:
@@ -49,7 +80,9 @@ def place_of_run(manifest: Manifest, findings: Sequence[Finding]) -> HostEquival
     """
     doubts = [(run, why_not_equivalent(run, findings, manifest.cells)) for run in manifest.previous_runs]
     said = tuple(hosts.cited_run(run, doubt) for run, doubt in doubts)
-    return HostEquivalence(place_by_address(manifest) or any(doubt is None for _, doubt in doubts), said)
+    controlled = place_by_address(manifest) or any(doubt is None for _, doubt in doubts)
+    apart = two_accelerators(manifest) if not controlled and _on_this_machine(manifest) else None
+    return HostEquivalence(controlled, said if apart is None else (apart, *said))
 
 
 def why_not_equivalent(run: PreviousRun, findings: Sequence[Finding], cells: Sequence[Cell]) -> str | None:

@@ -11,11 +11,11 @@ from urllib.parse import urlsplit
 
 from specbench.explain import hosts
 from specbench.explain.phrases import subject_of
-from specbench.model.guardrails import DEFAULT_EXCESS, advises, asked_of
+from specbench.model.guardrails import DEFAULT_EXCESS, SHARES, advises, asked_of
 from specbench.model.previous_runs import PreviousFinding, PreviousRun, PreviousRunKind
 from specbench.model.records import Endpoint, Manifest
 from specbench.model.result import CellResult, Finding, Result
-from specbench.model.scenario import ARMS, DEVICE_VARIABLES, ArmName, Guardrail, Launch, Scenario
+from specbench.model.scenario import ARMS, DEVICE_VARIABLES, Arm, ArmName, Guardrail, Launch, Scenario
 from specbench.net.urls import PORTS
 
 HERE = "this machine"
@@ -24,8 +24,16 @@ Places = tuple[str, str]
 
 
 def places_of(manifest: Manifest) -> Places:
-    """Where the baseline and the speculative arm run: host and port of a URL; this machine where specbench starts the engine."""
-    return _place(manifest.scenario.baseline.url), _place(manifest.scenario.speculative.url)
+    """Where the baseline and the speculative arm run: host and port of a URL; this machine, and its accelerator where one is
+    named, where specbench starts the engine.
+    """
+    return _place(manifest.scenario.baseline), _place(manifest.scenario.speculative)
+
+
+def started_on(launch: Launch | None) -> str | None:
+    """The accelerator that an engine is started on, None where the launch names none."""
+    named = [] if launch is None else [launch.gpu, *(launch.env.get(name) for name in sorted(DEVICE_VARIABLES))]
+    return next((name for name in named if name), None)
 
 
 def citation(cited: str, there: Manifest, result: Result, here: Manifest) -> PreviousRun:
@@ -137,10 +145,11 @@ def _facts(manifest: Manifest, name: str) -> dict[str, str]:
     return {place: told[arm].facts[name] for place, arm in by_place if arm in told and name in told[arm].facts}
 
 
-def _place(url: str | None) -> str:
-    if url is None:
-        return HERE
-    parts = urlsplit(url)
+def _place(arm: Arm) -> str:
+    if arm.url is None:
+        accelerator = started_on(arm.launch)
+        return HERE if accelerator is None else f"{HERE}, accelerator {accelerator}"
+    parts = urlsplit(arm.url)
     return f"{(parts.hostname or '').lower()}:{parts.port or PORTS.get(parts.scheme, 80)}"
 
 
@@ -206,7 +215,7 @@ def _guarded(there: Manifest, rule: Guardrail) -> set[str]:
 
 
 def _margin(rule: Guardrail) -> float:
-    default = DEFAULT_EXCESS if rule.metric == "error_rate" else 0.0
+    default = DEFAULT_EXCESS if rule.metric in SHARES else 0.0
     return default if rule.margin is None else rule.margin
 
 

@@ -5,6 +5,7 @@ leads to is `verdict.py`'s. The checks themselves are in the modules beside this
 """
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from specbench.analysis.cells import CellEvidence, planned_pairs
 from specbench.analysis.integrity.engine_checks import (
@@ -26,8 +27,11 @@ from specbench.analysis.integrity.generator_limits import (
 from specbench.analysis.integrity.workload import Drift, excess_checks, pairs_present, same_prompts
 from specbench.analysis.stats.alpha_spending import holm
 from specbench.explain.integrity import steady
+from specbench.explain.rules.course_of_blocks import slows_within_blocks
+from specbench.model.guardrails import SLOWS
 from specbench.model.records import RunData
 from specbench.model.result import IntegrityCheck, PerArm
+from specbench.model.scenario import ARMS
 
 STEADY_ALPHA = 0.01  # of a whole run: at 5 % one sound run in twenty would be void by chance (decision record 0020)
 
@@ -68,7 +72,21 @@ def steadiness(drifts: Sequence[Drift], smallest_margin: float) -> dict[str, tup
         p = None if drift.p is None else next(adjusted)
         check = _steady(drift, p, smallest_margin / 2)
         checks[drift.cell] = (*checks.get(drift.cell, ()), check)
-    return checks
+    return {cell: _slowing_alone(cell, found, drifts) for cell, found in checks.items()}
+
+
+def _slowing_alone(cell: str, checks: tuple[IntegrityCheck, ...], drifts: Sequence[Drift]) -> tuple[IntegrityCheck, ...]:
+    """The checks of a cell's arms; where one arm slows and the other is steady, it is no lack of warm-up, and voids nothing."""
+    unsteady = [check for check in checks if check.ok is False]
+    if len(checks) != len(ARMS) or len(unsteady) != 1 or not all(check.ok for check in checks if check not in unsteady):
+        return checks
+    failed = unsteady[0]
+    drift = next(one for one in drifts if one.cell == cell and f"steady_{one.arm}" == failed.id)
+    if drift.change is None or drift.change <= 0 or failed.limit is None:
+        return checks
+    message = slows_within_blocks(drift.place, drift.arm, drift.change, failed.limit)
+    slows = replace(failed, id=SLOWS, ok=None, message=message)
+    return tuple(slows if check is failed else check for check in checks)
 
 
 def _steady(drift: Drift, p: float | None, limit: float) -> IntegrityCheck:

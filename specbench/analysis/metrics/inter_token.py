@@ -11,9 +11,9 @@ from specbench.analysis.arrays.events import Ints
 from specbench.analysis.arrays.samples import Samples, Totals, summed
 from specbench.analysis.metrics.signs import no_sign
 from specbench.explain import absences
+from specbench.model.metrics import PACE_TOKENS
 from specbench.units import NS_PER_MS
 
-PACE_TOKENS = 8
 MERGED_SHARE = 0.05
 """Tokens beyond one a step that a plain engine's busy frontend may bring, as it merges what waits."""
 

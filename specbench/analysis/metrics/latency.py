@@ -9,6 +9,7 @@ import numpy as np
 from specbench.analysis.arrays.cell_arrays import FAILED, CellArrays
 from specbench.analysis.arrays.events import Bools, Floats, Ints
 from specbench.analysis.arrays.samples import Samples, grouped
+from specbench.model.metrics import TPOT_TOKENS
 from specbench.units import NS_PER_MS
 
 
@@ -34,14 +35,15 @@ def e2e(columns: CellArrays) -> Samples:
 
 
 def tpot(columns: CellArrays) -> Samples:
-    """Time per output token: (last - first content event) ÷ (tokens - tokens of the first engine step).
+    """Time per output token of answers of 8 tokens or more: (last - first content event) ÷ (tokens - tokens of the first step).
 
-    What shares the first event's stamp came with it: no time passed between them, so that its tokens leave the denominator
-    too. Undefined, and left out, where all tokens came at once.
+    A shorter answer's is the time of one or two engine steps, as ITL tells it. What shares the first event's stamp came with it:
+    no time passed between them, so that its tokens leave the denominator too. Undefined, and left out, where all came at once.
     """
     first, last = _ends(columns)
     after = columns.sum_by_request(np.where(_in_first_step(columns), 0, columns.events.tokens))
-    return _of_requests(columns, _per(last - first, after), after > 0)
+    long_enough = columns.sum_by_request(columns.events.tokens) >= TPOT_TOKENS
+    return _of_requests(columns, _per(last - first, after), (after > 0) & long_enough)
 
 
 def classic_tpot(columns: CellArrays) -> Samples:

@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 from specbench.analysis.arrays.cell_arrays import CellArrays
 from specbench.analysis.arrays.samples import Samples, Totals
-from specbench.analysis.metrics import acceptance, inter_token, latency, throughput
+from specbench.analysis.metrics import acceptance, inter_token, latency, stalls, throughput
 from specbench.units import MS_PER_S
 
 Source = Callable[[CellArrays], Samples | Totals]
@@ -26,6 +26,7 @@ SOURCES: dict[str, Source] = {
     "output_tps": throughput.output_tps,
     "completed_rps": throughput.completed_rps,
     "error_rate": throughput.error_rate,
+    "stalled_answers": stalls.stalled_answers,
     "output_length": throughput.output_length,
     "acceptance_length": acceptance.acceptance_length,
     "alpha": acceptance.alpha,

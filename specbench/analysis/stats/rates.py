@@ -17,7 +17,8 @@ class RateDifference:
     """Share in the speculative arm minus share in the baseline.
 
     `low` and `high` are one-sided bounds (each wrong with probability alpha), `p_excess` the probability of a surplus at least
-    this clear if there were none, `design_effect` how many requests of one block count as one, at least 1.
+    this clear if there were none, `design_effect` how many requests of one block count as one, at least 1. `p_if_apart`: the
+    same probability if every failure were an event of its own.
     """
 
     difference: float
@@ -25,6 +26,7 @@ class RateDifference:
     high: float
     p_excess: float
     design_effect: float
+    p_if_apart: float
 
 
 def rate_difference(
@@ -63,6 +65,7 @@ def rate_difference(
             (round(failed[0] / effect), round(failed[1] / effect)), (round(judged[0] / effect), round(judged[1] / effect))
         ),
         design_effect=effect,
+        p_if_apart=_fisher((round(failed[0]), round(failed[1])), (round(judged[0]), round(judged[1]))),
     )
 
 

@@ -6,6 +6,8 @@ Plans nothing and measures nothing; the spending of error over looks is computed
 from collections.abc import Sequence
 
 from specbench.analysis.stats.alpha_spending import look_levels
+from specbench.analysis.verdict.fading import GAIN_FALLS
+from specbench.model.guardrails import SHARES
 from specbench.model.records import RunData
 from specbench.model.result import CellResult, Result
 
@@ -27,17 +29,28 @@ def is_settled(result: Result, pairs: int) -> bool:
     """Whether a run that looks at its data may stop after so many pairs: more of them would not change what is to be done.
 
     Harm stops at once where no cap could come of the run any more. A win (PROMOTE, or CAPPED) stops only from half the budget on,
-    as an early one rests on few pairs, and only when nothing is open that could raise its cap. Neither a broken measurement nor
+    as an early one rests on few pairs, only while the gain does not fall from pair to pair, and only when nothing is open that
+    could raise its cap. Neither a broken measurement nor
     a gain that fails to show stops a run: what spoiled a block may pass, and the budget was given to look for the gain.
     """
     if result.verdict == "ROLLBACK":
-        unsafe = result.reasons[0].code == "unsafe"
+        unsafe = result.reasons[0].code == "unsafe" and not _above_alone(result)
         slices = {(cell.axes.bin, cell.axes.sampling) for cell in result.cells if cell.required}
         return unsafe or all(_is_lost([c for c in result.cells if (c.axes.bin, c.axes.sampling) == name]) for name in slices)
     if result.verdict not in ("PROMOTE", "CAPPED") or 2 * pairs < result.config.pairs:
         return False
+    if any(GAIN_FALLS in f.notes for cell in result.cells for f in cell.findings):
+        return False
     findings = [f for cell in result.cells for f in cell.findings if f.required] + [f for f in result.run_findings if f.required]
     return not any(finding.is_open for finding in findings)
+
+
+def _above_alone(result: Result) -> bool:
+    """Whether only failures and stalls of single cells made the run unsafe: a gain that shows later may cap below them."""
+    run_wide = any(f.required and f.state == "FAIL" for f in result.run_findings)
+    codes = {reason.code for reason in result.reasons}
+    safety = {reason.metric for reason in result.reasons if reason.code == "safety"}
+    return not run_wide and "dead_arm" not in codes and safety <= set(SHARES)
 
 
 def _is_lost(cells: Sequence[CellResult]) -> bool:

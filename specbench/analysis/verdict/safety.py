@@ -18,6 +18,8 @@ from specbench.model.records import Block
 from specbench.model.result import Finding, FindingState, PerArm
 from specbench.model.scenario import ARMS, ArmName, Guardrail
 
+IN_BURSTS = "in_bursts"  # a finding's note: its surplus would be proof, had it not come all at once
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Excess(Failures):
@@ -26,8 +28,11 @@ class Excess(Failures):
     rates: RateDifference | None
 
 
-def excess_of(baseline: Sequence[Totals], speculative: Sequence[Totals], alpha: float) -> Excess:
-    """The failures of all cells together, block by block: each `Totals` is the `error_rate` of one cell's arm."""
+def excess_of(baseline: Sequence[Totals], speculative: Sequence[Totals], alpha: float, scope: str = "Over the run") -> Excess:
+    """The failures of all cells together, block by block: each `Totals` is the share of one cell's arm.
+
+    `scope` says in words which cells these are.
+    """
     arms = [
         (np.concatenate([np.zeros(0), *(t.numerator for t in arm)]), np.concatenate([np.zeros(0), *(t.denominator for t in arm)]))
         for arm in (baseline, speculative)
@@ -36,37 +41,44 @@ def excess_of(baseline: Sequence[Totals], speculative: Sequence[Totals], alpha: 
         failed=PerArm(int(arms[0][0].sum()), int(arms[1][0].sum())),
         requests=PerArm(int(arms[0][1].sum()), int(arms[1][1].sum())),
         rates=rate_difference(arms[0], arms[1], alpha),
+        scope=scope,
+        most_in_a_block=int(arms[1][0].max(initial=0.0)),
     )
 
 
-def error_finding(guardrail: Guardrail, excess: Excess, alpha: float) -> Finding:
-    """The share of failed requests against the baseline's, or against an absolute limit where the guardrail has one.
+def error_finding(guardrail: Guardrail, excess: Excess, alpha: float, *, may_fail: bool = True) -> Finding:
+    """The share of failed requests, or of stalled answers, against the baseline's, or against the guardrail's absolute limit.
 
     PASS: no larger share than the baseline, or the excess's upper bound below the margin (0.5 points unless said otherwise).
     FAIL: a significant excess. Else INCONCLUSIVE. A baseline that fails more than speculation says nothing against it.
+    Of stalls as many more are let pass as the baseline has: equal arms that stall at 1 % would else pass by a coin's toss.
+    `may_fail`: False where these requests alone prove nothing.
     """
     rates = excess.rates
     if guardrail.slo is not None and rates is not None:
-        return _error_slo(guardrail, guardrail.slo, excess, rates, alpha)
+        return _error_slo(guardrail, guardrail.slo, excess, rates, alpha, may_fail)
     margin = DEFAULT_EXCESS if guardrail.margin is None else guardrail.margin
     if rates is None:
-        return _finding(guardrail, "NODATA", margin, rates, safety.no_requests(excess))
-    state: FindingState = "FAIL" if rates.p_excess < alpha else "INCONCLUSIVE"
+        return _finding(guardrail, "NODATA", margin, rates, safety.no_requests(guardrail, excess))
+    if guardrail.metric == "stalled_answers":
+        margin = max(margin, excess.failed.baseline / excess.requests.baseline)
+    state: FindingState = "FAIL" if rates.p_excess < alpha and may_fail else "INCONCLUSIVE"
     if rates.difference <= 0 or rates.high < margin:
         state = "PASS"
+    in_bursts = state == "INCONCLUSIVE" and rates.p_if_apart < alpha
     surplus = rates.difference, rates.high, rates.p_excess
-    sentence = safety.share_against_baseline(guardrail, excess, state, surplus, margin, alpha)
-    return _finding(guardrail, state, margin, rates, sentence)
+    sentence = safety.share_against_baseline(guardrail, excess, state, surplus, margin, alpha, in_bursts)
+    return replace(_finding(guardrail, state, margin, rates, sentence), notes=(IN_BURSTS,) if in_bursts else ())
 
 
-def _error_slo(guardrail: Guardrail, slo: float, excess: Excess, rates: RateDifference, alpha: float) -> Finding:
+def _error_slo(guardrail: Guardrail, slo: float, excess: Excess, rates: RateDifference, alpha: float, may_fail: bool) -> Finding:
     """The speculative arm's own share against its limit: exact bounds on counts shrunk to what bursts leave them worth."""
     failed, requests = excess.failed.speculative / rates.design_effect, excess.requests.speculative / rates.design_effect
     high, kept = share_upper_bound(failed, requests, alpha), share_upper_bound(requests - failed, requests, alpha)
     state: FindingState = "INCONCLUSIVE"
     if high is not None and high <= slo:
         state = "PASS"
-    elif kept is not None and 1 - kept > slo:
+    elif kept is not None and 1 - kept > slo and may_fail:
         state = "FAIL"
     end = None if kept is None or high is None else 1 - kept if state == "FAIL" else high
     sentence = safety.share_within(guardrail, excess, slo, state, end or 0.0, alpha)

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from specbench.explain import verdict
-from specbench.model.cell_assessment import Axis, CellAssessment, RunConditions
+from specbench.model.cell_assessment import Axis, CellAssessment, RunConditions, failed_findings
 from specbench.model.result import Finding, LoadRange, Reason, VerdictWord
 
 AXES: tuple[Axis, Axis] = ("concurrency", "rate")
@@ -46,17 +46,28 @@ def slice_verdict(standings: Sequence[CellAssessment], safety: Sequence[Finding]
     required = [standing for standing in standings if standing.required]
     spans = [span for axis in AXES if (span := _span(required, axis)) is not None]
     benefit = next((standing.benefit for standing in standings if standing.benefit is not None), None)
-    shown = benefit is not None and benefit.state == "PASS"
+    fading = next((standing.fading for standing in standings if standing.fading is not None), None)
+    shown = benefit is not None and benefit.state == "PASS" and fading is None
     safe = all(finding.state == "PASS" for finding in safety)
     in_range = bool(spans) and all(span.cells and not span.below for span in spans)
     if in_range and shown and safe and benefit is not None:
         return _on(required, spans, benefit, conditions)
+    unsafe = [finding for standing in required for finding in failed_findings(standing) if finding.role == "safety"]
+    if unsafe:  # no range to cap at: what fails waits for nothing
+        return _off("ROLLBACK", required, verdict.unsafe(unsafe, ()))
     if any(standing.state == "FAIL" for standing in required):
         word: VerdictWord = "ROLLBACK" if conditions.place_controlled else "HOLD"
         place = () if conditions.place_controlled else verdict.place_not_controlled("ROLLBACK", conditions.place_said)
         return _off(word, required, (*place, *verdict.harm(required, benefit)))
-    reasons = verdict.hold(required, benefit, [finding for finding in safety if finding.state != "PASS"])
+    reasons = verdict.hold(required, benefit, [finding for finding in safety if finding.state != "PASS"], fading)
     return _off("HOLD", required, reasons)
+
+
+def above_a_range(standing: CellAssessment, standings: Sequence[CellAssessment]) -> bool:
+    """Whether the cell lies above a range of its slice that passes, so that what is found in it may cap that range."""
+    required = [one for one in standings if one.required and one.slice == standing.slice]
+    span = _span(required, standing.axis)
+    return span is not None and bool(span.cells) and not span.below and standing in span.above
 
 
 def _on(required: Sequence[CellAssessment], spans: Sequence[_Span], benefit: Finding, conditions: RunConditions) -> SliceVerdict:
@@ -66,6 +77,8 @@ def _on(required: Sequence[CellAssessment], spans: Sequence[_Span], benefit: Fin
         return _off("HOLD", required, (verdict.partial(word), *verdict.unmeasured(required)))
     if not conditions.enough_launches:
         return _off("HOLD", required, (verdict.too_few_launches(word),))
+    if conditions.doubts:
+        return _off("HOLD", required, (*conditions.doubts, verdict.benefit_shown(benefit)))
     if not conditions.place_controlled:
         return _off(
             "HOLD", required, (*verdict.place_not_controlled(word, conditions.place_said), verdict.benefit_shown(benefit))

@@ -6,9 +6,10 @@ Rules 3 to 6 are `slices.py`'s, findings `findings.py`'s; this module reads stat
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from specbench.analysis.verdict.slices import SliceVerdict, slice_verdict
+from specbench.analysis.verdict.slices import SliceVerdict, above_a_range, slice_verdict
 from specbench.explain import verdict
 from specbench.model.cell_assessment import CellAssessment, RunConditions, failed_findings
+from specbench.model.guardrails import SHARES
 from specbench.model.result import Finding, IntegrityCheck, LoadRange, Reason, SliceResult, VerdictWord
 
 _WORST_FIRST: tuple[VerdictWord, ...] = ("INVALID", "ROLLBACK", "HOLD", "CAPPED", "PROMOTE")
@@ -30,7 +31,8 @@ def verdict_of(
 ) -> Verdict:
     """The first rule that holds.
 
-    1. safety failed, or the speculative arm alone is dead: ROLLBACK. 2. integrity failed, or the baseline is dead: INVALID.
+    1. safety failed, but for failures and stalls above a range that passes without them, or the speculative arm alone is dead:
+    ROLLBACK. 2. integrity failed, or the baseline is dead: INVALID.
     3 to 6 per slice. Missing data never promotes, and harm needs proof.
 
     Args:
@@ -43,14 +45,14 @@ def verdict_of(
     if conditions.refusals:
         return Verdict(word="INVALID", reasons=verdict.refused(conditions.refusals))
     run_wide = [finding for finding in safety if finding.required]
-    unsafe = [f for f in run_wide if f.state == "FAIL"]
-    unsafe += [f for standing in required for f in failed_findings(standing) if f.role == "safety"]
-    dead = [standing for standing in required if standing.dead == ("speculative",)]
-    if unsafe or dead:
-        return Verdict(word="ROLLBACK", reasons=verdict.unsafe(unsafe, dead))
     failed = [check for check in integrity if check.ok is False]
     failed += [check for standing in required for check in standing.integrity if check.ok is False]
     lost = [standing for standing in required if "baseline" in standing.dead]
+    unsafe = [f for f in run_wide if f.state == "FAIL"]
+    unsafe += _unsafe_cells(required, sound=not failed and not lost)
+    dead = [standing for standing in required if standing.dead == ("speculative",)]
+    if unsafe or dead:
+        return Verdict(word="ROLLBACK", reasons=verdict.unsafe(unsafe, dead))
     if failed or lost or not required:
         return Verdict(word="INVALID", reasons=verdict.invalid(failed, lost))
     by_slice: dict[tuple[str | None, str | None], list[CellAssessment]] = {}
@@ -61,6 +63,19 @@ def verdict_of(
         part = parts[0]
         return Verdict(word=part.word, reasons=part.reasons, enable_range=part.enable_range, rate_range=part.rate_range)
     return _combined(parts)
+
+
+def _unsafe_cells(required: Sequence[CellAssessment], *, sound: bool) -> list[Finding]:
+    """The safety findings of single cells that failed, but for failures and stalls above a range that passes without them.
+
+    `sound`: whether the run may be judged at all; where it may not, no range passes.
+    """
+    return [
+        finding
+        for standing in required
+        for finding in failed_findings(standing)
+        if finding.role == "safety" and not (sound and finding.metric in SHARES and above_a_range(standing, required))
+    ]
 
 
 def held_for_kills(rest: Verdict, killed: Sequence[str]) -> Verdict:

@@ -9,6 +9,7 @@ from typing import Literal
 
 from specbench.explain import notes, numbers, verdict
 from specbench.model import queries
+from specbench.model.guardrails import SLOWS
 from specbench.model.result import CellResult, Result
 
 SHOWN = 9
@@ -43,6 +44,7 @@ def _cell(cell: CellResult, level: Level) -> str:
         if found.required and found.state == state
     ]
     broken = [check.message for check in cell.integrity if check.ok is False]
+    broken += [check.message for check in cell.integrity if check.id == SLOWS and not worst]
     why = broken[0] if broken else worst[0].reason if worst else cell.state
     return _command(level, f"{cell.state} at {where}", why)
 

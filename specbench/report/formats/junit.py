@@ -14,6 +14,7 @@ from xml.etree import ElementTree
 from specbench.explain import labels, notes, numbers, verdict
 from specbench.explain.findings import limit
 from specbench.model import queries
+from specbench.model.guardrails import SLOWS
 from specbench.model.result import CellResult, Finding, IntegrityCheck, Result, VerdictWord
 
 PROBLEMS = {"FAIL": ("failure", "ROLLBACK"), "INCONCLUSIVE": ("skipped", "HOLD"), "NODATA": ("error", "NODATA")}
@@ -100,7 +101,8 @@ def _findings(
 def _checks(suite: ElementTree.Element, place: str, checks: Sequence[IntegrityCheck], decides: bool) -> None:
     for check in checks:
         case = _case(suite, place, f"integrity: {check.id.replace('_', ' ')}")
-        _end(case, "error" if check.ok is False and decides else None, "INVALID", check.message)
+        tag = "error" if check.ok is False else "skipped" if check.id == SLOWS else None
+        _end(case, tag if decides else None, "INVALID", check.message)
 
 
 def _properties(suite: ElementTree.Element, pairs: Sequence[tuple[str, str]]) -> None:

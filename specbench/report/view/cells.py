@@ -101,7 +101,7 @@ def cell_view(cell: CellResult, index: int) -> CellView:
             for found, number in sorted(queries.numbered(cell.findings), key=lambda one: order.index(one[0].role))
         ),
         checks=tuple(rows.check_row(found) for found in cell.integrity),
-        counts=(*rows.count_rows(cell.counts), running),
+        counts=(*rows.count_rows(cell.counts), *rows.answer_rows(cell.answers), running),
         bins=tuple(rows.bin_row(found) for found in cell.bins),
         acceptance=_acceptance(cell.acceptance),
         positions=_positions(cell.acceptance),

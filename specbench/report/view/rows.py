@@ -7,7 +7,7 @@ from specbench.explain import labels, numbers
 from specbench.explain.findings import COUNTED, limit, seen_and_limit, unit_of
 from specbench.model.result import AcceptanceSummary, ArmCounts, BinResult, Comparison, Finding, IntegrityCheck, PerArm
 from specbench.model.scenario import Role
-from specbench.model.shown import Distribution
+from specbench.model.shown import AnswerTexts, Distribution
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -65,7 +65,7 @@ class Pair:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BinRow:
-    """One bin and sampling of a mixed cell: ratios, and the acceptance there."""
+    """One bin and sampling of a mixed cell: ratios, the acceptance there, and what its own limits say."""
 
     bin: str
     sampling: str
@@ -73,6 +73,7 @@ class BinRow:
     ratios: tuple[str, ...]
     acceptance: str
     alpha: str
+    findings: tuple[FindingRow, ...] = ()
 
 
 BIN_METRICS = ("tpot_p50", "itl_p50", "ttft_p50", "e2e_p50")
@@ -170,6 +171,18 @@ def count_rows(counts: PerArm[ArmCounts]) -> tuple[Pair, ...]:
     return tuple(rows)
 
 
+def answer_rows(found: AnswerTexts | None) -> tuple[Pair, ...]:
+    """How the texts of both arms compare, as far as it is known."""
+    if found is None:
+        return ()
+    same = f"{numbers.count(found.greedy_same)} of {numbers.count(found.greedy_compared)}" if found.greedy_compared else ""
+    characters = found.characters_per_token_baseline, found.characters_per_token_speculative
+    return (
+        Pair(labels.CHARACTERS, *(numbers.ratio(value) for value in characters)),
+        *((Pair(labels.SAME_TEXT, same, same),) if same else ()),
+    )
+
+
 def bin_row(found: BinResult) -> BinRow:
     """One bin as a row: the ratios of `BIN_METRICS`, then its acceptance."""
     ratios = {comparison.metric: comparison.ratio for comparison in found.metrics}
@@ -180,6 +193,7 @@ def bin_row(found: BinResult) -> BinRow:
         ratios=tuple(numbers.ratio(ratios.get(name)) for name in BIN_METRICS),
         acceptance=acceptance_length(found.acceptance),
         alpha=numbers.ratio(found.acceptance.alpha) if found.acceptance else numbers.ABSENT,
+        findings=tuple(finding_row(one) for one in found.findings),
     )
 
 

@@ -454,8 +454,50 @@ def test_safety_may_be_asked_of_some_cells_only() -> None:
 
     found = [f.state for f in _judged(effects, with_guardrails(a_scenario(), low)).run_findings if f.metric == "error_rate"]
 
-    assert found == ["PASS", "FAIL"]
-    assert _judged(effects).verdict == "ROLLBACK"
+    assert found == ["PASS", "PASS"]
+    assert _finding(_judged(effects, with_guardrails(a_scenario(), low)), "c16", "error_rate").state == "FAIL"
+
+
+def test_failures_above_a_range_that_passes_without_them_cap_it() -> None:
+    """3 % at the top load of three alone; at the lowest load, or in an engine without a gain, they are a rollback as ever."""
+    top = _judged({"c1": WINS, "c4": WINS, "c16": Effect(fails=0.03)})
+    low = _judged({"c1": Effect(fails=0.03), "c4": WINS, "c16": WINS})
+    without_gain = _judged({"c1": TIES, "c4": TIES, "c16": replace(TIES, fails=0.03)})
+
+    assert (top.verdict, top.enable_range and (top.enable_range.high, top.enable_range.beyond)) == (
+        "CAPPED",
+        (4.0, "harm_beyond"),
+    )
+    assert [f.state for f in top.run_findings if f.metric == "error_rate"] == ["PASS"]
+    assert [cell.state for cell in top.cells] == ["PASS", "PASS", "FAIL"]
+    assert (low.verdict, low.reasons[0].code) == ("ROLLBACK", "unsafe")
+    assert (without_gain.verdict, without_gain.reasons[0].code) == ("ROLLBACK", "unsafe")
+
+
+def _stalling(run: RunData, every: int, cell: str = "c", arm: str = "speculative") -> RunData:
+    """The run in which every so many answers of an arm are silent for 2 s before their last event."""
+
+    def change(record: RequestRecord, place: int) -> RequestRecord:
+        if place % every or arm not in record.block or not record.block.startswith(cell) or len(record.event_ns) < 2:
+            return record
+        *before, last = record.event_ns
+        return replace(record, event_ns=(*before, last + 2_000_000_000), end_ns=record.end_ns + 2_000_000_000)
+
+    return replace(run, records=tuple(change(record, place) for place, record in enumerate(run.records)))
+
+
+def test_rare_stalls_are_a_matter_of_safety() -> None:
+    """2 s of silence in 2 % of the answers move no percentile that is guarded; in both arms alike they are no harm."""
+    run = evidence(WINS, a_scenario(), requests=40)
+    stalled = judge(_stalling(run, 50), "0")
+    top = judge(_stalling(run, 20, "c16"), "0")
+    both = judge(_stalling(_stalling(run, 50), 50, arm="baseline"), "0")
+
+    assert judge(run, "0").verdict == "PROMOTE"
+    assert [f.state for f in stalled.run_findings if f.metric == "stalled_answers"] == ["FAIL"]
+    assert (stalled.verdict, stalled.reasons[1].metric) == ("ROLLBACK", "stalled_answers")
+    assert (top.verdict, top.enable_range and top.enable_range.high) == ("CAPPED", 4.0)
+    assert [f.state for f in both.run_findings if f.metric == "stalled_answers"] == ["PASS"]
 
 
 def test_an_optional_cell_that_fails_stops_nothing() -> None:

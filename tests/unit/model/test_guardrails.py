@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 
-from specbench.model.guardrails import DEFAULTS, advises, effective_guardrails
+from specbench.model.guardrails import DEFAULTS, advises, effective_guardrails, with_later_defaults
 from specbench.model.metrics import METRICS
 from specbench.model.scenario import Guardrail, Matrix
 from tests.support.evidence import a_scenario, cells_for
@@ -32,6 +32,7 @@ def test_the_defaults_that_decide() -> None:
         "output_tps": ("guardrail", 0.05, 0.0),
         "completed_rps": ("guardrail", 0.05, 0.0),
         "error_rate": ("safety", 0.005, 0.0),
+        "stalled_answers": ("safety", 0.005, 0.0),
         "oom": ("safety", None, 0.0),
         "restarts": ("safety", None, 0.0),
         "output_length": ("safety", 0.03, 0.0),
@@ -142,3 +143,13 @@ def test_defaults_off_leaves_the_list_alone() -> None:
 
     assert effective_guardrails((mine,), False, "forced") == (mine,)
     assert effective_guardrails((), False, "forced") == ()
+
+
+def test_a_run_of_an_older_version_is_asked_for_later_safety_too() -> None:
+    """Its facts tell; one that was asked for no defaults stays as it is."""
+    old = tuple(rule for rule in DEFAULTS if rule.metric != "stalled_answers")
+    own = (a_guardrail("tpot_p95", 0.1),)
+
+    assert {rule.metric for rule in with_later_defaults(old)} == {rule.metric for rule in DEFAULTS}
+    assert with_later_defaults(DEFAULTS) == DEFAULTS
+    assert with_later_defaults(own) == own

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from specbench.analysis.hosts.equivalence import place_by_address
-from specbench.analysis.hosts.previous_run_checks import citation, unlike_treatment
+from specbench.analysis.hosts.previous_run_checks import citation, places_of, unlike_treatment
 from specbench.analysis.judge import judge
 from specbench.arms.previous_runs import check_previous_runs, previous_runs
 from specbench.errors import ScenarioError
@@ -227,6 +227,67 @@ def test_one_place_is_this_machine_or_one_url(baseline: str | None, speculative:
     asked = a_scenario([1], baseline=an_arm(baseline), speculative=an_arm(speculative))
 
     assert place_by_address(a_manifest(asked)) is one_place
+
+
+ONE, OTHER = "http://127.0.0.1:8000", "http://localhost:8001"
+
+
+@pytest.mark.parametrize(
+    ("count", "baseline", "speculative", "one_place"),
+    [
+        (0, {}, {}, True),  # no accelerator, so the processors are the place
+        (1, {}, {}, True),
+        (2, {}, {}, False),
+        (None, {}, {}, False),  # the folder of an older version does not tell
+        (2, {"gpu": "GPU-1"}, {"gpu": "GPU-1"}, True),
+        (None, {"gpu": "GPU-1"}, {"gpu": "GPU-1"}, True),
+        (2, {"gpu": "GPU-1"}, {"gpu": "GPU-2"}, False),
+        (0, {"gpu": "GPU-1"}, {"gpu": "GPU-2"}, False),
+        (2, {"gpu": "GPU-1"}, {}, False),
+    ],
+)
+def test_two_urls_of_this_machine_are_one_place_on_one_accelerator(
+    count: int | None, baseline: dict[str, str], speculative: dict[str, str], one_place: bool
+) -> None:
+    """They say the same one, or the machine has no two."""
+    asked = a_scenario([1], baseline=an_arm(ONE), speculative=an_arm(OTHER))
+    manifest = replace(a_manifest(asked, baseline=baseline, speculative=speculative), accelerators=count)
+
+    assert place_by_address(manifest) is one_place
+    assert place_by_address(replace(manifest, scenario=replace(asked, place="same")))
+
+
+def test_two_accelerators_of_one_machine_hold_a_win_and_are_named() -> None:
+    """Whether they are two, or nobody says."""
+    asked = a_scenario([1], baseline=an_arm(ONE), speculative=an_arm(OTHER))
+    run = evidence(WINS, asked, requests=24)
+
+    def held(count: int | None, **gpus: str) -> Result:
+        facts = {arm: {"gpu": gpu} for arm, gpu in gpus.items()}
+        return judge(replace(run, manifest=replace(a_manifest(asked, **facts), accelerators=count)), "0")
+
+    two, untold, old = held(2, baseline="GPU-1", speculative="GPU-2"), held(2), held(None)
+
+    assert {(found.verdict, found.reasons[0].code) for found in (two, untold, old)} == {("HOLD", "place_not_controlled")}
+    same_text("accelerators", *(found.reasons[1].message for found in (two, untold, old)))
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "one_place"),
+    [
+        (started("serve"), started("serve"), True),  # both take the default
+        (started("serve", CUDA_VISIBLE_DEVICES="0"), started("serve", CUDA_VISIBLE_DEVICES="0"), True),
+        (started("serve", CUDA_VISIBLE_DEVICES="0"), started("serve", CUDA_VISIBLE_DEVICES="1"), False),
+        (replace(started("serve"), gpu="0"), replace(started("serve"), gpu="1"), False),
+    ],
+)
+def test_engines_that_are_started_on_two_accelerators_stand_in_two_places(first: Launch, second: Launch, one_place: bool) -> None:
+    """An A/A or a swap of the two shows them alike."""
+    asked = a_scenario([1], baseline=replace(an_arm(), launch=first), speculative=replace(an_arm(), launch=second))
+    manifest = replace(a_manifest(asked), accelerators=2)
+
+    assert place_by_address(manifest) is one_place
+    assert (len(set(places_of(manifest))) == 1) is one_place
 
 
 def _partial(run: RunData) -> RunData:

@@ -136,14 +136,14 @@ def _of_arm(arm: str, share: float, **fields: Any) -> Fault:
     return _records(change)
 
 
-def _slower_to_the_end(factor: float) -> Fault:
-    """In the second half of every window of the speculative arm, tokens take this many times as long."""
+def _slower_to_the_end(factor: float, arm: str = "speculative") -> Fault:
+    """In the second half of every window of this arm ("p": of both), tokens take this many times as long."""
 
     def fault(e: RunData) -> RunData:
         middle = {block.id: ((block.window_open_ns or 0) + (block.window_close_ns or 0)) // 2 for block in e.blocks}
 
         def change(record: RequestRecord) -> RequestRecord:
-            if "speculative" not in record.block or record.sent_ns < middle[record.block]:
+            if arm not in record.block or record.sent_ns < middle[record.block]:
                 return record
             return replace(record, event_ns=tuple(round(factor * moment) for moment in record.event_ns))
 
@@ -203,7 +203,8 @@ FAULTS: dict[str, tuple[Fault, set[str]]] = {
     "prompts in different terms": (_of_arm("speculative", 0.1, max_tokens=999), {"same_prompts"}),
     "prompts that one arm refuses": (_of_arm("speculative", 0.1, outcome="prompt_too_long"), {"same_prompts"}),
     "another tokenizer": (_of_arm("speculative", 1.0, prompt_tokens=71), {"prompt_tokens"}),
-    "a warm-up that did not end": (_slower_to_the_end(1.2), {"steady_speculative"}),
+    "a warm-up that did not end": (_slower_to_the_end(0.8), {"steady_speculative"}),
+    "arms that both slow down": (_slower_to_the_end(1.2, "p"), {"steady_baseline", "steady_speculative"}),
     "three of ten pairs lost": (_without_pairs(2, 5, 8), {"pairs_present"}),
 }
 
@@ -218,6 +219,17 @@ def test_a_fault_voids_the_run_under_its_own_name(name: str) -> None:
     assert (result.verdict, _failed(result)) == ("INVALID", expected)
     assert {reason.code for reason in result.reasons[1:]} == expected
     assert all(reason.message.endswith(".") and "None" not in reason.message for reason in result.reasons)
+
+
+@pytest.mark.parametrize("arm", ["baseline", "speculative"])
+def test_an_arm_that_alone_slows_within_its_blocks_holds_a_win(arm: str) -> None:
+    """That is no lack of warm-up, and longer warm-up would only hide it."""
+    result = judge(_slower_to_the_end(1.1, arm)(_run()), "0")
+
+    assert (result.verdict, _failed(result)) == ("HOLD", set())
+    assert [reason.code for reason in result.reasons if reason.metric is None] == ["slows_within_blocks"] * 2
+    assert result.cells[0].state == "INCONCLUSIVE"
+    same_text(f"{arm} slows", *(reason.message for reason in result.reasons if reason.metric is None))
 
 
 HARMLESS: dict[str, Fault] = {

@@ -40,18 +40,18 @@ def test_tokens_of_the_first_step_leave_the_denominator() -> None:
 
 
 def test_two_events_of_the_first_read_arrived_together() -> None:
-    """S-02: A and B share a stamp, so only C and D took the 60 ms."""
-    record = a_record([100, 100, 160, 160])
+    """S-02: A and B share a stamp, so only C and D took the 60 ms; each holds two tokens."""
+    record = a_record([100, 100, 160, 160], [2, 2, 2, 2])
 
-    assert _only(tpot, record) == [30.0]
-    assert _only(classic_tpot, record) == [20.0]
+    assert _only(tpot, record) == [15.0]
+    assert _only(classic_tpot, record) == [round(60 / 7, 6)]
 
 
 def test_a_burst_that_is_one_step_counts_as_the_first_step() -> None:
     """llama.cpp sends a verified batch as several events; all of them belong to the first step."""
-    record = a_record([100.0, 100.6, 101.2, 140.0], step_events=(3, 1))
+    record = a_record([100.0, 100.6, 101.2, 140.0], [1, 1, 1, 5], step_events=(3, 1))
 
-    assert _only(tpot, record) == [40.0]
+    assert _only(tpot, record) == [8.0]
 
 
 def test_everything_in_one_read_has_no_time_per_token() -> None:
@@ -63,10 +63,19 @@ def test_everything_in_one_read_has_no_time_per_token() -> None:
 
 def test_one_token_answers_do_not_dilute_the_time_per_token() -> None:
     """C-10: a one-token answer has TTFT and E2E; TPOT stays 20, from one request of two."""
-    records = a_record([210.0]), a_record([100.0, 120.0, 140.0])
+    records = a_record([210.0]), a_record([100.0 + 20.0 * token for token in range(8)])
 
     assert _only(ttft, *records) == [210.0, 100.0]
     assert _only(tpot, *records) == [20.0]
+
+
+def test_the_time_per_token_is_of_answers_of_eight_tokens_or_more() -> None:
+    """Two tokens of one step each are a gap of two steps, which is what ITL says; the classic figure takes them as they come."""
+    short, long = a_record([100.0, 120.0], [3, 4]), a_record([100.0, 120.0], [4, 4])
+
+    assert _only(tpot, short, long) == [5.0]
+    assert _only(classic_tpot, short, long) == [round(20 / 6, 6), round(20 / 7, 6)]
+    assert _only(e2e, short, long) == [120.0, 120.0]
 
 
 def test_an_empty_answer_has_no_latency() -> None:
@@ -79,7 +88,11 @@ def test_an_empty_answer_has_no_latency() -> None:
 @pytest.mark.parametrize("source", SOURCES)
 def test_a_failed_request_lies_beyond_every_number(source: Callable[[CellArrays], Samples]) -> None:
     """However fast an error came back, and even after first tokens, the request's latency is +inf."""
-    records = a_record([3.0, 4.0], outcome="http_error"), a_record(outcome="timeout_first_token"), a_record([10.0, 30.0])
+    records = (
+        a_record([3.0, 4.0], outcome="http_error"),
+        a_record(outcome="timeout_first_token"),
+        a_record([10.0, 30.0], [1, 7]),
+    )
 
     assert sorted(_only(source, *records))[1:] == [inf, inf]
 
@@ -105,18 +118,18 @@ def test_only_requests_that_began_in_the_window_count_and_are_followed_to_their_
     source: Callable[[CellArrays], Samples],
 ) -> None:
     """A request of the ramp is left out; one sent just before the window closes counts whole."""
-    ramp = a_record([10.0, 11.0], sent_ms=0.0)
-    late = a_record([500.0, 700.0], sent_ms=199.0)
+    ramp = a_record([10.0, 11.0], [7, 1], sent_ms=0.0)
+    late = a_record([500.0, 700.0], [7, 1], sent_ms=199.0)
 
     columns = one_block(ramp, late, window_ms=(100.0, 200.0))
 
     assert len(source(columns).values) == 1
-    assert source(columns).values[0] >= 200.0
+    assert source(columns).values[0] > 25.0
 
 
 def test_open_loop_latency_counts_from_the_schedule() -> None:
     """T-06: a request that had to wait 90 ms for its turn and then took 10 waited 100."""
-    record = a_record([10.0, 12.0], sent_ms=190.0, scheduled_ns=100_000_000)
+    record = a_record([10.0, 12.0], [7, 1], sent_ms=190.0, scheduled_ns=100_000_000)
 
     assert _only(ttft, record) == [100.0]
     assert _only(e2e, record) == [102.0]

@@ -318,6 +318,43 @@ def test_worsening_anything_never_improves_the_verdict() -> None:
             assert (_cap(after) or 0.0) <= (_cap(before) or 0.0), (case, neighbour)
 
 
+SURPLUS = a_finding("FAIL", "error_rate", role="safety")
+
+
+def _with_surplus(letters: str, primary: int, benefit: FindingState = "PASS", conditions: RunConditions = PLAIN) -> Verdict:
+    """Cells in these states; S is one that fails by a surplus of failures of its own."""
+    shown = a_finding(benefit, "tpot_p50", role="success")
+    cells = [
+        replace(cell, findings=(replace(SURPLUS, cell=cell.id),)) if letter == "S" else cell
+        for letter, cell in zip(letters, _cells(letters.replace("S", "F"), primary, shown), strict=True)
+    ]
+    return verdict_of(cells, [SAFE], [], conditions)
+
+
+def test_every_place_of_a_surplus_follows_the_rules() -> None:
+    """Above a range that passes without it, it caps; in the primary cell, below it, or with no such range it is a rollback."""
+    for letters, primary, benefit in product(map("".join, product("PFINXS", repeat=3)), (0, 1, 2), ALL_STATES):
+        if "S" not in letters:
+            continue
+        verdict = _with_surplus(letters, primary, benefit)
+        where = f"{letters}, primary {primary}, gain {benefit}: {verdict.word}"
+        range_open = set(letters[: primary + 1]) == {"P"}
+        if "X" in letters or not range_open or benefit != "PASS":
+            assert (verdict.word, verdict.reasons[0].code) == ("ROLLBACK", "unsafe"), where
+        else:
+            top = LEVELS[next(place for place, letter in enumerate(letters) if place > primary and letter != "P") - 1]
+            assert (verdict.word, _cap(verdict)) == ("CAPPED", top), where
+
+
+def test_a_surplus_waits_for_no_place() -> None:
+    """Above a range it would cap, which waits for the places; without a gain to cap for it is a rollback at once."""
+    elsewhere = RunConditions(place_controlled=False)
+
+    assert _with_surplus("PPS", 0, conditions=elsewhere).reasons[0].code == "place_not_controlled"
+    assert _with_surplus("PPS", 0, "FAIL", elsewhere).word == "ROLLBACK"
+    assert _with_surplus("PSP", 2, conditions=elsewhere).word == "ROLLBACK"
+
+
 @pytest.mark.parametrize(
     ("states", "expected"),
     [

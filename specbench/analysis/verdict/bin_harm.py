@@ -1,0 +1,131 @@
+"""Harm in a part of mixed traffic: a bin and sampling that gets slower may hide below the percentiles of the whole cell.
+
+Harm needs proof, and no pass is asked of a part. The tests of all parts are a family of their own, so that they cost the
+guardrails no power; a proven harm fails its cell.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from specbench.analysis.cell_metrics import CellMetrics
+from specbench.analysis.comparison.exclusions import exclusion
+from specbench.analysis.comparison.harm_scale import AT_THE_BOUND, Inference, against_baseline, limit_of
+from specbench.analysis.stats.alpha_spending import holm
+from specbench.analysis.verdict.findings import draft_of
+from specbench.explain.findings import FindingContext
+from specbench.explain.phrases import place_of
+from specbench.explain.rules.parts_of_traffic import part_reason
+from specbench.model.guardrails import IN_A_BIN, advises
+from specbench.model.records import Manifest
+from specbench.model.result import BinResult, Comparison, Finding
+from specbench.model.scenario import Guardrail
+
+LEAST_SHARE = 0.05  # of a cell's requests: a smaller part is not what the scenario is about
+LEAST_REQUESTS = 20  # an arm
+LEAST_PAIRS = 4  # with figures of both arms: with three, one bad pair hides a doubling in a third of runs
+TPOT, TTFT = "tpot_p50", "ttft_paired"
+_LIMITS = {TPOT: (0.10, 0.0), TTFT: (0.25, 20.0)}  # margin and floor (ms)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Test:
+    """One part of one cell on one metric, with what is known of its harm."""
+
+    cell: str
+    part: BinResult
+    share: float
+    rule: Guardrail
+    compared: Comparison
+    setting: FindingContext
+    inference: Inference
+
+
+def judged_bins(cells: Sequence[CellMetrics], manifest: Manifest, alpha: float) -> dict[str, tuple[BinResult, ...]]:
+    """The bins of every cell by its id, each with the findings of its parts that hold enough to be tested."""
+    tests = [test for cell in cells for test in _tests(cell, manifest, alpha)]
+    adjusted = holm([test.inference.p_above_zero() for test in tests])
+    found: dict[tuple[str, str, str], list[Finding]] = {}
+    for test, p in zip(tests, adjusted, strict=True):
+        found.setdefault((test.cell, test.part.bin, test.part.sampling), []).append(_finding(test, p, alpha))
+    return {
+        (name := cell.evidence.cell.id): tuple(
+            replace(part, findings=tuple(found.get((name, part.bin, part.sampling), ()))) for part in cell.bins
+        )
+        for cell in cells
+    }
+
+
+def harm_in_bins(parts: Sequence[BinResult]) -> tuple[Finding, ...]:
+    """The findings of a cell's parts that fail the cell."""
+    return tuple(finding for part in parts for finding in part.findings if finding.state == "FAIL")
+
+
+def _tests(cell: CellMetrics, manifest: Manifest, alpha: float) -> list[_Test]:
+    where = cell.evidence.cell
+    whole = sum(part.requests.baseline + part.requests.speculative for part in cell.bins)
+    if where.bin is not None or not cell.evidence.required or len(cell.bins) < 2 or not whole:
+        return []
+    setting = FindingContext(cell=where.id, place=place_of(where), pairs=cell.pairs_used, alpha=alpha)
+    tests = []
+    for part in cell.bins:
+        share = (part.requests.baseline + part.requests.speculative) / whole
+        if share < LEAST_SHARE or min(part.requests.baseline, part.requests.speculative) < LEAST_REQUESTS:
+            continue
+        for compared in _compared(cell, part):
+            rule, inference = _rule(compared.metric, manifest.scenario.guardrails), against_baseline(compared)
+            elsewhere = advises(rule, where, manifest.cells)  # tails are judged where arrivals are equal
+            if inference is None or inference.se == 0 or compared.n_blocks < LEAST_PAIRS or elsewhere:
+                continue
+            tests.append(
+                _Test(cell=where.id, part=part, share=share, rule=rule, compared=compared, setting=setting, inference=inference)
+            )
+    return tests
+
+
+def _compared(cell: CellMetrics, part: BinResult) -> list[Comparison]:
+    """What a part is judged by; the time per token only where tokens compare between the arms."""
+    by_metric = {one.metric: one for one in part.metrics}
+    names = [name for name in (TPOT, TTFT) if name == TTFT or exclusion(name, None, cell.unlike_tokens) is None]
+    return [by_metric[name] for name in names if name in by_metric]
+
+
+def _key(part: BinResult) -> tuple[str, str]:
+    return part.bin, part.sampling
+
+
+def _rule(metric: str, guardrails: Sequence[Guardrail]) -> Guardrail:
+    """The limit for a part, never closer than what the scenario itself allows on this metric in a whole cell."""
+    margin, floor = _LIMITS[metric]
+    mine = [rule for rule in guardrails if rule.metric == metric and rule.margin is not None and rule.slo is None]
+    return Guardrail(
+        metric=metric,
+        role="guardrail",
+        margin=max([margin, *(rule.margin or 0.0 for rule in mine)]),
+        floor=max([floor, *(rule.floor for rule in mine)]),
+        slo=None,
+        required=True,
+        cells=None,
+        bins=None,
+    )
+
+
+def _finding(test: _Test, p_adjusted: float, alpha: float) -> Finding:
+    """FAIL: significant over all parts, and the lower bound past the limit. No other state decides anything."""
+    inference, limit = test.inference, limit_of(test.rule, test.compared)
+    assert limit is not None
+    draft = replace(
+        draft_of(test.rule, test.cell, test.compared),
+        bound=inference.ratio_at(limit),
+        upper=inference.ratio_at(inference.most(alpha)),
+        p_harm=inference.p_above_zero(),
+        p_harm_adjusted=p_adjusted,
+        supported_margin=inference.margin_at(inference.most(alpha)),
+        notes=(IN_A_BIN,),
+    )
+    least = inference.least(alpha)
+    if p_adjusted < alpha and least >= limit - AT_THE_BOUND:
+        judged = replace(draft, state="FAIL")
+    else:
+        judged = replace(draft, state="PASS" if inference.most(alpha) < limit else "INCONCLUSIVE", required=False)
+    part = "/".join(_key(test.part))
+    return replace(judged, reason=part_reason(judged, part, test.share, inference.ratio_at(least), test.setting))

@@ -1,0 +1,74 @@
+"""The sentences about the order and the course of blocks: carry-over, a gain that fades, an arm that slows within its blocks.
+
+Values in, text out; whether one of them holds may not be decided here.
+"""
+
+from specbench.explain.numbers import figure, percentage, ratio
+from specbench.explain.phrases import metric_words, sure
+from specbench.model.result import Reason
+from specbench.model.scenario import ArmName
+
+_REMEDY = (
+    "let blocks warm up longer (matrix.block.ramp_s), keep leftovers of one arm away from the other (heat, caches, requests still"
+    " running), or start the engines anew for each pair (matrix.schedule: restart)"
+)
+
+
+def carry_over(place: str | None, metric: str, bias: float, ok: bool | None) -> str:
+    """How far what one arm leaves to the other moves the ratio; `bias` is a fraction."""
+    where = "Over all cells" if place is None else place
+    seen = f"{where} {metric_words(metric)} of both blocks of a pair together depends on which arm led"
+    if ok:
+        return f"{where} {metric_words(metric)} of both blocks of a pair together does not depend on which arm led."
+    moved = f"one arm's block changes the other's after it, and that alone moves the ratio by about {percentage(abs(bias))}"
+    return f"{seen}: {moved}; {_REMEDY}."
+
+
+def order_not_tested(why: str) -> str:
+    """That it is not known whether the order of the blocks of a pair moves its ratio."""
+    return f"The order of blocks was not tested (order not tested): {why}."
+
+
+FEW_PAIRS = "there are too few pairs to tell what the first block of a pair does to the second"
+ONE_LEADS = "the same arm led every pair"
+NO_FIGURES = "too few pairs have a figure of both arms"
+
+
+def order_matters(place: str | None, change: float, most: float, alpha: float) -> str:
+    """That ratios depend on which arm led, alike for both arms, which the balanced order takes out."""
+    where = "Over all cells" if place is None else place
+    return (
+        f"{where} the ratio is {percentage(abs(change))} apart between pairs led by one arm and by the other: a second block is"
+        f" slower or faster than a first one. The order is balanced, and what is left of it in the mean ratio is at most"
+        f" {percentage(most)} ({sure(alpha)})."
+    )
+
+
+def order_not_excluded(place: str | None, change: float, most: float, alpha: float) -> Reason:
+    """That ratios depend on which arm led, and that it is not known whether that cancels out."""
+    where = "over all cells" if place is None else f"{place[:1].lower()}{place[1:]}"
+    message = (
+        f"Hold: {where} the ratio is {percentage(abs(change))} apart between pairs led by one arm and by the other, and the order"
+        f" of blocks may still move the mean ratio by {percentage(most)} ({sure(alpha)}). More pairs would tell; to be rid of it,"
+        f" {_REMEDY}."
+    )
+    return Reason(code="order_not_excluded", cell=None, metric=None, message=message)
+
+
+def fading(place: str, cell: str, metric: str, ends: tuple[float, float], asked: float) -> Reason:
+    """That the gain falls in the course of the run below what was asked for; `ends` are fitted at the first and the last pair."""
+    message = (
+        f"Hold: the gain goes away during the run. {place} {metric_words(metric)} went from {ratio(ends[0])} to {ratio(ends[1])}"
+        f" times the baseline's from the first pair to the last (asked for: {ratio(asked)}), so what a longer run would show is"
+        " not known. See what changes meanwhile (acceptance, memory, heat, the prompts), and run again for longer."
+    )
+    return Reason(code="fading", cell=cell, metric=metric, message=message)
+
+
+def slows_within_blocks(place: str, arm: ArmName, change: float, limit: float) -> str:
+    """That one arm alone gets slower under load, which longer warm-up does not cure."""
+    return (
+        f"{place} the {arm} arm alone slows within its blocks: its time per token grows by {figure(100 * change)} % from the"
+        f" first half of a block to the second (allowed: {figure(100 * limit)} %), and the other arm's does not. How the arms"
+        " compare then depends on how long load lasts; run longer blocks (matrix.block.min_s), until it stays."
+    )

@@ -1,0 +1,152 @@
+"""What the order of blocks does to a ratio: carry-over voids a run, what the balanced order takes out does not."""
+
+import random
+from dataclasses import replace
+from itertools import accumulate
+from math import exp
+
+import pytest
+
+from specbench.analysis.judge import judge
+from specbench.model.records import Block, RequestRecord, RunData
+from specbench.model.result import IntegrityCheck, Result
+from specbench.model.scenario import ArmName
+from tests.support.evidence import Effect, a_scenario, evidence
+from tests.support.goldens import same_text
+
+WINS = Effect(tpot=0.6)
+
+
+def _led(run: RunData) -> RunData:
+    """The run with each arm leading every other pair, two and two, as plans have it."""
+
+    def change(block: Block) -> Block:
+        speculative_leads = (block.pair + 1) // 2 % 2 == 1
+        second = (block.arm == "speculative") != speculative_leads
+        return replace(block, order=10_000 * block.pair + second)
+
+    return replace(run, blocks=tuple(change(block) for block in run.blocks))
+
+
+def _slower(
+    run: RunData, share: float, *arms: ArmName, cell: str = "c", gain: float = 0.6, shared: float = 0.0, drift: float = 0.0
+) -> RunData:
+    """The run with 20 ms a token, second blocks of these arms slower by this share.
+
+    Blocks scatter by 2 %, those of a pair together by `shared`; `drift` is from end to end.
+    """
+    blocks = {block.id: block for block in run.blocks}
+    first = {(b.cell, b.pair): min(o.order for o in run.blocks if (o.cell, o.pair) == (b.cell, b.pair)) for b in run.blocks}
+    draw = random.Random(5)
+    pairs = {key: draw.gauss(0.0, shared) for key in sorted(first)}
+    own = {name: draw.gauss(0.0, 0.02) for name in sorted(blocks)}
+
+    def change(record: RequestRecord) -> RequestRecord:
+        block = blocks[record.block]
+        place = block.cell, block.pair
+        hit = block.order > first[place] and block.arm in arms and block.cell.startswith(cell)
+        scatter = exp(own[block.id] + pairs[place] + drift * block.pair / 10)
+        each_ns = 2e7 * (gain if block.arm == "speculative" else 1.0) * (1 + share if hit else 1.0) * scatter
+        events = tuple(round(2e8 + each_ns * tokens) for tokens in accumulate(record.event_tokens))
+        return replace(record, event_ns=events, end_ns=events[-1])
+
+    return replace(run, records=tuple(change(record) for record in run.records))
+
+
+def _run(effect: Effect = WINS, levels: tuple[int, ...] = (4,), pairs: int = 10) -> RunData:
+    return _led(evidence(effect, a_scenario(levels, pairs=pairs), requests=24))
+
+
+def _carried(result: Result) -> list[IntegrityCheck]:
+    checks = [*result.integrity, *(check for cell in result.cells for check in cell.integrity)]
+    return [check for check in checks if check.id == "carry_over"]
+
+
+def test_equal_arms_with_a_carry_over_are_no_win() -> None:
+    """The baseline is 15 % slower after a speculative block, which half of its blocks are: a gain of 7 % out of nothing."""
+    result = judge(_slower(_run(), 0.15, "baseline", gain=1.0), "0")
+    (found,) = _carried(result)
+
+    assert (result.verdict, found.ok) == ("INVALID", False)
+    assert found.value == pytest.approx(0.07, abs=0.02)
+    assert "carry_over" in {reason.code for reason in result.reasons}
+    same_text("carry-over", found.message)
+
+
+def test_over_several_cells_too_few_pairs_of_each_are_enough() -> None:
+    """Five pairs at each of three loads."""
+    result = judge(_slower(_run(levels=(1, 4, 16), pairs=5), 0.15, "baseline"), "0")
+
+    assert [(check.cell, check.ok) for check in _carried(result)] == [(None, False)]
+
+
+def test_a_carry_over_in_one_cell_of_three_is_found_there() -> None:
+    """Pooled it may drown; each cell that has pairs enough is tested by itself."""
+    result = judge(_slower(_run(levels=(1, 4, 16)), 0.15, "baseline", cell="c4"), "0")
+
+    assert result.verdict == "INVALID"
+    assert ("c4", False) in {(check.cell, check.ok) for check in _carried(result)}
+
+
+@pytest.mark.parametrize("drift", [0.0, 0.4])
+def test_without_one_nothing_is_said(drift: float) -> None:
+    """Also where the machine gets slower all along."""
+    result = judge(_slower(_run(), 0.0, drift=drift), "0")
+
+    assert (result.verdict, [check.ok for check in _carried(result)]) == ("PROMOTE", [True])
+    assert not any("order" in note for note in result.notes)
+
+
+def test_a_carry_over_of_no_weight_voids_nothing() -> None:
+    """Two per cent move the ratio by one, which sixty pairs know well."""
+    result = judge(_slower(_run(pairs=60), 0.02, "baseline"), "0")
+
+    assert [check.ok for check in _carried(result)] == [True]
+
+
+def test_a_second_block_that_is_slower_in_both_arms_cancels_out() -> None:
+    """Ten per cent, balanced: a note where that is known, HOLD where pairs scatter so much together that it is left open."""
+    quiet = judge(_slower(_run(pairs=20), 0.1, "baseline", "speculative"), "0")
+    open_ = judge(_slower(_run(), 0.1, "baseline", "speculative", shared=0.08), "0")
+
+    assert quiet.verdict == "PROMOTE"
+    same_text("order that cancels out", *(note for note in quiet.notes if "order" in note))
+    assert (open_.verdict, open_.reasons[0].code) == ("HOLD", "order_not_excluded")
+    same_text("order not excluded", open_.reasons[0].message)
+
+
+def test_a_carry_over_that_scatter_hides_promotes_nothing() -> None:
+    """The sum of a pair's blocks does not tell it where machines change from pair to pair; their ratio does."""
+    result = judge(_slower(_run(), 0.15, "baseline", gain=1.0, shared=0.08), "0")
+
+    assert result.verdict in ("HOLD", "INVALID")
+
+
+@pytest.mark.parametrize(
+    ("pairs", "levels", "tested"), [(7, (4,), False), (8, (4,), True), (4, (1, 4), False), (5, (1, 4), True)]
+)
+def test_few_pairs_are_not_asked(pairs: int, levels: tuple[int, ...], tested: bool) -> None:
+    """Eight pairs of one cell, or five of two."""
+    result = judge(_run(levels=levels, pairs=pairs), "0")
+
+    assert bool(_carried(result)) is tested
+    assert any("order not tested" in note for note in result.notes) is not tested
+
+
+def test_where_one_arm_always_led_nothing_can_be_tested() -> None:
+    """It is said, and stops nothing."""
+    result = judge(evidence(WINS, a_scenario([4]), requests=24), "0")
+
+    assert _carried(result) == []
+    same_text("one arm leads", *(note for note in result.notes if "order" in note))
+
+
+def test_blocks_at_the_same_time_have_no_order() -> None:
+    """`schedule: simultaneous`."""
+    scenario = a_scenario([4])
+    both = replace(scenario, matrix=replace(scenario.matrix, schedule="simultaneous"))
+
+    result = judge(_slower(_led(evidence(WINS, both, requests=24)), 0.15, "baseline"), "0")
+
+    assert _carried(result) == []
+    assert not any("order" in note for note in result.notes)
