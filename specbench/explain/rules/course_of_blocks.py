@@ -17,9 +17,9 @@ _REMEDY = (
 def carry_over(place: str | None, metric: str, bias: float, ok: bool | None) -> str:
     """How far what one arm leaves to the other moves the ratio; `bias` is a fraction."""
     where = "Over all cells" if place is None else place
-    seen = f"{where} {metric_words(metric)} of both blocks of a pair together depends on which arm led"
+    seen = f"{where} {metric_words(metric)} of a pair's two blocks together depends on which arm led"
     if ok:
-        return f"{where} {metric_words(metric)} of both blocks of a pair together does not depend on which arm led."
+        return f"{where} {metric_words(metric)} of a pair's two blocks together does not depend on which arm led."
     moved = f"one arm's block changes the other's after it, and that alone moves the ratio by about {percentage(abs(bias))}"
     return f"{seen}: {moved}; {_REMEDY}."
 
@@ -59,7 +59,7 @@ def fading(place: str, cell: str, metric: str, ends: tuple[float, float], asked:
     """That the gain falls in the course of the run below what was asked for; `ends` are fitted at the first and the last pair."""
     message = (
         f"Hold: the gain goes away during the run. {place} {metric_words(metric)} went from {ratio(ends[0])} to {ratio(ends[1])}"
-        f" times the baseline's from the first pair to the last (asked for: {ratio(asked)}), so what a longer run would show is"
+        f" times the baseline's between first pair and last (asked for: {ratio(asked)}), so what a longer run would show is"
         " not known. See what changes meanwhile (acceptance, memory, heat, the prompts), and run again for longer."
     )
     return Reason(code="fading", cell=cell, metric=metric, message=message)
