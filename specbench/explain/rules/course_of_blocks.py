@@ -34,23 +34,21 @@ ONE_LEADS = "the same arm led every pair"
 NO_FIGURES = "too few pairs have a figure of both arms"
 
 
-def order_matters(place: str | None, change: float, most: float, alpha: float) -> str:
+def order_matters(change: float, most: float, alpha: float) -> str:
     """That ratios depend on which arm led, alike for both arms, which the balanced order takes out."""
-    where = "Over all cells" if place is None else place
     return (
-        f"{where} the ratio is {percentage(abs(change))} apart between pairs led by one arm and by the other: a second block is"
-        f" slower or faster than a first one. The order is balanced, and what is left of it in the mean ratio is at most"
+        f"Over all cells the ratio is {percentage(abs(change))} apart between pairs led by one arm and by the other: a second"
+        " block is slower or faster than a first one. The order is balanced, and what is left of it in the mean ratio is at most"
         f" {percentage(most)} ({sure(alpha)})."
     )
 
 
-def order_not_excluded(place: str | None, change: float, most: float, alpha: float) -> Reason:
+def order_not_excluded(change: float, most: float, alpha: float) -> Reason:
     """That ratios depend on which arm led, and that it is not known whether that cancels out."""
-    where = "over all cells" if place is None else f"{place[:1].lower()}{place[1:]}"
+    apart = f"the ratio is {percentage(abs(change))} apart between pairs led by one arm and by the other"
     message = (
-        f"Hold: {where} the ratio is {percentage(abs(change))} apart between pairs led by one arm and by the other, and the order"
-        f" of blocks may still move the mean ratio by {percentage(most)} ({sure(alpha)}). More pairs would tell; to be rid of it,"
-        f" {_REMEDY}."
+        f"Hold: over all cells {apart}, and the order of blocks may still move the mean ratio by {percentage(most)}"
+        f" ({sure(alpha)}). More pairs would tell; to be rid of it, {_REMEDY}."
     )
     return Reason(code="order_not_excluded", cell=None, metric=None, message=message)
 
