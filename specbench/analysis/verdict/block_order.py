@@ -56,7 +56,10 @@ class _Series:
 
 
 def order_effects(cells: Sequence[CellMetrics], manifest: Manifest, alpha: float) -> OrderEffects:
-    """The effects of the order of blocks over all required cells together, and in each that has pairs enough by itself."""
+    """The effects of the order of blocks over all required cells together, and carry-over in each that has pairs enough alone.
+
+    Whether second blocks differ is asked of all cells at once: single cells know too little of what is left of it in their ratio.
+    """
     if manifest.scenario.matrix.schedule == "simultaneous":
         return OrderEffects()
     measured = [_series(cell) for cell in cells if cell.evidence.required and cell.pairs_used]
@@ -83,11 +86,11 @@ def order_effects(cells: Sequence[CellMetrics], manifest: Manifest, alpha: float
             name, bias = None if cell is None else cell.evidence.cell.id, expm1(total.mean / 2)
             message = say.carry_over(place, metric, bias, not broken)
             checks.append(IntegrityCheck(id="carry_over", cell=name, ok=not broken, value=bias, limit=HARMLESS, message=message))
-        if not broken and _p(apart) < level:
+        if cell is None and not broken and _p(apart) < level:
             if most >= HARMLESS:
-                doubts.append(say.order_not_excluded(place, expm1(apart.mean), expm1(most), alpha))
+                doubts.append(say.order_not_excluded(expm1(apart.mean), expm1(most), alpha))
             else:
-                notes.append(say.order_matters(place, expm1(apart.mean), expm1(most), alpha))
+                notes.append(say.order_matters(expm1(apart.mean), expm1(most), alpha))
     return OrderEffects(checks=tuple(checks), doubts=tuple(doubts), notes=tuple(notes))
 
 

@@ -17,9 +17,9 @@ _REMEDY = (
 def carry_over(place: str | None, metric: str, bias: float, ok: bool | None) -> str:
     """How far what one arm leaves to the other moves the ratio; `bias` is a fraction."""
     where = "Over all cells" if place is None else place
-    seen = f"{where} {metric_words(metric)} of both blocks of a pair together depends on which arm led"
+    seen = f"{where} {metric_words(metric)} of a pair's two blocks together depends on which arm led"
     if ok:
-        return f"{where} {metric_words(metric)} of both blocks of a pair together does not depend on which arm led."
+        return f"{where} {metric_words(metric)} of a pair's two blocks together does not depend on which arm led."
     moved = f"one arm's block changes the other's after it, and that alone moves the ratio by about {percentage(abs(bias))}"
     return f"{seen}: {moved}; {_REMEDY}."
 
@@ -34,23 +34,21 @@ ONE_LEADS = "the same arm led every pair"
 NO_FIGURES = "too few pairs have a figure of both arms"
 
 
-def order_matters(place: str | None, change: float, most: float, alpha: float) -> str:
+def order_matters(change: float, most: float, alpha: float) -> str:
     """That ratios depend on which arm led, alike for both arms, which the balanced order takes out."""
-    where = "Over all cells" if place is None else place
     return (
-        f"{where} the ratio is {percentage(abs(change))} apart between pairs led by one arm and by the other: a second block is"
-        f" slower or faster than a first one. The order is balanced, and what is left of it in the mean ratio is at most"
+        f"Over all cells the ratio is {percentage(abs(change))} apart between pairs led by one arm and by the other: a second"
+        " block is slower or faster than a first one. The order is balanced, and what is left of it in the mean ratio is at most"
         f" {percentage(most)} ({sure(alpha)})."
     )
 
 
-def order_not_excluded(place: str | None, change: float, most: float, alpha: float) -> Reason:
+def order_not_excluded(change: float, most: float, alpha: float) -> Reason:
     """That ratios depend on which arm led, and that it is not known whether that cancels out."""
-    where = "over all cells" if place is None else f"{place[:1].lower()}{place[1:]}"
+    apart = f"the ratio is {percentage(abs(change))} apart between pairs led by one arm and by the other"
     message = (
-        f"Hold: {where} the ratio is {percentage(abs(change))} apart between pairs led by one arm and by the other, and the order"
-        f" of blocks may still move the mean ratio by {percentage(most)} ({sure(alpha)}). More pairs would tell; to be rid of it,"
-        f" {_REMEDY}."
+        f"Hold: over all cells {apart}, and the order of blocks may still move the mean ratio by {percentage(most)}"
+        f" ({sure(alpha)}). More pairs would tell; to be rid of it, {_REMEDY}."
     )
     return Reason(code="order_not_excluded", cell=None, metric=None, message=message)
 
@@ -59,7 +57,7 @@ def fading(place: str, cell: str, metric: str, ends: tuple[float, float], asked:
     """That the gain falls in the course of the run below what was asked for; `ends` are fitted at the first and the last pair."""
     message = (
         f"Hold: the gain goes away during the run. {place} {metric_words(metric)} went from {ratio(ends[0])} to {ratio(ends[1])}"
-        f" times the baseline's from the first pair to the last (asked for: {ratio(asked)}), so what a longer run would show is"
+        f" times the baseline's between first pair and last (asked for: {ratio(asked)}), so what a longer run would show is"
         " not known. See what changes meanwhile (acceptance, memory, heat, the prompts), and run again for longer."
     )
     return Reason(code="fading", cell=cell, metric=metric, message=message)

@@ -222,7 +222,7 @@ def test_a_fault_voids_the_run_under_its_own_name(name: str) -> None:
 
 
 @pytest.mark.parametrize("arm", ["baseline", "speculative"])
-def test_an_arm_that_alone_slows_within_its_blocks_holds_a_win(arm: str) -> None:
+def test_a_slowdown_of_one_arm_alone_holds_a_win(arm: str) -> None:
     """That is no lack of warm-up, and longer warm-up would only hide it."""
     result = judge(_slower_to_the_end(1.1, arm)(_run()), "0")
 

@@ -1,4 +1,4 @@
-"""A gain that falls in the course of the run: HOLD where it ends short of what was asked, and no early stop while it falls."""
+"""A gain that falls as the run goes on: HOLD where it ends short of what was asked, and no early stop while it falls."""
 
 from collections.abc import Callable
 from dataclasses import replace

@@ -61,7 +61,7 @@ def _states(*speculative: Blocks, primary: int = 0) -> tuple[FindingState, dict[
         ((NONE, NONE, (1, 1) + (0,) * 8), 0, "PASS", {"c16": "INCONCLUSIVE"}),
         # proof over the run, and none of a single load
         ((NONE, (1,) * 3 + (0,) * 7, (1,) * 4 + (0,) * 6), 0, "PASS", {"c4": "FAIL", "c16": "FAIL"}),
-        # one burst is one event
+        # a single burst
         ((NONE, NONE, (9,) + (0,) * 9), 0, "PASS", {"c16": "INCONCLUSIVE"}),
     ],
 )
