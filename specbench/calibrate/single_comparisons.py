@@ -172,5 +172,13 @@ def _holds(comparison: Comparison, truth: float) -> bool:
 
 
 # How much slower or longer everything is, by the campaign's name.
-SLOWED = {"slower-5": 1.05, "slower-10": 1.10, "slower-20": 1.20, "fewer-10": 1 / 0.9, "edge-15": 1.15, "edge-5": 1 / 0.95}
+SLOWED = {
+    "slower-5": 1.05,
+    "slower-10": 1.10,
+    "slower-20": 1.20,
+    "fewer-10": 1 / 0.9,
+    "edge-15": 1.15,
+    "edge-40": 1.40,
+    "edge-5": 1 / 0.95,
+}
 POWER_RUNS = {name: partial(power, name, Treatment(step_ratio=ratio, ttft_ratio=ratio)) for name, ratio in SLOWED.items()}
