@@ -123,9 +123,9 @@ def findings(arms: PerArm[Streams]) -> dict[str, Finding]:
     return {case.guardrail.metric: finding(case, harm_p(case), None, ALPHA) for case in cases}
 
 
-def power(name: str, treatment: Treatment, index: int) -> Outcome:
+def power(name: str, treatment: Treatment, index: int, world: NoiseModel = SHIFTING) -> Outcome:
     """For each default guardrail, whether harm is significant, and whether it passes; on a machine that drifts and stalls."""
-    arms = both_arms(SHIFTING, load_of(STREAMS, BINS["middle"]), treatment, name, index)
+    arms = both_arms(world, load_of(STREAMS, BINS["middle"]), treatment, name, index)
     return {metric: {"harm": _is_harm(f), "pass": f.state == "PASS"} for metric, f in findings(arms).items()}
 
 
@@ -172,5 +172,16 @@ def _holds(comparison: Comparison, truth: float) -> bool:
 
 
 # How much slower or longer everything is, by the campaign's name.
-SLOWED = {"slower-5": 1.05, "slower-10": 1.10, "slower-20": 1.20, "fewer-10": 1 / 0.9, "edge-15": 1.15, "edge-5": 1 / 0.95}
+SLOWED = {
+    "slower-5": 1.05,
+    "slower-10": 1.10,
+    "slower-20": 1.20,
+    "fewer-10": 1 / 0.9,
+    "edge-15": 1.15,
+    "edge-40": 1.40,
+    "edge-5": 1 / 0.95,
+}
 POWER_RUNS = {name: partial(power, name, Treatment(step_ratio=ratio, ttft_ratio=ratio)) for name, ratio in SLOWED.items()}
+# At 100 ms the floor of TTFT's paired limit is wider than its margin, so the margin is tried where prefills take longer.
+LONG_PREFILLS = replace(SHIFTING, prefill_ms=300.0)
+POWER_RUNS["edge-15"] = partial(power, "edge-15", Treatment(step_ratio=1.15, ttft_ratio=1.15), world=LONG_PREFILLS)
