@@ -347,7 +347,7 @@ def test_one_start_of_each_engine_is_in_every_interval_of_a_time() -> None:
 
 
 def test_equal_arms_that_starts_alone_leave_open_are_never_asked_for_more_pairs() -> None:
-    """Starts that differ by 3 % leave 1.645 · √2 · 3 % = 7 % open, and output TPS may fall by 5 %: no number of pairs settles it."""
+    """Starts that differ by 3 % leave 1.645 · √2 · 3 % = 7 % open, and output TPS may fall by 5 %: no pair settles it."""
     scenario = a_scenario([4])
     scenario = replace(scenario, matrix=replace(scenario.matrix, start_sd=StartSd(sd=0.03)))
 
@@ -369,7 +369,7 @@ def test_equal_arms_that_starts_alone_leave_open_are_never_asked_for_more_pairs(
     ],
 )
 def test_starts_count_where_each_arm_has_one(change: dict[str, object], known: bool) -> None:
-    """A restart for each pair has them in the spread of the pairs; one server for both arms has one start, however it is spelt."""
+    """A restart for each pair has them in the spread of the pairs; one server for both arms has one start, however spelt."""
     scenario = a_scenario([4])
     scenario = replace(scenario, matrix=replace(scenario.matrix, **change))  # type: ignore[arg-type]
     one_server = replace(scenario, baseline=an_arm("http://localhost:8000"), speculative=an_arm("http://127.0.0.1:8000/v1"))

@@ -37,13 +37,13 @@ def a_run(pairs: int = 10, effect: Effect = SAME) -> RunData:
 
 
 def test_an_earlier_run_gives_the_spread_of_its_pairs() -> None:
-    """Standard error times the root of the pairs, the baseline's value beside it, and the run's id in the source."""
+    """The error without its starts times the root of the pairs, the baseline's value beside it, the run's id in the source."""
     result = judge(a_run(), "test")
     spreads = earlier(result)
     tps = next(c for c in result.cells[0].metrics if c.metric == "output_tps")
 
     assert tps.se_log is not None
-    assert spreads.of["c4", "output_tps"] == pytest.approx(tps.se_log * sqrt(10))
+    assert spreads.of["c4", "output_tps"] == pytest.approx(sqrt(tps.se_log**2 - 2 * 0.01**2) * sqrt(10))
     assert spreads.values["c4", "output_tps"] == tps.value.baseline
     assert spreads.source == "the pairs of run r1"
     assert spreads.offsets == {}
