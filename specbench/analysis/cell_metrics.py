@@ -19,6 +19,7 @@ from specbench.analysis.freezes import Freeze, freezes_of
 from specbench.analysis.integrity.workload import Drift, drift_of
 from specbench.analysis.metrics.acceptance import acceptance_length, acceptance_of
 from specbench.analysis.metrics.acceptance import alpha as alpha_of
+from specbench.analysis.metrics.signs import StreamSigns, stream_signs
 from specbench.analysis.metrics.throughput import error_rate
 from specbench.analysis.shown import distributions_of
 from specbench.analysis.stats.paired import Estimate, trend
@@ -38,7 +39,8 @@ class CellMetrics:
 
     `alpha_trend` is how the log of alpha moved from the first pair of the run to the last, None where it is not known of enough
     pairs. `acceptance_by_pair`: the acceptance length of each pair that has one. `unlike_tokens`: why figures per token do not
-    compare between the arms, None where they do. `freezes`: when an engine stood still.
+    compare between the arms, None where they do. `freezes`: when an engine stood still. `signs`: what the streams of the
+    speculative arm show.
     """
 
     evidence: CellEvidence
@@ -56,6 +58,7 @@ class CellMetrics:
     unlike_tokens: str | None
     engine_truth: PerArm[dict[str, float]] | None
     freezes: tuple[Freeze, ...]
+    signs: StreamSigns
 
     @property
     def dead(self) -> tuple[ArmName, ...]:
@@ -101,6 +104,7 @@ def measure(cell: CellEvidence, alpha: float, *, speculates: PerArm[bool | None]
         unlike_tokens=unlike_tokens(cell.records, speculates=speculates.speculative is not False),
         engine_truth=_truth(cell),
         freezes=tuple(freeze for arm in ARMS for freeze in freezes_of(columns.of(arm), cell.records.of(arm))),
+        signs=stream_signs(columns.speculative),
     )
 
 

@@ -11,6 +11,8 @@ from specbench.analysis.deaths import Death, outside_kills, sentence_of, without
 from specbench.analysis.hosts.equivalence import enough_launches, place_of_run
 from specbench.analysis.hosts.previous_run_checks import deciding
 from specbench.analysis.integrity.checks import cell_checks, run_checks, steadiness
+from specbench.analysis.integrity.repeated_prompts import cached_alike
+from specbench.analysis.integrity.speculating import speculating
 from specbench.analysis.notes import run_notes
 from specbench.analysis.run_description import config_of, endpoint_of, run_info
 from specbench.analysis.shown import course_of, timelines_of
@@ -48,7 +50,8 @@ def _judged(evidence: RunData, whole: RunData, killed: tuple[Death, ...], tool_v
     cells = () if refusals else _measured(evidence, alpha)
     results, standings = _judged_cells(evidence, cells, alpha)
     safety = _safety(evidence, cells, alpha)
-    integrity = () if refusals else run_checks(evidence)
+    before_load = cached_alike(evidence.manifest.scenario, evidence.manifest.repeated)
+    integrity = before_load if refusals else (*speculating(evidence, cells), *run_checks(evidence), *before_load)
     place = place_of_run(evidence.manifest, deciding(results, safety))
     conditions = RunConditions(
         refusals=refusals,

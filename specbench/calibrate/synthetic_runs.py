@@ -1,6 +1,7 @@
 """Simulated streams as the facts of a run: the blocks and records that a run would have left on disk, and its scenario.
 
-No random number is drawn here, and nothing is judged; the scenario is the default one, with its default guardrails.
+No random number is drawn here, and nothing is judged; the scenario is the default one, with its default guardrails. Most
+treatments change times alone, so both arms are declared not to speculate: else such a run would be INVALID.
 """
 
 from collections.abc import Mapping, Sequence
@@ -21,8 +22,8 @@ HEALTHY = GeneratorHealth(
 _SCENARIO = """
 name: calibration
 arms:
-  baseline: {{url: "http://127.0.0.1:9001", model: simulated}}
-  speculative: {{url: "http://127.0.0.1:9002", model: simulated}}
+  baseline: {{url: "http://127.0.0.1:9001", model: simulated, declare: {{speculation: "off"}}}}
+  speculative: {{url: "http://127.0.0.1:9002", model: simulated, declare: {{speculation: "off"}}}}
 workload:
   source: {{dataset: simulated}}
   bins: [{bins}]

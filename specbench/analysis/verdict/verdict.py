@@ -41,7 +41,7 @@ def verdict_of(
     """
     required = [standing for standing in standings if standing.required]
     if conditions.refusals:
-        return Verdict(word="INVALID", reasons=verdict.refused(conditions.refusals))
+        return Verdict(word="INVALID", reasons=verdict.refused(conditions.refusals, integrity))
     run_wide = [finding for finding in safety if finding.required]
     unsafe = [f for f in run_wide if f.state == "FAIL"]
     unsafe += [f for standing in required for f in failed_findings(standing) if f.role == "safety"]
