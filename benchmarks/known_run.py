@@ -29,8 +29,8 @@ Kind = Literal["same", "slower"]
 SCENARIO = """
 name: known
 arms:
-  baseline: {{engine: openai, url: {urls[0]}, model: truth}}
-  speculative: {{engine: openai, url: {urls[1]}, model: truth}}
+  baseline: {{engine: openai, url: {urls[0]}, model: truth, declare: {{speculation: "off"}}}}
+  speculative: {{engine: openai, url: {urls[1]}, model: truth, declare: {{speculation: "off"}}}}
 workload:
   source: {{corpus: python}}
   bins: [{{name: all, input_tokens: [16, 32], output_tokens: [96, 128]}}]

@@ -20,6 +20,7 @@ from specbench.analysis.freezes import Freeze, freezes_of
 from specbench.analysis.integrity.workload import Drift, drift_of
 from specbench.analysis.metrics.acceptance import acceptance_length, acceptance_of
 from specbench.analysis.metrics.acceptance import alpha as alpha_of
+from specbench.analysis.metrics.signs import StreamSigns, stream_signs
 from specbench.analysis.metrics.stalls import stall_limit_ns, stalled_answers
 from specbench.analysis.metrics.throughput import error_rate
 from specbench.analysis.shown import distributions_of
@@ -45,6 +46,7 @@ class CellMetrics:
     pairs. `acceptance_by_pair`: the acceptance length of each pair that has one. `unlike_tokens`: why figures per token do not
     compare between the arms, None where they do. `freezes`: when an engine stood still. `tests`: of each pooled percentile.
     `backlogs`: what each arm left behind of what arrived at a rate. `success_by_pair`: both arms' figure of the success metric.
+    `signs`: what the streams of the speculative arm show.
     """
 
     evidence: CellEvidence
@@ -65,6 +67,7 @@ class CellMetrics:
     tests: dict[str, SharesTest]
     backlogs: PerArm[Backlog | None]
     success_by_pair: dict[int, tuple[float, float]]
+    signs: StreamSigns
 
     @property
     def dead(self) -> tuple[ArmName, ...]:
@@ -114,6 +117,7 @@ def measure(
         tests=shares_tests(columns.baseline, columns.speculative, start),
         backlogs=backlogs_of(cell),
         success_by_pair=figures_by_pair(success, columns.baseline, columns.speculative),
+        signs=stream_signs(columns.speculative),
     )
 
 

@@ -14,6 +14,8 @@ from specbench.analysis.hanging import never_answered
 from specbench.analysis.hosts.equivalence import enough_launches, place_of_run
 from specbench.analysis.hosts.previous_run_checks import deciding
 from specbench.analysis.integrity.checks import cell_checks, run_checks, steadiness
+from specbench.analysis.integrity.repeated_prompts import cached_alike
+from specbench.analysis.integrity.speculating import speculating
 from specbench.analysis.notes import run_notes
 from specbench.analysis.run_description import config_of, endpoint_of, run_info
 from specbench.analysis.shown import course_of, timelines_of
@@ -56,7 +58,9 @@ def _judged(evidence: RunData, whole: RunData, killed: tuple[Death, ...], tool_v
     safety, by_cell = _safety(evidence, cells, alpha)
     results, standings = _judged_cells(evidence, cells, by_cell, alpha)
     order = OrderEffects() if refusals else order_effects(cells, evidence.manifest, evidence.manifest.scenario.alpha)
-    integrity = () if refusals else (*run_checks(evidence), *order.checks)
+    before_load = cached_alike(evidence.manifest.scenario, evidence.manifest.repeated)
+    measured = () if refusals else (*speculating(evidence, cells), *run_checks(evidence), *order.checks)
+    integrity = (*measured, *before_load)
     place = place_of_run(evidence.manifest, deciding(results, safety))
     conditions = RunConditions(
         refusals=refusals,

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from urllib.parse import urlsplit, urlunsplit
 
 from specbench.model.records import Cell, Manifest, RunData
+from specbench.model.request_fields import resolved_sha256
 from specbench.model.result import Config, EndpointInfo, RunInfo
 from specbench.model.scenario import Arm, ArmName, Sampling, Workload
 from specbench.model.shown import TrafficBin
@@ -49,6 +50,7 @@ def config_of(evidence: RunData, required: Sequence[str]) -> Config:
         accept_differences=scenario.accept_differences,
         built_in=scenario.workload.dataset is None,
         length=scenario.workload.length,
+        resolved_sha256=resolved_sha256(scenario),
     )
 
 
@@ -64,6 +66,7 @@ def endpoint_of(manifest: Manifest, arm: ArmName) -> EndpointInfo:
         speculation=_speculation(asked) or (None if told is None else told.facts.get("speculation_config")),
         facts={} if told is None else dict(sorted(told.facts.items())),
         sources={} if told is None else dict(sorted(told.sources.items())),
+        slow_by=asked.slow_by,
     )
 
 

@@ -1,11 +1,13 @@
 """Whether two arms may be compared, before any load is sent, and what to know of them besides: refusals and notes."""
 
 from collections.abc import Collection, Mapping, Sequence
+from shlex import quote
 
 from specbench.arms.arms import shares_server
 from specbench.errors import RefusedError
 from specbench.model.facts import FactPair, compare
 from specbench.model.records import Endpoint
+from specbench.model.request_fields import accepted_fields, differing_fields, refused_fields
 from specbench.model.scenario import ARMS, Scenario
 
 ONE_ENDPOINT = (
@@ -28,11 +30,16 @@ def check_comparable(endpoints: Sequence[Endpoint], scenario: Scenario) -> None:
     if not shares_server(scenario):  # one endpoint says that it can speculate, not which arm's requests ask for it
         for endpoint in endpoints:
             _refuse_design(endpoint, scenario)
+        if scenario.design == "plain" and baseline.facts.get("speculation") == "on":
+            _refuse_exchanged(baseline, speculative, scenario)
     differing = [
         f"{fact.name} is {fact.baseline} against {fact.speculative}"
         for fact in compare(baseline.facts, speculative.facts, scenario.accept_differences)
         if fact.state == "differs"
     ]
+    unlike = refused_fields(scenario)
+    if unlike:
+        differing.append(f"their requests differ in {', '.join(unlike)}")
     if differing:
         unequal = "; ".join(differing)
         raise RefusedError(
@@ -50,7 +57,10 @@ def fairness_notes(scenario: Scenario, endpoints: Sequence[Endpoint]) -> tuple[s
     baseline, speculative = endpoints
     accepted = scenario.accept_differences
     facts = compare(baseline.facts, speculative.facts, accepted)
-    notes += [ONE_ENDPOINT] if shares_server(scenario) else comparison_notes(facts, accepted)
+    of_facts = [name for name in accepted if name not in accepted_fields(scenario)]
+    notes += [ONE_ENDPOINT] if shares_server(scenario) else comparison_notes(facts, of_facts)
+    if (fields := differing_fields(scenario)) and not refused_fields(scenario):
+        notes.append(f"Accepted as different in the requests of the arms: {', '.join(fields)}")
     for endpoint in endpoints:
         notes += contradictions(endpoint, scenario.arm(endpoint.arm).declare)
         notes += _unknown_speculation(endpoint, scenario)
@@ -111,6 +121,30 @@ def _refuse_design(endpoint: Endpoint, scenario: Scenario) -> None:
             f"{where} {serves}, though the arms are to be swapped (--swap): serve the baseline where speculation was, and"
             " speculation where the baseline was, and run again"
         )
+
+
+def _refuse_exchanged(baseline: Endpoint, speculative: Endpoint, scenario: Scenario) -> None:
+    """Nothing, where the speculative arm speculates too, as the baseline says that it does: then methods are compared."""
+    if speculative.facts.get("speculation") == "on":
+        return
+    silent = "speculation" not in speculative.facts
+    other = f"{speculative.url} {'does not say that it does' if silent else 'does not'}"
+    methods = 'to compare two methods, declare speculation: "on" in arms.speculative' if silent else ""
+    if scenario.baseline.url is None or scenario.speculative.url is None:
+        remedy = f"exchange the arms in {scenario.path}, or leave the baseline's speculation out"
+    else:
+        remedy = f"are the arms exchanged? {_exchanged(scenario, scenario.baseline.url, scenario.speculative.url)}"
+    raise RefusedError(
+        f"arms.baseline: {baseline.url} speculates, and {other}: {'; '.join(part for part in (remedy, methods) if part)}"
+    )
+
+
+def _exchanged(scenario: Scenario, baseline: str, speculative: str) -> str:
+    """The command of this run with the URLs in each other's place."""
+    flags = iter(scenario.flags)
+    kept = [word for flag in flags for word in (flag, next(flags)) if flag not in ("--baseline", "--speculative")]
+    words = ["specbench", "run", scenario.path, "--profile", scenario.profile]
+    return " ".join(map(quote, (*words, "--baseline", speculative, "--speculative", baseline, *kept)))
 
 
 def _unknown_speculation(endpoint: Endpoint, scenario: Scenario) -> list[str]:

@@ -20,7 +20,7 @@ from specbench.prompts.sampler import Prompt, PromptSource, prompt
 from specbench.prompts.token_estimate import DEFAULT_ESTIMATOR, TokenEstimator, disagreement, measured
 from specbench.stream.record import RequestSpec, record_of
 from specbench.telemetry import ENGINES
-from specbench.telemetry.endpoint import MODELS, ServedEndpoint, served_model
+from specbench.telemetry.endpoint import MODELS, ServedEndpoint, recognise, served_model
 from specbench.telemetry.endpoint_facts import token_ids
 from specbench.telemetry.http import HttpGetter
 
@@ -44,11 +44,12 @@ _NOBODY = (
 class Way:
     """How an arm is asked beyond what the scenario says, as its first answers showed: for which model, where, without what.
 
-    `moved`: the path to which the endpoint redirects; `listed_instead`: the models that it lists where it does not list the one
-    that is asked for.
+    `engine`: the one that it was recognised as, None where the scenario names it. `moved`: the path to which the endpoint
+    redirects; `listed_instead`: the models that it lists where it does not list the one that is asked for.
     """
 
     model: str
+    engine: str | None = None
     moved: str | None = None
     left_out: tuple[str, ...] = ()
     listed_instead: tuple[str, ...] = ()
@@ -61,11 +62,13 @@ NO_WAY = Way("")
 def way_of(ready: RunningArm, way: Way) -> RunningArm:
     """The arm, to be asked in this way."""
     extra_body = {**ready.arm.extra_body, **dict.fromkeys(way.left_out)}
-    return replace(ready, arm=replace(ready.arm, model=way.model, extra_body=extra_body), moved=way.moved)
+    arm = replace(ready.arm, engine=way.engine or ready.arm.engine, model=way.model, extra_body=extra_body)
+    return replace(ready, arm=arm, moved=way.moved)
 
 
 def first_way(ready: RunningArm, name: ArmName) -> Way:
-    """The model to ask for: the one the scenario names, listed or not, else the only one that the endpoint serves.
+    """The model to ask for: the one the scenario names, listed or not, else the only one that the endpoint serves; and the engine
+    that the endpoint's answers tell, where the scenario names none.
 
     Raises:
         UnreachableError: the endpoint does not answer.
@@ -73,10 +76,16 @@ def first_way(ready: RunningArm, name: ArmName) -> Way:
     """
     listed_at = models_path(asked_path(ready.arm.url or ready.url, ready.arm.path, MODELS))
     served = served_model(ready.url, ready.headers, ready.arm.model, name, listed_at, ready.secrets)
+    way = Way(served.name, engine=_recognised(ready) if ready.arm.recognise else None)
     if not served.listed_instead:
-        return Way(served.name)
+        return way
     note = f"arms.{name}: {notes.not_listed(ready.url, served.listed_instead, served.name)}"
-    return Way(served.name, listed_instead=served.listed_instead, notes=(note,))
+    return replace(way, listed_instead=served.listed_instead, notes=(note,))
+
+
+def _recognised(ready: RunningArm) -> str | None:
+    found = recognise(ready.url, ready.headers, ready.secrets)
+    return None if found is None else found.name
 
 
 def token_unit(ready: RunningArm, documents: Sequence[str]) -> TokenEstimator:
@@ -114,18 +123,21 @@ def tried(
 ) -> tuple[Way, tuple[RequestRecord, ...]]:
     """The way in which the arm answers, and its records of one request per sampling.
 
-    Where the arm refuses `stream_options` it is asked once more without; where it redirects, it is asked there from now on.
+    Where the arm refuses `stream_options`, or all that its engine is asked for besides, it is asked once more without; where it
+    redirects, it is asked there from now on.
 
     Raises:
         UnreachableError: the arm failed its first request.
         RefusedError: the arm does not stream, or refuses a sampling, or does not know a model that it does not list.
     """
     records, moved = _asked_once(child, scenario, ready, name, drawing)
-    if refuses_fields(records) and STREAM_OPTIONS not in ready.arm.extra_body:
-        bare = replace(way, left_out=(STREAM_OPTIONS,), notes=(*way.notes, f"arms.{name}: {notes.without_options(ready.url)}"))
+    for left_out in _left_out(ready, scenario) if refuses_fields(records) else ():
+        said = f"arms.{name}: {notes.without_fields(ready.url, left_out)}"
+        bare = replace(way, left_out=left_out, notes=(*way.notes, said))
         again, moved_again = _asked_once(child, scenario, way_of(ready, bare), name, drawing)
         if any(record.outcome == "ok" for record in again):
             way, records, moved = bare, again, moved_again
+            break
     if moved is not None:
         way = replace(way, moved=moved, notes=(*way.notes, f"arms.{name}: {notes.redirects(ready.url, [moved])}"))
     for record in records:
@@ -133,6 +145,13 @@ def tried(
     if not records:
         raise UnreachableError(f"arms.{name}: {ready.url} gave no answer at all within {FIRST_ANSWER_S:g} s")
     return way, records
+
+
+def _left_out(ready: RunningArm, scenario: Scenario) -> list[tuple[str, ...]]:
+    """The fields that a server in front of the engine may refuse, fewest first: of those that the scenario does not set."""
+    extras = ENGINES[ready.arm.engine].request_extras(scenario.workload.route, True)
+    ours = tuple(field for field in extras if field not in ready.arm.extra_body)
+    return [fields for fields in dict.fromkeys(((STREAM_OPTIONS,), ours)) if fields and {*fields} <= {*ours}]
 
 
 def _asked_once(

@@ -21,8 +21,8 @@ _NAME = "calibrate"
 _EQUAL_ARMS = """
 name: calibrate
 arms:
-  baseline: {engine: openai}
-  speculative: {engine: openai}
+  baseline: {}
+  speculative: {}
 workload:
   source: {corpus: python}
   bins:
@@ -36,7 +36,7 @@ matrix:
 
 def equal_arms(overrides: Overrides) -> Scenario:
     """A scenario for an A/A of the two URLs in `overrides`, where the user has none of their own."""
-    return parse_scenario(_EQUAL_ARMS, _NAME, overrides)
+    return parse_scenario(_EQUAL_ARMS, _NAME, replace(overrides, design="aa"))
 
 
 def measure_noise(scenario: Scenario, folder: Path, watcher: RunProgress) -> Result:

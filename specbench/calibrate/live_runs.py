@@ -38,9 +38,11 @@ matrix:
   pairs: {pairs}
   block: {{min_requests: 12, min_s: 3}}
 """
-_PLAIN = "{engine: embedded}"
-_SLOWER_20 = "{engine: embedded, slow_by: 20%}"
-_SLOWER_33 = "{engine: embedded, slow_by: 33.3%}"  # beside it a plain engine takes 25 % less
+# Where neither arm speculates both say so: else the run would be INVALID, as it compares no speculation.
+_NEITHER = 'declare: {speculation: "off"}'
+_PLAIN = f"{{engine: embedded, {_NEITHER}}}"
+_SLOWER_20 = f"{{engine: embedded, slow_by: 20%, {_NEITHER}}}"
+_SLOWER_33 = f"{{engine: embedded, slow_by: 33.3%, {_NEITHER}}}"  # beside it a plain engine takes 25 % less
 _DRAFTING = "{engine: embedded, speculative: {method: draft_model, num_speculative_tokens: 4}}"
 
 

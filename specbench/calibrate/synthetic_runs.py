@@ -1,6 +1,7 @@
 """Simulated streams as the facts of a run: the blocks and records that a run would have left on disk, and its scenario.
 
-No random number is drawn here, and nothing is judged; the scenario is the default one, with its default guardrails.
+No random number is drawn here, and nothing is judged; the scenario is the default one, with its default guardrails. Most
+treatments change times alone, so both arms are declared not to speculate: else such a run would be INVALID.
 """
 
 from collections.abc import Mapping, Sequence

@@ -81,6 +81,9 @@ def run(
 
 def plan(
     scenario: ScenarioPath,
+    baseline: BaselineUrl = None,
+    speculative: SpeculativeUrl = None,
+    model: Model = None,
     settings: Settings = None,
     profile: ProfileName = None,
     like: Annotated[Path | None, typer.Option("--like", metavar="RUN", help="Take the noise from this earlier run.")] = None,
@@ -91,7 +94,7 @@ def plan(
     from specbench.plan.trials import cells_of, trials_of
     from specbench.plan.variance import spreads_in
 
-    asked = _scenario(scenario, _overrides(profile, settings, None, None, None))
+    asked = _scenario(scenario, _overrides(profile, settings, baseline, speculative, model))
     spreads = stated_prior(asked) if like is None else spreads_in(like)
     deliver(f"{describe(asked, trials_of(asked, cells_of(asked)))}\n\n{describe_power(asked, spreads)}")
     if like is not None:

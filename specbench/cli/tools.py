@@ -30,7 +30,9 @@ def register(app: typer.Typer) -> None:
 
 def probe(
     url: Annotated[str, typer.Argument(metavar="URL", help="An OpenAI-compatible endpoint, with or without /v1.")],
-    model: Annotated[str, typer.Option("--model", metavar="M", help="The model to ask for.")],
+    model: Annotated[
+        str | None, typer.Option("--model", metavar="M", help="The model to ask for; not needed where only one is served.")
+    ] = None,
     concurrency: Annotated[int, typer.Option("--concurrency", metavar="C", help="Streams at once.")] = 1,
     requests: Annotated[int, typer.Option("--requests", metavar="N", help="Requests in all.")] = 16,
     max_tokens: Annotated[int, typer.Option("--max-tokens", metavar="T", help="Tokens that each may bring.")] = 128,

@@ -27,6 +27,7 @@ NO_SPECULATION = "no counts, and every step brought one token: no sign of specul
 NO_SIGN = "no sign of speculation: a step brought more than one token, as a stream interval or hidden tokens make it too"
 SAYS_OFF = "the endpoint says that it does not speculate"
 NO_DRAFT = "the engine counted no draft"
+NOTHING_DRAFTED = "nothing tells of a draft, every step brought one token, and no load shows the gain asked for"
 NO_ROUND = "no verification round was counted"
 ALPHA_WITHOUT_POSITIONS = "alpha needs counts per position, which were not told"
 ALPHA_OF_ODD_COUNTS = "alpha is not known: counts per position do not add up to the accepted tokens"

@@ -5,11 +5,12 @@ Values in, text out. Whether a check holds may not be decided here; `ok` says so
 
 from collections.abc import Mapping, Sequence
 
+from specbench.explain.labels import SPECULATION_FLAGS
 from specbench.explain.numbers import figure, percentage
 from specbench.explain.phrases import place_of
 from specbench.model.records import Cell
 from specbench.model.result import PerArm
-from specbench.model.scenario import ArmName
+from specbench.model.scenario import ARMS, ArmName
 
 FEWER_STREAMS = "run fewer streams per process or more processes"
 _EXCESSES = {"looping": "ran in a loop", "truncated": "broke off", "empty": "were empty"}
@@ -26,17 +27,48 @@ def steady(place: str, arm: ArmName, change: float | None, limit: float, ok: boo
     return moved + ("." if ok else ", so it was not in a steady state: let blocks warm up longer (matrix.block).")
 
 
-def arms_equal(facts: PerArm[dict[str, str]] | None, states: Mapping[str, str]) -> str:
-    """Whether the arms are alike, by the state of each fact that must be equal."""
+def arms_equal(facts: PerArm[dict[str, str]] | None, states: Mapping[str, str], fields: Sequence[str] = ()) -> str:
+    """Whether the arms are alike, by the state of each fact that must be equal, and the fields of requests that are not."""
     if facts is None:
         return "What the endpoints say of themselves was not recorded, so it is not known whether the arms are alike."
     unequal, agreed = ([name for name, state in states.items() if state == wanted] for wanted in ("differs", "accepted"))
-    named = "; ".join(f"{name} is {facts.baseline[name]} and {facts.speculative[name]}" for name in unequal)
-    if unequal:
+    differing = [f"{name} is {facts.baseline[name]} and {facts.speculative[name]}" for name in unequal]
+    differing += [f"their requests differ in {', '.join(fields)}"] if fields else []
+    if differing:
+        named = "; ".join(differing)
         return f"The arms differ in more than speculation: {named}; make them equal, or accept it by name (accept_differences)."
     alike = sum(state == "equal" for state in states.values())
     but = f", but for {', '.join(agreed)}, whose difference was accepted" if agreed else ""
     return f"The arms are alike in every fact that both of them tell ({alike}){but}."
+
+
+def not_speculating(why: str, engine: str, url: str | None, launched: bool) -> str:
+    """That nothing was drafted in the whole run, and how to change that: by the engine's own option where it has a known one."""
+    option = SPECULATION_FLAGS.get(engine) or "its option for speculation"
+    if url is not None:
+        remedy = f"start the engine at {url} with {option}, and see by `specbench doctor {url}` what it sends"
+    elif launched:
+        remedy = f"start its engine with {option}, in launch or by a `speculative:` block"
+    else:
+        remedy = f"give it a `speculative:` block, which starts its engine with {option}"
+    return f"The speculative arm does not speculate ({why}): {remedy}."
+
+
+def repeated_prompts(counts: PerArm[tuple[int, int]], sooner: float, ok: bool | None, accepted: bool) -> str:
+    """How many of the prompts that were asked twice had their first token much sooner the second time, in each arm."""
+    had = " and ".join(f"{counts.of(arm)[0]} of {counts.of(arm)[1]} in the {arm} arm" for arm in ARMS)
+    asked = "Of the prompts that were asked twice before load"
+    message = f"{asked}, the first token took at most {figure(sooner)} times as long again for {had}"
+    if ok is None:
+        return f"{message}, which does not tell whether both keep prompts in a cache."
+    if ok:
+        return f"{message}: both keep prompts in a cache, or neither does."
+    if accepted:
+        return f"{message}: one arm alone keeps prompts in a cache, which was accepted (prefix_caching)."
+    return (
+        f"{message}: one arm alone keeps prompts, or what is in front of it does. Switch the cache off, or on in both arms, or"
+        " accept the difference (accept_differences: [prefix_caching])."
+    )
 
 
 def not_declared(silent: Sequence[str]) -> str:

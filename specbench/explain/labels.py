@@ -35,6 +35,17 @@ FACTS = {
     "memory_share": "GPU memory share",
     "max_running": "requests at once",
 }
+# How each engine is told to speculate: an option of its command, or a key of its settings; None where any may be behind it.
+SPECULATION_FLAGS: dict[str, str | None] = {
+    "embedded": "--speculative",
+    "vllm": "--speculative-config",
+    "sglang": "--speculative-algorithm",
+    "llamacpp": "--spec-type",
+    "tgi": "--speculate",
+    "trtllm": "speculative_config",
+    "lmdeploy": "--speculative-algorithm",
+    "openai": None,
+}
 STATES = {
     "PASS": "shown to be within its limit; for the benefit: shown to be a gain, and the measured value reaches its target",
     "FAIL": "shown to be worse than the baseline (one error in 20 for all checks of a run together), and shown to be past the"

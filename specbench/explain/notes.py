@@ -86,9 +86,14 @@ def not_listed(url: str, models: Sequence[str], model: str) -> str:
 
 def without_options(who: str) -> str:
     """That `stream_options` had to be left out; `who` refused them."""
+    return without_fields(who, ["stream_options"])
+
+
+def without_fields(who: str, fields: Sequence[str]) -> str:
+    """That these fields of requests had to be left out; `who` refused them."""
     return (
-        f"{who} refuses stream_options and is asked without: it then tells no final usage, and tokens may be counted by events"
-        " alone"
+        f"{who} refuses {' and '.join(fields)} and is asked without: it then tells no final usage, and tokens may be counted by"
+        " events alone"
     )
 
 

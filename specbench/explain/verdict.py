@@ -8,16 +8,19 @@ from dataclasses import replace
 
 from specbench.explain import labels
 from specbench.explain.load_ranges import caps, tops
-from specbench.explain.numbers import listed, one_of, slice_words
+from specbench.explain.numbers import listed, one_of, percent, slice_words
 from specbench.explain.phrases import load_words, place_of, server_limit
 from specbench.model import queries
 from specbench.model.cell_assessment import CellAssessment, failed_findings, open_findings
+from specbench.model.facts import NOT_FOR_FREE, same_fact
 from specbench.model.guardrails import IN_A_BIN, MIN_LAUNCHES
 from specbench.model.records import Cell
 from specbench.model.result import Finding, IntegrityCheck, LoadRange, Reason, Result, VerdictWord
-from specbench.model.scenario import ArmName
+from specbench.model.scenario import ARMS, ArmName
 
 NAMED_PLACES = 3
+NOT_SPECULATING = "not_speculating"
+_SAME_AS_NOT_SPECULATING = "speculation_speculative"  # the check of one load that says it again
 RANGE_METHOD = "from the primary cell outward, every cell at its own 95 % bounds, ending at the first that did not pass"
 # The gravest first: a headline says one thing.
 _BREAKS = {
@@ -30,13 +33,32 @@ _BREAKS = {
 
 
 def headline(result: Result) -> str:
-    """The verdict as an instruction, in the order in which to act."""
+    """The verdict as an instruction, in the order in which to act, and what else differs that may be behind the figures."""
+    return f"{_instruction(result)}{_unlike(result)}"
+
+
+def _instruction(result: Result) -> str:
+    if result.verdict == "INVALID" and result.reasons and result.reasons[0].code == NOT_SPECULATING:
+        return result.reasons[0].message.removesuffix(".")
     found = queries.ranges(result)
     if result.verdict == "CAPPED" and found:
         return f"Not yet: first confirm the cap of {tops(found)}, then switch on up to it and no further"
     if result.verdict == "CAPPED" and result.slices:
         return _slices_headline(result)
     return labels.VERDICTS[result.verdict].headline
+
+
+def _unlike(result: Result) -> str:
+    """The settings that differ between the arms and the delays that were asked for, as the end of a headline."""
+    arms = (result.endpoints.baseline, result.endpoints.speculative)
+    told = [(name, *(arm.facts.get(name) for arm in arms)) for name in NOT_FOR_FREE]
+    said = [
+        f"{name} ({ours} in the baseline, {theirs} with speculation)"
+        for name, ours, theirs in told
+        if ours and theirs and not same_fact(ours, theirs)
+    ]
+    slowed = [f"the {name} arm is slowed by {percent(arm.slow_by)}" for name, arm in zip(ARMS, arms, strict=True) if arm.slow_by]
+    return f"; but more than speculation differs: {', '.join([*said, *slowed])}" if said or slowed else ""
 
 
 def _slices_headline(result: Result) -> str:
@@ -47,9 +69,10 @@ def _slices_headline(result: Result) -> str:
     return f"Switch speculation on for {listed([slice_words(part) for part in on])} only{first}"
 
 
-def refused(refusals: Sequence[str]) -> tuple[Reason, ...]:
-    """Nothing was measured, and why."""
-    return tuple(_reason("refused", text if text.endswith(".") else f"{text}.") for text in refusals)
+def refused(refusals: Sequence[str], integrity: Sequence[IntegrityCheck] = ()) -> tuple[Reason, ...]:
+    """Nothing was measured, and why; by the name of the check where one failed before load."""
+    codes = {check.message: check.id for check in integrity if check.ok is False}
+    return tuple(_reason(codes.get(text, "refused"), text if text.endswith(".") else f"{text}.") for text in refusals)
 
 
 def unsafe(findings: Sequence[Finding], dead: Sequence[CellAssessment]) -> tuple[Reason, ...]:
@@ -67,14 +90,20 @@ def invalid(checks: Sequence[IntegrityCheck], lost: Sequence[CellAssessment]) ->
     headline = _reason(
         "invalid", "No judgement: the measurement itself cannot be trusted, so mend what is named here and run again."
     )
-    failed = [_reason(check.id, check.message, check.cell) for check in checks]
+    first = tuple(_reason(check.id, check.message) for check in checks if check.id == NOT_SPECULATING)
+    again = {NOT_SPECULATING, _SAME_AS_NOT_SPECULATING} if first else set()
+    failed = [_reason(check.id, check.message, check.cell) for check in checks if check.id not in again]
     gone = []
     for standing in lost:
         who = "both arms were" if "speculative" in standing.dead else "the baseline was"
         why = f"{who} dead (no request succeeded, or the engine went down), so there is nothing to compare with."
         gone.append(_reason("dead_baseline", f"{standing.place} {why}", standing.id))
-    nothing = () if failed or gone else (_reason("no_required_cell", "No cell of the run is required, so none can decide."),)
-    return (headline, *failed, *gone, *nothing)
+    if first and not failed and not gone:
+        return first
+    nothing = (
+        () if first or failed or gone else (_reason("no_required_cell", "No cell of the run is required, so none can decide."),)
+    )
+    return (*first, headline, *failed, *gone, *nothing)
 
 
 def promoted(required: Sequence[CellAssessment], ranges: Iterable[LoadRange]) -> Reason:

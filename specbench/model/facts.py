@@ -30,6 +30,7 @@ FACTS: dict[str, tuple[Kind, str]] = {
     "graph_mode": ("follows", "whether it replays captured graphs"),
 }
 MUST_EQUAL = tuple(name for name, (kind, _) in FACTS.items() if kind == "must_equal")
+NOT_FOR_FREE = ("graph_mode", "max_running", "memory_share")  # may differ, and may be what the figures come from
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,6 +52,14 @@ def compare(baseline: Mapping[str, str], speculative: Mapping[str, str], accepte
     names = [*FACTS, *sorted({*baseline, *speculative} - FACTS.keys())]
     values = [(name, baseline.get(name), speculative.get(name)) for name in names]
     return tuple(FactPair(*value, fact_state(*value, accepted)) for value in values)
+
+
+def same_fact(one: str, other: str) -> bool:
+    """Whether two values are one, as 0.9 and 0.90 are."""
+    try:
+        return float(one) == float(other)
+    except ValueError:
+        return one == other
 
 
 def fact_state(name: str, baseline: str | None, speculative: str | None, accepted: Collection[str]) -> FactState:

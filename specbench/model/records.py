@@ -280,11 +280,21 @@ class Cell:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class RepeatedPrompt:
+    """The time to first token of one prompt that an arm was asked twice before load, and again."""
+
+    arm: ArmName
+    first_ns: int
+    again_ns: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Manifest:
     """Everything needed to know what a run was, written before its first request.
 
     `previous_runs`: the runs that the scenario cites for the places of the arms, as they were read then. `accelerators`: how many
-    this machine has, None in the folders of older versions.
+    this machine has, None in the folders of older versions. `repeated`: the prompts that were asked twice; none in runs of older
+    versions.
     """
 
     format_version: int
@@ -299,6 +309,7 @@ class Manifest:
     notes: tuple[str, ...]
     previous_runs: tuple[PreviousRun, ...] = ()
     accelerators: int | None = None
+    repeated: tuple[RepeatedPrompt, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -284,6 +284,7 @@ class Config:
     """What was decided before the run: rules, margins, required cells, and the traffic.
 
     `sha256` is of the scenario file's text, without what the command line changed; two runs of one hash may differ in that.
+    `resolved_sha256` is of the scenario as it was run, with all of that and every default; None in results of older versions.
     `sampling` are the settings in words, which requests take in turn; `source` is where the prompts came from, `built_in` says
     that it is a corpus of this program's own; `length` whether answers end by themselves. `design` says whether the run is an
     A/A, or has its arms swapped. `accept_differences` names facts that may differ between the arms.
@@ -305,11 +306,12 @@ class Config:
     accept_differences: tuple[str, ...] = ()
     built_in: bool = False
     length: Length = "natural"
+    resolved_sha256: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EndpointInfo:
-    """One arm as the result names it, credentials left out."""
+    """One arm as the result names it, credentials left out. `slow_by`: the share by which its engine was slowed on request."""
 
     url: str
     model: str
@@ -318,6 +320,7 @@ class EndpointInfo:
     speculation: str | None
     facts: dict[str, str]
     sources: dict[str, str]
+    slow_by: float = 0.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -70,7 +70,8 @@ class Arm:
     """One endpoint under test; `url` is None where specbench starts the engine itself: by `launch`, or the embedded one.
 
     `api_key_env` and `header_env` (header to variable) name environment variables; no key itself is in here. `path` is asked
-    behind `url` instead of the usual one, and a field of None in `extra_body` is left out of the request's body.
+    behind `url` instead of the usual one, and a field of None in `extra_body` is left out of the request's body. `recognise`: the
+    scenario names no engine, so the endpoint's own answers are to tell; `engine` is what it is taken for where they do not.
     """
 
     engine: str
@@ -88,6 +89,7 @@ class Arm:
     header_env: dict[str, str] = field(default_factory=dict)
     path: str | None = None
     limit_key: str = "max_tokens"
+    recognise: bool = False
 
     @property
     def asking(self) -> Asking:

@@ -55,9 +55,10 @@ def _clock(seconds: float) -> str:
 
 
 def _arm(name: ArmName, arm: Arm) -> tuple[str, str, str]:
+    engine = "as the endpoint tells" if arm.recognise else arm.engine
     if arm.speculative is None:
-        return name, arm.engine, "none declared"
-    return name, arm.engine, ", ".join(f"{key} {value}" for key, value in arm.speculative.items())
+        return name, engine, "none declared"
+    return name, engine, ", ".join(f"{key} {value}" for key, value in arm.speculative.items())
 
 
 def _bins(scenario: Scenario) -> list[tuple[str, str, str, str]]:

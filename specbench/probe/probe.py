@@ -21,13 +21,13 @@ from specbench.load.parent import LoadGenerator
 from specbench.load.session import drive, requests_block, works_of
 from specbench.model.records import Capture, RequestRecord
 from specbench.model.scenario import Asking
-from specbench.net.urls import asked_path, base_url, check_address
+from specbench.net.urls import asked_path, base_url, check_address, models_path
 from specbench.probe.summary import BLOCK, ProcessOutcome, as_text, summarize
 from specbench.prompts.request_body import ROUTES, STREAM_OPTIONS, chat_body, refuses_fields
 from specbench.scenario.asking import check_asking
 from specbench.stream.record import RequestSpec, record_and_text
 from specbench.telemetry import ENGINES, EngineSupport, telemetry_of
-from specbench.telemetry.endpoint import MODELS, ServedEndpoint, get_all, recognise
+from specbench.telemetry.endpoint import MODELS, ServedEndpoint, get_all, recognise, served_model
 from specbench.telemetry.metrics_pages import REMEDIES
 from specbench.telemetry.scrape import metrics_source, moved_pages, scrape_idle
 
@@ -39,12 +39,12 @@ QUESTION = "Write a Python class for a bounded queue with docstrings and type hi
 class ProbeRequest:
     """What to probe: one endpoint, how many requests in how many streams, and how many tokens each may bring.
 
-    `engine` is None where the endpoint's own answers are to tell which engine it is. `without_options`: `stream_options` was left
-    out, as it was refused.
+    `model` is None where the endpoint serves only one, `engine` where its own answers are to tell which it is. `without_options`:
+    `stream_options` was left out, as it was refused.
     """
 
     url: str
-    model: str
+    model: str | None
     concurrency: int
     requests: int
     max_tokens: int
@@ -61,6 +61,7 @@ def probe(order: ProbeRequest) -> dict[str, Any]:
     Raises:
         ScenarioError: the URL, a number or an engine's name makes no sense.
         UnreachableError: nothing answers at the URL.
+        RefusedError: the endpoint lists several models, or none, and none was named.
     """
     began = time.monotonic()
     _check(order)
@@ -71,7 +72,9 @@ def probe(order: ProbeRequest) -> dict[str, Any]:
         if (why := _why_not(url, order.headers, secrets)) is not None:
             raise UnreachableError(f"{url} does not answer as an engine does{why}")
         engine = ENGINES["openai"]  # something is there, which may know the way it is asked and nothing else
-    arm = bare_arm(engine.name, order.url, order.model, order.headers)
+    model = order.model or _only_model(order, url, secrets)
+    order = replace(order, model=model)
+    arm = bare_arm(engine.name, order.url, model, order.headers)
     source = metrics_source(arm, url, order.headers, engine, secrets)
     before = scrape_idle(source, engine) if source.urls else None
     order, parts = _answered(order, url, engine, secrets)
@@ -81,6 +84,12 @@ def probe(order: ProbeRequest) -> dict[str, Any]:
         told["notes"] = [*told.get("notes", ()), *found]
     told["generator"] |= {"cpu_s": own_cpu_s(), "wall_s": time.monotonic() - began}
     return told
+
+
+def _only_model(order: ProbeRequest, url: str, secrets: Secrets) -> str:
+    """The only model that the endpoint lists."""
+    listed_at = models_path(asked_path(order.url, order.asking.path, MODELS))
+    return served_model(url, order.headers, None, listed_at=listed_at, secrets=secrets).name
 
 
 def _why_not(url: str, headers: Mapping[str, str], secrets: Secrets) -> str | None:
@@ -132,7 +141,7 @@ def _load(order: ProbeRequest, url: str, engine: EngineSupport, secrets: Secrets
     Where one process is lost, the others end at once, as they end before the threads that listen to them.
     """
     numbers = range(order.processes)
-    served = ServedEndpoint(url, order.headers, order.model, secrets)
+    served = ServedEndpoint(url, order.headers, order.model or "", secrets)
     streams = [len(range(number, order.concurrency, order.processes)) for number in numbers]
     path = asked_path(order.url, order.asking.path, ROUTES["chat"])
     blocks = [requests_block(BLOCK, served, path, order.requests, LONGEST_S, each) for each in streams]
@@ -166,7 +175,7 @@ def _drive(
 def _bodies(order: ProbeRequest, engine: EngineSupport) -> Iterator[bytes]:
     extras = engine.request_extras("chat", True)
     for index in range(order.requests):
-        yield chat_body(order.model, f"({index}) {QUESTION}", order.max_tokens, 0, extras, order.asking)
+        yield chat_body(order.model or "", f"({index}) {QUESTION}", order.max_tokens, 0, extras, order.asking)
 
 
 __all__ = ["ProbeRequest", "as_text", "probe"]

@@ -112,7 +112,8 @@ def app(run: Path, allow_capped: bool = False, max_age_s: float | None = None, n
 def verdict(result: Result, promote: bool, too_old: bool = False) -> dict[str, Any]:
     """What a gate needs of the result: `promote` and `rollback` are never both true, and both false means: ask a person.
 
-    `finished` is when the run ended (UTC; None where it never came to its end), `scenario_sha256` which scenario file it ran.
+    `finished` is when the run ended (UTC; None where it never came to its end), `scenario_sha256` which scenario file it ran,
+    `resolved_sha256` which scenario as it was run.
     """
     return {
         "verdict": result.verdict,
@@ -127,6 +128,7 @@ def verdict(result: Result, promote: bool, too_old: bool = False) -> dict[str, A
         "started": result.run.started,
         "finished": result.run.finished,
         "scenario_sha256": result.config.sha256,
+        "resolved_sha256": result.config.resolved_sha256,
         "too_old": too_old,
     }
 

@@ -14,6 +14,7 @@ from pathlib import Path
 from types import FrameType
 
 from specbench import __version__
+from specbench.analysis.integrity.repeated_prompts import cached_alike
 from specbench.arms.accelerators import accelerators
 from specbench.arms.arm_secrets import scenario_without, secrets_of
 from specbench.arms.arms import OpenArm, RunningArm, open_arms, secret_headers
@@ -21,12 +22,13 @@ from specbench.arms.comparability import check_comparable, fairness_notes, proxy
 from specbench.arms.launch import environment_of
 from specbench.arms.preflight import NO_WAY, Way, first_way, prompt_note, token_unit, tried, way_of
 from specbench.arms.previous_runs import check_previous_runs, previous_runs
+from specbench.arms.repeated_requests import repeated_prompts
 from specbench.errors import DataError, Interrupted, RefusedError
 from specbench.explain.notes import certainty_of
 from specbench.load.messages import IN_FLIGHT_LIMIT
 from specbench.load.parent import LoadGenerator
 from specbench.load.process_limits import check_open_files
-from specbench.model.records import Endpoint, Manifest
+from specbench.model.records import Endpoint, Manifest, RepeatedPrompt
 from specbench.model.result import PerArm, Result
 from specbench.model.scenario import ARMS, ArmName, Scenario
 from specbench.plan.trials import cells_of, trials_of
@@ -46,12 +48,16 @@ from specbench.telemetry.scrape import metrics_key, metrics_source, moved_pages,
 
 @dataclass(frozen=True, slots=True)
 class Preflight:
-    """Arms that answered and may be compared, and what their prompts are drawn from; `refusal` says why not."""
+    """Arms that answered and may be compared, and what their prompts are drawn from; `refusal` says why not.
+
+    `repeated`: the prompts that they were asked twice.
+    """
 
     ways: PerArm[Way]
     endpoints: tuple[Endpoint, ...]
     drawing: PromptSource | None
     refusal: str | None
+    repeated: tuple[RepeatedPrompt, ...] = ()
 
 
 def folder_for(scenario: Scenario) -> Path:
@@ -127,11 +133,14 @@ def _prepared(scenario: Scenario, visit: OpenArm, child: LoadGenerator, watcher:
     ways: dict[ArmName, Way] = {}
     endpoints: list[Endpoint] = []
     drawing: PromptSource | None = None
+    repeated: tuple[RepeatedPrompt, ...] = ()
     try:
         for name in ARMS:
             with visit(name) as started:
                 ways[name] = first_way(started, name)
                 ready = way_of(started, ways[name])
+                if started.arm.recognise:
+                    watcher.say(f"{scenario.name}: the {name} arm is taken for {ENGINES[ready.arm.engine].label}")
                 endpoints.append(_endpoint(ready, name))
                 for note in proxy_notes(endpoints[-1]):
                     watcher.say(f"{scenario.name}: {note}")
@@ -143,11 +152,15 @@ def _prepared(scenario: Scenario, visit: OpenArm, child: LoadGenerator, watcher:
                 ways[name] = replace(ways[name], notes=(*ways[name].notes, *_metrics_notes(ready, name)))
                 for note in ways[name].notes:
                     watcher.say(f"{scenario.name}: {note}")
+                watcher.say(f"{scenario.name}: asking the {name} arm some prompts twice")
+                repeated += repeated_prompts(child, scenario, way_of(started, ways[name]), name, drawing)
                 if name == "baseline" and (told := prompt_note(scenario, name, drawing, records)) is not None:
                     drawing = replace(drawing, notes=(*drawing.notes, told))
     except RefusedError as refusal:
         return Preflight(PerArm(NO_WAY, NO_WAY), tuple(endpoints), None, str(refusal))
-    return Preflight(PerArm(ways["baseline"], ways["speculative"]), tuple(endpoints), drawing, None)
+    imbalance = next((check.message for check in cached_alike(scenario, repeated) if check.ok is False), None)
+    both = PerArm(ways["baseline"], ways["speculative"])
+    return Preflight(both, tuple(endpoints), drawing if imbalance is None else None, imbalance, repeated)
 
 
 def _log(folder: Path, name: ArmName) -> Path:
@@ -208,6 +221,7 @@ def _manifest(scenario: Scenario, folder: Path, prepared: Preflight) -> Manifest
         cells=cells_of(scenario),
         endpoints=prepared.endpoints,
         notes=(*certainty_of(scenario), *fairness_notes(scenario, prepared.endpoints), *prompt_notes, *way_notes),
+        repeated=prepared.repeated,
     )
     return replace(manifest, previous_runs=previous_runs(manifest, folder), accelerators=accelerators())
 

@@ -43,7 +43,8 @@ def arm_of(form: ArmSchema, name: ArmName, text: YamlSource) -> Arm:
     launch = None if form.launch is None else _launch(form.launch, form, engine, (*path, "launch"), text)
     model = form.model or (form.launch.model if form.launch is not None else None)
     told = form.model_dump(exclude={"engine", "url", "path", "model", "launch"})
-    return Arm(**told, engine=engine, url=url, path=form.path or pasted, model=model, launch=launch)
+    asked_who = form.engine is None
+    return Arm(**told, engine=engine, url=url, path=form.path or pasted, model=model, launch=launch, recognise=asked_who)
 
 
 def check_schedule(schedule: Schedule, arms: tuple[Arm, Arm], text: YamlSource) -> None:

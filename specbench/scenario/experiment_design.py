@@ -8,8 +8,9 @@ from dataclasses import replace
 from typing import Any
 
 from specbench.errors import ScenarioError
-from specbench.model.scenario import DEVICE_VARIABLES, Arm, Design, Launch, Scenario
-from specbench.net.urls import server_of
+from specbench.model.request_fields import differing_fields
+from specbench.model.scenario import ARMS, DEVICE_VARIABLES, Arm, Design, Launch, Scenario
+from specbench.net.urls import server_of, share_server
 from specbench.scenario.arms import METRICS_OPTIONS
 
 _TREATMENT_FACTS = ("speculation", "speculation_config")  # declared of what an arm runs, not of where
@@ -25,6 +26,40 @@ def apply_design(scenario: Scenario, design: Design) -> Scenario:
         return scenario
     _refuse_devices(scenario, f"--{design}")
     return make_aa(scenario) if design == "aa" else swapped(scenario)
+
+
+def check_two_arms(scenario: Scenario) -> None:
+    """Nothing, where there are two arms to compare.
+
+    Raises:
+        ScenarioError: one endpoint is asked twice for the same and no A/A was asked for, or one arm is a URL and the other one
+            the embedded engine, whose times are virtual.
+    """
+    arms = (scenario.baseline, scenario.speculative)
+    embedded = [name for name, arm in zip(ARMS, arms, strict=True) if arm.engine == "embedded" and is_started(arm)]
+    if len(embedded) == 1 and any(arm.url is not None for arm in arms):
+        raise ScenarioError(
+            f"{scenario.path}: arms.{embedded[0]}: is the embedded engine, whose times are virtual, and the other arm is a URL;"
+            f" give this one a URL too (--{embedded[0]} URL)"
+        )
+    if scenario.design != "aa" and share_server([arm.url for arm in arms]) and not _told_apart(scenario):
+        raise ScenarioError(
+            f"{scenario.path}: arms: both are one endpoint that is asked for the same; give the speculative arm another URL"
+            " (--speculative URL), tell the arms apart by their requests (extra_body), or run an A/A (--aa)"
+        )
+
+
+def is_started(arm: Arm) -> bool:
+    """Whether specbench starts this arm's engine without a launch block."""
+    return arm.url is None and arm.launch is None
+
+
+def _told_apart(scenario: Scenario) -> bool:
+    """Whether the endpoint can tell the requests of one arm from those of the other, as gateways do."""
+    ours, theirs = (
+        (arm.path, arm.model, arm.headers, arm.header_env, arm.api_key_env) for arm in (scenario.baseline, scenario.speculative)
+    )
+    return ours != theirs or bool(differing_fields(scenario))
 
 
 def make_aa(scenario: Scenario) -> Scenario:
@@ -67,6 +102,7 @@ def _moved(what: Arm, where: Arm) -> Arm:
     return replace(
         where,
         engine=what.engine if what.url is not None else where.engine,
+        recognise=what.recognise if what.url is not None else where.recognise,
         model=what.model if what.url is not None else where.model,
         extra_body=what.extra_body,
         speculative=what.speculative,

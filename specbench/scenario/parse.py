@@ -31,7 +31,7 @@ from specbench.model.scenario import (
 from specbench.net.urls import without_secrets
 from specbench.scenario.arms import arm_of, check_schedule
 from specbench.scenario.asking import other_route
-from specbench.scenario.experiment_design import apply_design
+from specbench.scenario.experiment_design import apply_design, check_two_arms
 from specbench.scenario.overrides import Overrides, apply_overrides, flags_of, limit_loads
 from specbench.scenario.schema import GuardrailSchema, LimitsSchema, MatrixSchema, ScenarioSchema, WorkloadSchema
 from specbench.scenario.secret_detection import is_secret_name
@@ -86,7 +86,9 @@ def parse_scenario(content: str, name: str, overrides: Overrides) -> Scenario:
     except ValidationError as error:
         raise _first_problem(error, text) from None
     whole = replace(_frozen(form, text, content, overrides.profile or DEFAULT_PROFILE), flags=flags_of(overrides))
-    return apply_design(limit_loads(whole, overrides.up_to, overrides.rate_up_to), overrides.design)
+    asked = apply_design(limit_loads(whole, overrides.up_to, overrides.rate_up_to), overrides.design)
+    check_two_arms(asked)
+    return asked
 
 
 @dataclass(frozen=True, slots=True)

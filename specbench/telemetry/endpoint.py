@@ -82,8 +82,7 @@ def served_model(
     if named is None:
         if len(models) == 1:
             return ChosenModel(models[0])
-        serves = f"serves {len(models)} models; name one with `model:`"
-        raise RefusedError(f"{where}: {_unlisted(answer, models)}" if arm is None else f"{where} {serves}")
+        raise RefusedError(f"{where} {_unlisted(answer, models)}")
     return ChosenModel(named, () if named in models else tuple(models))
 
 
@@ -132,7 +131,8 @@ def _unlisted(answer: HttpAnswer, models: list[str]) -> str:
         more = ", ..." if len(models) > 5 else ""
         return f"lists {len(models)} models at {MODELS} ({_few(models, 5)}{more}); name one with --model"
     if answer.status in (401, 403):
-        return f"refuses {MODELS} (HTTP {answer.status}); give the environment variable with its key (--api-key-env)"
+        key = "the environment variable with its key (--api-key-env; of an arm: api_key_env)"
+        return f"refuses {MODELS} (HTTP {answer.status}); give {key}"
     page = "a web page" if "html" in answer.headers.get("content-type", "") else "no list of models"
     return (
         f"answers {MODELS} with {page} (HTTP {answer.status}); is this the address of the API? If it is, name the model (--model)"

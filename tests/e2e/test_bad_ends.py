@@ -140,7 +140,7 @@ def test_a_speculative_arm_that_alone_fails_is_rolled_back_and_does_not_flood(tm
 
 def test_what_would_end_a_run_half_way_is_refused_before_anything_starts(tmp_path: Path) -> None:
     """More streams than a process may open files, and a key that is not set: 64, and no folder."""
-    command = scripted(tmp_path, "http://127.0.0.1:9", "http://127.0.0.1:9")
+    command = scripted(tmp_path, "http://127.0.0.1:9", "http://127.0.0.1:7")
     narrow = f"ulimit -n 200; exec {shlex.join([sys.executable, '-m', 'specbench', *command])} --set matrix.concurrency=[1,256]"
     few = subprocess.run(["bash", "-c", narrow], capture_output=True, text=True, check=False)
     assert few.returncode == 64, few.stderr

@@ -82,8 +82,9 @@ def test_one_url_is_both_arms_by_what_their_requests_ask_for(tmp_path: Path) -> 
     """The baseline's requests switch speculation off: it drafts nothing, and speculation wins as it does between two engines."""
     with an_engine() as url:
         arms = ("--baseline", url, "--speculative", f"{url}/v1", "--set", "arms.baseline.extra_body={speculative: false}")
+        accepted = ("--set", "accept_differences=[speculative]")
         engines = [word for arm in ("baseline", "speculative") for word in ("--set", f"arms.{arm}.engine=embedded")]
-        done = run(tmp_path / "run", *arms, *engines, "--set", "matrix.concurrency=[1]")
+        done = run(tmp_path / "run", *arms, *engines, *accepted, "--set", "matrix.concurrency=[1]")
 
     for block in done.blocks:
         assert (block["engine_truth"]["drafted"] > 0) == (block["arm"] == "speculative")

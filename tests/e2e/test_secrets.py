@@ -41,6 +41,7 @@ arms:
     header_env: {{X-Tenant: TENANT_KEY}}
     declare: {{revision: "{user}"}}
 labels: {{note: "{user}"}}
+accept_differences: [user]
 workload:
   source: {{corpus: python}}
   bins: [{{name: all, input_tokens: [8, 16], output_tokens: [6, 6]}}]

@@ -108,8 +108,14 @@ def _checks(kind: PreviousRunKind | None, there: Manifest, result: Result, here:
 
 def _engines(kind: PreviousRunKind | None, there: Manifest, here: Manifest) -> str | None:
     arms = ARMS if kind == "swap" else ARMS[:1]
-    different = (difference("engine", there.scenario.arm(arm).engine, here.scenario.arm(arm).engine) for arm in arms)
+    different = (difference("engine", _engine(there, arm), _engine(here, arm)) for arm in arms)
     return next((problem for problem in different if problem is not None), None)
+
+
+def _engine(manifest: Manifest, arm: ArmName) -> str:
+    """The engine of an arm as it was recognised, else as the scenario names it."""
+    found = next((endpoint.engine for endpoint in manifest.endpoints if endpoint.arm == arm), None)
+    return found or manifest.scenario.arm(arm).engine
 
 
 def _hardware(there: Manifest, here: Manifest) -> str | None:

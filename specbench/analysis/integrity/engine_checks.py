@@ -11,6 +11,7 @@ from specbench.explain import integrity
 from specbench.model.facts import compare
 from specbench.model.off_schedule import is_off
 from specbench.model.records import Block, Manifest, RequestRecord, Telemetry
+from specbench.model.request_fields import refused_fields
 from specbench.model.result import IntegrityCheck, PerArm
 from specbench.model.scenario import ARMS, ArmName
 
@@ -30,8 +31,9 @@ def arms_equal(manifest: Manifest) -> tuple[IntegrityCheck, ...]:
     states = {fact.name: fact.state for fact in compare(facts.baseline, facts.speculative, accepted)}
     unequal = [name for name, state in states.items() if state == "differs"]
     silent = [name for name, state in states.items() if state == "not known"]
-    message = integrity.arms_equal(facts, states)
-    checks = [IntegrityCheck(id="arms_equal", cell=None, ok=not unequal, value=float(len(unequal)), limit=0.0, message=message)]
+    fields = refused_fields(manifest.scenario)
+    message, count = integrity.arms_equal(facts, states, fields), len(unequal) + len(fields)
+    checks = [IntegrityCheck(id="arms_equal", cell=None, ok=not count, value=float(count), limit=0.0, message=message)]
     if silent:
         text = integrity.not_declared(silent)
         checks.append(IntegrityCheck(id="not_declared", cell=None, ok=None, value=float(len(silent)), limit=None, message=text))

@@ -4,12 +4,32 @@ Signs, any of which is enough: the scenario or the endpoint says so; the engine 
 or the streams look as only accepted drafts make them (`grouping` of their records, stream/grouping.py).
 """
 
+from dataclasses import dataclass
+
 from specbench.analysis.arrays.cell_arrays import NOT_TOLD, CellArrays
 from specbench.explain import absences
 from specbench.model.records import SpeculationCounts
 
 DRAFTS_SHARE = 0.5
 """Of the good answers, those that look like drafts; a single one may do so by chance."""
+
+
+@dataclass(frozen=True, slots=True)
+class StreamSigns:
+    """What the streams of one arm in one cell show by themselves.
+
+    `one_token_steps`: whether every step brought one token, None where none was seen or nobody told what it held. `like_drafts`:
+    whether they look as only accepted drafts make them.
+    """
+
+    one_token_steps: bool | None
+    like_drafts: bool
+
+
+def stream_signs(columns: CellArrays) -> StreamSigns:
+    """The signs of the streams alone, whatever engine and scenario say."""
+    steps, tokens = (int(column[columns.counted].sum()) for column in (columns.step_count, columns.step_tokens))
+    return StreamSigns(one_token_steps=tokens <= steps if steps else None, like_drafts=_like_drafts(columns))
 
 
 def no_sign(columns: CellArrays) -> str | None:
@@ -22,10 +42,12 @@ def no_sign(columns: CellArrays) -> str | None:
         return absences.SAYS_OFF
     if any(one.rounds == 0 or one.drafted == 0 for one in told) or (columns.drafted != NOT_TOLD).any():
         return absences.NO_DRAFT
+    return None if _like_drafts(columns) else unread_page(columns) or absences.NO_SIGN
+
+
+def _like_drafts(columns: CellArrays) -> bool:
     good = columns.is_outcome({"ok"}) & columns.started_inside()
-    if good.any() and columns.drafts[good].mean() >= DRAFTS_SHARE:
-        return None
-    return unread_page(columns) or absences.NO_SIGN
+    return bool(good.any() and columns.drafts[good].mean() >= DRAFTS_SHARE)
 
 
 def unread_page(columns: CellArrays) -> str | None:

@@ -43,7 +43,7 @@ def verdict_of(
     """
     required = [standing for standing in standings if standing.required]
     if conditions.refusals:
-        return Verdict(word="INVALID", reasons=verdict.refused(conditions.refusals))
+        return Verdict(word="INVALID", reasons=verdict.refused(conditions.refusals, integrity))
     run_wide = [finding for finding in safety if finding.required]
     failed = [check for check in integrity if check.ok is False]
     failed += [check for standing in required for check in standing.integrity if check.ok is False]

@@ -141,9 +141,16 @@ def _facts(result: Result) -> tuple[CellFact, ...]:
         ("Run", result.run.id),
         ("Started", result.run.started),
         ("Finished", result.run.finished or "did not finish"),
+        ("Scenario", _hashes(result)),
         ("Labels", marks),
     )
     return tuple(CellFact(label, text) for label, text in shown if text)
+
+
+def _hashes(result: Result) -> str:
+    """The sha256 of the scenario's file and of the scenario as it was run, by which two runs are told apart."""
+    resolved = result.config.resolved_sha256
+    return f"sha256 of the file {result.config.sha256[:12]}" + (f", as it was run {resolved[:12]}" if resolved else "")
 
 
 def _reasons(result: Result, cells: dict[str, CellView]) -> tuple[ReasonView, ...]:

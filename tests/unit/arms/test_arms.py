@@ -80,7 +80,7 @@ def test_a_url_works_with_or_without_its_version(url: str) -> None:
 )
 def test_arms_share_a_server_when_both_name_one_url(baseline: str, speculative: str) -> None:
     """Whatever its spelling; engines that specbench starts never do."""
-    arms = f"{{baseline: {{url: '{baseline}'}}, speculative: {{url: '{speculative}'}}}}"
+    arms = f"{{baseline: {{url: '{baseline}', extra_body: {{draft: false}}}}, speculative: {{url: '{speculative}'}}}}"
     bins = "bins: [{name: all, input_tokens: [8, 16], output_tokens: [8, 8]}]"
     text = f"name: s\narms: {arms}\nworkload: {{source: {{corpus: python}}, {bins}}}\n"
 

@@ -95,3 +95,61 @@ def test_a_proxy_on_the_way_is_said() -> None:
     assert proxy_notes(proxied) == (sentence,)
     assert proxy_notes(replace(other, facts=other.facts | {"proxy": "none"})) == proxy_notes(direct) == ()
     assert sentence in fairness_notes(scenario("plain"), (direct, proxied))
+
+
+@pytest.mark.parametrize("other", ["off", None])
+def test_a_baseline_that_speculates_alone_is_refused_with_the_exchanged_command(other: str | None) -> None:
+    """The arms stand the wrong way round: the command of this very run with the addresses exchanged."""
+    flags = ("--baseline", URLS["baseline"], "--speculative", URLS["speculative"], "--set", "seed=2")
+    with pytest.raises(RefusedError) as refused:
+        check_comparable(both("on", other), replace(scenario("plain"), flags=flags))
+
+    assert (
+        "specbench run known-effects.yaml --profile standard --baseline http://gpu2:8000 --speculative http://gpu1:8000"
+        " --set seed=2" in str(refused.value)
+    )
+    assert ('declare speculation: "on"' in str(refused.value)) == (other is None)
+
+
+def test_arms_of_a_file_are_exchanged_in_the_file() -> None:
+    """An engine that is started here has no address to exchange."""
+    started = replace(scenario("plain"), speculative=an_arm())
+    with pytest.raises(RefusedError, match=r"exchange the arms in known-effects\.yaml"):
+        check_comparable(both("on", "off"), started)
+
+
+BODIES = {"top_p": 0.5, "seed": 3, "chat_template_kwargs": {"thinking": True, "depth": 2}}
+
+
+def asked_otherwise(*accepted: str) -> Scenario:
+    """The speculative arm's requests hold more."""
+    plain = scenario("plain")
+    return replace(plain, speculative=replace(plain.speculative, extra_body=BODIES), accept_differences=accepted)
+
+
+@pytest.mark.parametrize(
+    ("accepted", "left"),
+    [
+        ((), "their requests differ in chat_template_kwargs, seed, top_p"),
+        (("seed", "chat_template_kwargs"), "their requests differ in top_p"),
+        (("model",), "their requests differ in chat_template_kwargs, seed, top_p"),
+    ],
+)
+def test_requests_that_differ_are_refused_unless_accepted_by_name(accepted: tuple[str, ...], left: str) -> None:
+    """Before load, as unequal facts are, and by names alone: what a body holds may be private."""
+    with pytest.raises(RefusedError) as refused:
+        check_comparable(both("off", "on"), asked_otherwise(*accepted))
+
+    assert left in str(refused.value)
+    assert "0.5" not in str(refused.value)
+
+
+@pytest.mark.parametrize("accepted", [("extra_body",), ("extra_body.seed", "top_p", "chat_template_kwargs")])
+def test_requests_whose_differences_are_accepted_are_measured_and_named(accepted: tuple[str, ...]) -> None:
+    """The note says which; no name of them is called needless."""
+    agreed = asked_otherwise(*accepted)
+
+    check_comparable(both("off", "on"), agreed)
+    notes = fairness_notes(agreed, both("off", "on"))
+    assert any("chat_template_kwargs, seed, top_p" in note for note in notes)
+    assert not any("do not exist" in note for note in notes)

@@ -256,3 +256,45 @@ def test_metrics_are_read_where_they_redirect_to() -> None:
     assert absent[0] is None
     assert [str(reason).split(":", 1)[0] for reason in absent[1:]] == ["http_308", "http_302", "http_307"]
     assert "'http://127.0.0.2:9/metrics'; name its address as metrics_url" in str(absent[1])
+
+
+def test_what_a_proxy_in_front_of_an_engine_refuses_is_left_out(child: LoadGenerator) -> None:
+    """It knows no field of the engine behind it: asked without all of them, and the engine stays known."""
+
+    def reply(body: dict[str, Any]) -> bytes:
+        return REFUSED if "return_token_ids" in body or "stream_options" in body else UNTOLD
+
+    with _up(Endpoint({USUAL: reply})) as endpoint:
+        scenario = _scenario()
+        ready = RunningArm(replace(an_arm(endpoint.url), engine="vllm"), endpoint.url, {})
+        drawing = PromptSource(documents=documents("python"), unit=DEFAULT_ESTIMATOR, workload=scenario.workload, seed=1)
+        way, records = tried(child, scenario, ready, "baseline", drawing, Way("m"))
+
+    assert (way.left_out, {record.outcome for record in records}) == (("return_token_ids", "stream_options"), {"ok"})
+
+
+@pytest.mark.parametrize(
+    ("owner", "named", "engine"), [("vllm", None, "vllm"), ("somebody", None, "openai"), ("vllm", "sglang", "sglang")]
+)
+def test_an_engine_that_is_not_named_is_recognised(owner: str, named: str | None, engine: str) -> None:
+    """By what the endpoint says of itself; a name in the scenario stands."""
+    listed = json.dumps({"object": "list", "data": [{"id": "m", "owned_by": owner}]}).encode()
+    replies: dict[str, Reply | bytes] = {"GET /v1/models": whole(listed, "Content-Type: application/json")}
+    with _up(Endpoint(replies)) as endpoint:
+        arm = replace(an_arm(endpoint.url), engine=named or "openai", recognise=named is None)
+        ready = RunningArm(arm, endpoint.url, {})
+        found = way_of(ready, first_way(ready, "baseline")).arm.engine
+
+    assert found == engine
+
+
+def test_a_probe_takes_the_only_model_that_is_served() -> None:
+    """As `run` and `doctor` do; of several it asks which."""
+    with _up(Endpoint({USUAL: GOOD}, models=("alone",))) as endpoint:
+        _probed(endpoint, model=None)
+        assert {body["model"] for target, body in endpoint.asked if target.startswith("POST")} == {"alone"}
+    with (
+        _up(Endpoint({USUAL: GOOD}, models=("a", "b"))) as endpoint,
+        pytest.raises(RefusedError, match=r"lists 2 models .*--model"),
+    ):
+        _probed(endpoint, model=None)

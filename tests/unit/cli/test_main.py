@@ -9,7 +9,7 @@ import pytest
 from typer.testing import CliRunner
 
 from specbench.cli.main import app
-from specbench.errors import DataError, UnreachableError
+from specbench.errors import DataError, ScenarioError, UnreachableError
 from specbench.report import read_result
 
 EXAMPLE = "reports/example"
@@ -121,3 +121,20 @@ def test_a_scenario_of_another_encoding_is_named(encoding: str, named: str, tmp_
     done = CliRunner().invoke(app, ["plan", str(tmp_path / "s.yaml")])
 
     assert f"s.yaml: is {named} text" in str(done.exception)
+
+
+def test_plan_takes_the_addresses_of_a_run() -> None:
+    """The same words with `plan` for `run`; who serves there is not asked."""
+    urls = ["--baseline", "http://127.0.0.1:1", "--speculative", "http://127.0.0.1:2", "--model", "m"]
+    done = CliRunner().invoke(app, ["plan", "scenarios/code.yaml", *urls])
+
+    assert done.exit_code == 0
+    assert "as the endpoint tells" in done.output
+    assert "draft_model" not in done.output
+
+
+def test_plan_refuses_what_run_would() -> None:
+    """One URL twice, and one beside the embedded engine."""
+    for urls in (["--baseline", "http://h:1", "--speculative", "http://h:1/v1"], ["--baseline", "http://h:1"]):
+        done = CliRunner().invoke(app, ["plan", "scenarios/code.yaml", *urls])
+        assert isinstance(done.exception, ScenarioError)

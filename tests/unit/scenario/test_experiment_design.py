@@ -156,3 +156,39 @@ def test_a_device_named_in_the_environment_is_refused(design: Design) -> None:
     assert "launch.gpu" in str(refused.value)
     assert parsed(on("0").replace("8002", "8001"), on("0"), design).design == design
     assert parsed(on("0"), on("1")).design == "plain"
+
+
+PLAIN = "{url: 'http://gpu1:8000', model: m}"
+
+
+@pytest.mark.parametrize("other", ["http://gpu1:8000", "http://GPU1:8000/v1", "http://gpu1:8000/"])
+def test_one_endpoint_that_is_asked_for_the_same_twice_is_refused(other: str) -> None:
+    """Two arms need a difference; an A/A needs none."""
+    twice = f"{{url: '{other}', model: m}}"
+
+    with pytest.raises(ScenarioError, match="both are one endpoint that is asked for the same"):
+        parsed(PLAIN, twice)
+    assert parsed(PLAIN, twice, "aa").design == "aa"
+
+
+@pytest.mark.parametrize(
+    "apart",
+    [
+        "extra_body: {draft: true}",
+        "path: /other/chat/completions",
+        "headers: {x-arm: b}",
+        "api_key_env: KEY2",
+        "header_env: {x-k: K}",
+    ],
+)
+def test_one_endpoint_that_can_tell_the_arms_apart_is_two_arms(apart: str) -> None:
+    """By the body, the path, a header or the key, as gateways route."""
+    assert parsed(PLAIN, f"{{url: 'http://gpu1:8000', model: m, {apart}}}").speculative.url == "http://gpu1:8000"
+
+
+@pytest.mark.parametrize(("baseline", "speculative", "named"), [(PLAIN, DRAFTING, "speculative"), (EMBEDDED, PLAIN, "baseline")])
+def test_a_url_beside_the_embedded_engine_is_refused(baseline: str, speculative: str, named: str) -> None:
+    """Times of the one are virtual; an engine that a launch block starts is as real as a URL."""
+    with pytest.raises(ScenarioError, match=f"arms.{named}: is the embedded engine.*--{named} URL"):
+        parsed(baseline, speculative)
+    assert parsed(PLAIN, LAUNCHED).speculative.launch is not None

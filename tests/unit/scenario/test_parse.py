@@ -138,6 +138,7 @@ def test_urls_from_the_command_line_replace_embedded_arms() -> None:
 
     assert (scenario.speculative.engine, scenario.speculative.url) == ("openai", "http://127.0.0.1:2")
     assert scenario.speculative.speculative is None
+    assert (scenario.speculative.recognise, parsed(CODE).speculative.recognise) == (True, False)
     assert scenario.baseline.model == "m"
 
 
