@@ -17,7 +17,7 @@ from specbench.errors import InternalError
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Window:
+class SteadyWindow:
     """When the steady window of a block opens and closes, in milliseconds since the block began."""
 
     open_ms: float
@@ -31,7 +31,7 @@ class BlockSetting:
     world: World
     arm: Behaviour
     classes: tuple[RequestClass, ...]
-    window: Window
+    window: SteadyWindow
     streams: int | None
     slower: float
 
@@ -158,7 +158,7 @@ def _step_ends(setting: BlockSetting, draw: Generator) -> Floats:
     return np.where(ends > moment, ends + arm.stall_ms, ends) if frozen < arm.freeze else ends
 
 
-def _closed_loop(engine: _Engine, streams: int, window: Window, draw: Generator) -> list[SimulatedAnswer]:
+def _closed_loop(engine: _Engine, streams: int, window: SteadyWindow, draw: Generator) -> list[SimulatedAnswer]:
     """Streams that ask again PAUSE_MS after an answer; one whose request hangs asks no more."""
     due = [(moment, stream) for stream, moment in enumerate(draw.uniform(0.0, window.open_ms / 2, streams).tolist())]
     heapify(due)

@@ -14,7 +14,7 @@ from specbench.calibrate.worlds.answering import (
     BlockSetting,
     PairPrompts,
     SimulatedAnswer,
-    Window,
+    SteadyWindow,
     answers_of,
     arrivals,
     prompts_for,
@@ -77,12 +77,12 @@ class WorldRun:
         arm = self.beyond if above and self.beyond is not None else self.speculative
         return replace(arm, step_ratio=step_ratio_in(arm, trial.pair, self.pairs))
 
-    def window(self, cell: Cell) -> Window:
+    def window(self, cell: Cell) -> SteadyWindow:
         """The steady window in this cell: both minima of the standard profile hold, in the time of the world."""
         step_ms = self.world.noise.step_ms
         ramp_ms = 1.2 * max(each.answer[1] * step_ms + 2 * each.prefill_ms for each in self.classes)
         served_per_ms = cell.rate / MS_PER_S if cell.rate is not None else (cell.concurrency or 1) / self.cycle_ms
-        return Window(open_ms=ramp_ms, close_ms=ramp_ms + max(LEAST_STEPS * step_ms, LEAST_REQUESTS / served_per_ms))
+        return SteadyWindow(open_ms=ramp_ms, close_ms=ramp_ms + max(LEAST_STEPS * step_ms, LEAST_REQUESTS / served_per_ms))
 
 
 def evidence_in(run: WorldRun, name: str, index: int) -> RunData:
@@ -178,13 +178,13 @@ def _parsed(
     return parse_scenario(text, "calibration", Overrides())
 
 
-def _prompts(run: WorldRun, cell: Cell, window: Window, names: tuple[str | int, ...]) -> PairPrompts:
+def _prompts(run: WorldRun, cell: Cell, window: SteadyWindow, names: tuple[str | int, ...]) -> PairPrompts:
     draw = random_of(SEED, *names, "prompts")
     due = None if cell.rate is None else arrivals(cell.rate / MS_PER_S, window.close_ms, draw)
     return prompts_for(run.classes, cell.concurrency or 1, due, draw)
 
 
-def _block(trial: Trial, window: Window, used: tuple[float | None, float | None]) -> Block:
+def _block(trial: Trial, window: SteadyWindow, used: tuple[float | None, float | None]) -> Block:
     """The block as executed; its generator was in time."""
     cell = trial.cell
     return Block(
@@ -257,11 +257,13 @@ def _records(answers: Sequence[SimulatedAnswer], trial: Trial, setting: BlockSet
     return made
 
 
-def _inside(answer: SimulatedAnswer, window: Window) -> bool:
+def _inside(answer: SimulatedAnswer, window: SteadyWindow) -> bool:
     return window.open_ms <= answer.sent_ms < window.close_ms
 
 
-def _streams_used(answers: Sequence[SimulatedAnswer], window: Window, streams: int | None) -> tuple[float | None, float | None]:
+def _streams_used(
+    answers: Sequence[SimulatedAnswer], window: SteadyWindow, streams: int | None
+) -> tuple[float | None, float | None]:
     """The shares of a closed loop's streams that were under way in the window by the mean, and that were stuck for good."""
     if streams is None:
         return None, None

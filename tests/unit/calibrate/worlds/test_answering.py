@@ -10,7 +10,7 @@ from specbench.calibrate.worlds.answering import (
     BlockSetting,
     PairPrompts,
     SimulatedAnswer,
-    Window,
+    SteadyWindow,
     answers_of,
     arrivals,
     prompts_for,
@@ -21,7 +21,7 @@ from specbench.calibrate.worlds.setting import EQUAL, Behaviour, RequestClass, W
 STILL = World(noise=NoiseModel(step_sd=0.0, block_sd=0.0), ttft_sd=0.0)
 FIVE = (RequestClass(answer=(5, 5)),)
 TWO_BINS = (RequestClass(name="quick"), RequestClass(name="heavy"))
-WINDOW = Window(open_ms=300.0, close_ms=1300.0)
+WINDOW = SteadyWindow(open_ms=300.0, close_ms=1300.0)
 BLOCK = BlockSetting(world=STILL, arm=EQUAL, classes=FIVE, window=WINDOW, streams=2, slower=1.0)
 
 
