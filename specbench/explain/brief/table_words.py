@@ -13,6 +13,7 @@ from specbench.model.result import CellResult, Finding, FindingState
 
 NONE = "–"  # no such value
 LEGEND = "✓ passed · ✗ failed · ? open, and the pairs it needs · ( ) only reported"
+BY_PROMPT = "TTFT: p50 of both arms; its change is over the prompts that both answered"
 DECIDING_MARKS: dict[FindingState, str] = {"PASS": "✓", "FAIL": "✗", "INCONCLUSIVE": "?", "NODATA": NONE}
 _LABELS = {"output_tps": "output tok/s", "completed_rps": "requests/s", "ttft_paired": "TTFT p50"}
 _UNITS = {"ms": "ms", "s": "s", "bytes": "GiB"}  # that stand beside a label; the others are in it, or beside the value

@@ -83,7 +83,7 @@ def _blocks(result: Result, asked: TextOptions, most: int | None, brief: int = B
     """The blocks of the report, each load with at most so many rows; None where everything is asked for."""
     screen = asked.screen
     blocks = [[*verdict_lines(result, screen), *_action(result, screen)], _setup(result, screen)]
-    blocks.append(table_lines(_sections(result, most, brief), screen))
+    blocks.append(table_lines(_sections(result, most, brief), screen, numbers.percent(1 - result.config.alpha)))
     if most is None:
         reasons = [line for reason in result.reasons for line in screen.paragraph(reason.message, "    ", "  - ")]
         checks = [line for check in queries.integrity(result) for line in _check(check, screen)]
@@ -136,7 +136,7 @@ def _setup(result: Result, screen: Screen) -> list[str]:
         f"{spec.model} on {' against '.join(engines)} · {speculation(spec) or 'speculation not reported'}",
         f"{run.profile}, {numbers.one_of(result.config.pairs, 'pair')} a load{design}"
         f" · {numbers.count(sent)} requests, {numbers.count(failed)} failed"
-        f" · {broken} of {numbers.one_of(len(checks), 'check')} failed",
+        f" · integrity: {broken} of {numbers.count(len(checks))} failed",
     ]
     return [line for one in lines if one for line in screen.paragraph(one, "  ", "")]
 

@@ -117,6 +117,24 @@ def test_the_rows_of_a_load_hold_both_arms_the_change_its_bounds_the_limit_and_a
     assert ["acceptance", "length", "3.40", "·", "alpha", "0.81", "·", "step", "time", "×4.19"] in rows
 
 
+def test_a_ttft_by_prompt_says_that_its_change_is_another_thing_than_its_values() -> None:
+    """Once below the table, where there is such a row."""
+    cell = a_cell(1, 0.5, primary=True)
+    like = next(one for one in cell.metrics if one.metric == "ttft_p95")
+    both = replace(cell, metrics=(*cell.metrics, replace(like, metric="ttft_paired"), replace(like, metric="ttft_p50")))
+
+    assert "the prompts that" not in text(promote())
+    same_text("by prompt", text(a_result("PROMOTE", (both,), ())).split("\n\n")[2])
+
+
+def test_the_level_of_the_bounds_is_the_runs() -> None:
+    """A run at alpha 0.1 has bounds at 90 %."""
+    result = capped()
+
+    assert "90 % bounds" in text(replace(result, config=replace(result.config, alpha=0.1)))
+    assert "95 % bounds" in text(result)
+
+
 def test_what_passed_is_one_line() -> None:
     """Every deciding check is named, in the table or below it."""
     said = text(promote(), NAMED)
@@ -136,7 +154,7 @@ def test_of_many_loads_three_are_shown_in_full_and_the_rest_in_a_line_each() -> 
     heads = [line for line in lines if line.partition(":")[0].endswith(("stream", "streams"))]
 
     assert heads == [
-        *("1 stream: pass, must show the gain", "2 streams: pass", "3 streams: pass", "4 streams: pass", "5 streams: FAIL"),
+        *("1 stream: pass (must show the gain)", "2 streams: pass", "3 streams: pass", "4 streams: pass", "5 streams: FAIL"),
         *("6 streams: FAIL", "7 streams: FAIL"),
     ]
     assert [heads[index] for index in (0, 3, 4)] == [
@@ -149,7 +167,7 @@ def test_a_load_by_rate_and_a_slice_have_their_names() -> None:
     cell = a_cell(4, 0.98, primary=True, state="INCONCLUSIVE")
     rated = replace(cell, axes=replace(cell.axes, concurrency=None, rate=12.5))
 
-    assert "12.5 requests/s: open, must show the gain" in text(a_result("HOLD", (rated,), (reason("x", "y"),)))
+    assert "12.5 requests/s: open (must show the gain)" in text(a_result("HOLD", (rated,), (reason("x", "y"),)))
     assert "creative/greedy: ROLLBACK" in text(sliced())
 
 
@@ -208,7 +226,7 @@ def test_without_a_judgement_there_is_no_figure() -> None:
     """Refused before load, or measured and not to be trusted: what failed is named instead."""
     assert "baseline  spec." not in text(not_speculating())
     assert "baseline  spec." not in text(invalid())
-    assert "1 of 7 checks failed" in text(not_speculating())
+    assert "integrity: 1 of 7 failed" in text(not_speculating())
 
 
 @pytest.mark.parametrize("width", [20, 40, 60])
