@@ -48,7 +48,8 @@ def value(figure: float | None, unit: str, unbounded: bool = False) -> str:
         return NONE
     if unit == "share":
         return percent(figure)
-    return number(figure / BYTES_PER_GIB if unit == "bytes" else figure)
+    shown = figure / BYTES_PER_GIB if unit == "bytes" else figure
+    return number(shown) if shown == 0 or 1e-4 <= abs(shown) < 1e7 else f"{shown:.2e}"
 
 
 def change(fraction: float | None, decimals: int | None = None) -> str:

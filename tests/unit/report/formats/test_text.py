@@ -5,8 +5,9 @@ from itertools import pairwise
 from pathlib import Path
 
 import pytest
+from rich.cells import cell_len
 
-from specbench.model.result import CellResult, Finding, IntegrityCheck, Result, VerdictWord
+from specbench.model.result import CellResult, Finding, IntegrityCheck, PerArm, Result, VerdictWord
 from specbench.report import read_result
 from specbench.report.formats.text import MOST_INVALID, MOST_LINES, TextOptions, text, verdict_line
 from specbench.report.terminal.screen import Screen
@@ -55,6 +56,27 @@ def not_speculating() -> Result:
     return replace(result, integrity=(check,))
 
 
+def many_faults() -> Result:
+    """An INVALID with thirty failed checks of sixty words each."""
+    check = not_speculating().integrity[0]
+    checks = tuple(replace(check, id=f"fault_{index}", message=f"{index} " + "word " * 60) for index in range(30))
+    return replace(not_speculating(), integrity=checks)
+
+
+def refused_at_length() -> Result:
+    """A run refused with three reasons of two hundred words."""
+    return replace(invalid(), integrity=(), reasons=tuple(reason("refused", f"{index} " + "word " * 200) for index in range(3)))
+
+
+def with_values(scale: float, ratio: float) -> Result:
+    """Figures that no run has, but a damaged clock may."""
+    cells = tuple(
+        replace(cell, metrics=tuple(replace(one, value=PerArm(scale, scale * ratio), ratio=ratio) for one in cell.metrics))
+        for cell in capped().cells
+    )
+    return replace(capped(), cells=cells)
+
+
 RESULTS: dict[str, Result] = {
     **{str(word): result for word, result in every_verdict().items()},
     "HOLD without a gain": no_gain(),
@@ -65,6 +87,13 @@ RESULTS: dict[str, Result] = {
     "24 loads": large(24),
     "100 loads": large(100),
     "hostile": hostile(),
+    "a name of wide characters": replace(capped(), run=replace(capped().run, name="速度" * 40, scenario="code.yaml")),
+    "huge figures": with_values(1e9, 1e7),
+    "tiny figures": with_values(1e-9, 1e-3),
+    "no metric": replace(capped(), cells=tuple(replace(cell, metrics=(), findings=()) for cell in capped().cells)),
+    "no cell": replace(promote(), cells=()),
+    "many faults": many_faults(),
+    "refused at length": refused_at_length(),
 }
 
 
@@ -94,7 +123,7 @@ def test_a_report_is_short_and_80_columns_wide(name: str, ascii: bool) -> None:
     lines = text(RESULTS[name], TextOptions(folder=FOLDER, screen=Screen(ascii=ascii))).splitlines()
 
     assert len(lines) <= (MOST_INVALID if RESULTS[name].verdict == "INVALID" else MOST_LINES)
-    assert max(map(len, lines)) <= 80
+    assert max(map(cell_len, lines)) <= 80
 
 
 @pytest.mark.parametrize("verdict", every_verdict())
