@@ -62,9 +62,7 @@ class LiveProgress(_Followed):
         super().__init__()
         self._console = Console(stderr=True, highlight=False)
         self._marks = MARKS if (self._console.encoding or "").lower().startswith("utf") else PLAIN_MARKS
-        self._live = Live(
-            get_renderable=self._painted, console=self._console, transient=True, refresh_per_second=REPAINTS_PER_S
-        )
+        self._live = Live(get_renderable=self._painted, console=self._console, transient=True, refresh_per_second=REPAINTS_PER_S)
 
     def __enter__(self) -> Self:
         self._live.start()

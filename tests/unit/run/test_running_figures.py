@@ -14,6 +14,7 @@ def record(**fields: Any) -> RequestRecord:
     """A record with these fields."""
     return replace(a_record(), **{"step_events": None, "censored": (), **fields})
 
+
 MS = 1_000_000
 
 
