@@ -65,7 +65,7 @@ def _detectable(scenario: Scenario, cells: Sequence[Cell], spreads: PairVariance
     if not found:
         return []
     names = {cell.id: _name(cell) for cell in cells}
-    loads = [cell for cell in dict.fromkeys(one.cell for one in found)]
+    loads = list(dict.fromkeys(one.cell for one in found))
     metrics = list(dict.fromkeys(one.metric for one in found))
     by_place = {(one.metric, one.cell): one for one in found}
     alike = all(len({_detects(by_place.get((metric, load))) for load in loads}) == 1 for metric in metrics)

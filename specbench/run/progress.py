@@ -1,4 +1,4 @@
-"""How a run tells people where it is: a grid that is repainted on a terminal, one plain line a block elsewhere. Goes to stderr."""
+"""How a run tells people where it is, on stderr: a grid that is repainted on a terminal, one plain line a block elsewhere."""
 
 import os
 import sys

@@ -65,7 +65,7 @@ def test_many_pairs_share_marks_and_many_rows_are_counted() -> None:
 
 
 def test_the_time_left_is_what_blocks_of_each_load_took() -> None:
-    """A load whose blocks take 30 s counts 30 s for each to come; one not measured yet the mean of all; the block at hand less."""
+    """Blocks of a load take what they took; of one not measured yet what all took on average; the block at hand less."""
     found = trials()
     slow = replace(after(1, found), done=(BlockDone(found[0], PLAIN, 30.0), BlockDone(found[4], PLAIN, 10.0)))
 
