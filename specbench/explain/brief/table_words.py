@@ -1,0 +1,134 @@
+"""The short words of the comparison table: labels with units, changes, limits, marks and the states of loads.
+
+Values in, text out: every format prints these words, so that no two disagree. Sentences live in the other modules.
+"""
+
+from specbench.explain import labels
+from specbench.explain.findings import COUNTED
+from specbench.explain.numbers import ABSENT, BYTES_PER_GIB, number, percent, short
+from specbench.model.metrics import METRICS
+from specbench.model.result import CellResult, Finding, FindingState
+
+NONE = "–"  # no such value
+DECIDING_MARKS: dict[FindingState, str] = {"PASS": "✓", "FAIL": "✗", "INCONCLUSIVE": "?", "NODATA": NONE}
+_LABELS = {"output_tps": "output tok/s", "completed_rps": "requests/s", "ttft_paired": "TTFT p50"}
+_UNITS = {"ms": "ms", "s": "s", "bytes": "GiB"}  # that stand beside a label; the others are in it, or beside the value
+_MOST = 99.99  # a change beyond it is no figure that anybody reads
+_CELL_STATES = {
+    "PASS": "pass",
+    "FAIL": "FAIL",
+    "INCONCLUSIVE": "open",
+    "NODATA": "no data",
+    "INVALID": "INVALID",
+    "ADVISORY": "not judged",
+}
+
+
+def row_title(metric: str) -> str:
+    """The metric at the head of a row, with its unit: 'TPOT p50, ms', 'output tok/s'."""
+    known = METRICS.get(metric)
+    unit = "ms" if metric == "ttft_paired" else _UNITS.get(known.unit, "") if known else ""
+    return f"{row_label(metric)}, {unit}" if unit else row_label(metric)
+
+
+def row_label(metric: str) -> str:
+    """The metric at the head of a row without its unit: 'TPOT p50', 'output tok/s'."""
+    return _LABELS.get(metric, labels.metric(metric))
+
+
+def value(figure: float | None, unit: str, unbounded: bool = False) -> str:
+    """One arm's figure, in the unit of its row; shares as percentages, '∞' beyond every number, '–' where there is none."""
+    if unbounded:
+        return "∞"
+    if figure is None:
+        return NONE
+    if unit == "share":
+        return percent(figure)
+    return number(figure / BYTES_PER_GIB if unit == "bytes" else figure)
+
+
+def change(fraction: float | None, decimals: int | None = None) -> str:
+    """A change in per cent with its sign: '−55 %', '+1.4 %', '0 %'; one decimal below 10 %."""
+    if fraction is None:
+        return NONE
+    if fraction > _MOST:
+        return ">9,999 %"
+    value = 100 * fraction
+    places = (0 if abs(value) >= 9.95 else 1) if decimals is None else decimals
+    text = f"{abs(value):,.{places}f}"
+    text = text.rstrip("0").rstrip(".") if "." in text and decimals is None else text
+    sign = "" if not text.strip("0.") else "−" if value < 0 else "+"
+    return f"{sign or ''}{text if sign else '0'} %"
+
+
+def interval(low: float | None, high: float | None) -> str:
+    """Both ends of a change: '−63 .. −46 %'; one that lies beyond every number is left open; '' where there is none."""
+    if low is None and high is None:
+        return ""
+    ends = "−100 %" if low is None else change(low), "∞" if high is None else change(high)
+    return f"{ends[0].removesuffix(' %')} .. {ends[1]}"
+
+
+def limit(finding: Finding, unit: str) -> str:
+    """What was asked, as it decided here: '≤ +10 %', '≤ +20 ms' where the floor is the wider one, '≤ 50 ms', '±3 %'."""
+    suffix = f" {_UNITS[unit]}" if unit in _UNITS else ""
+    if finding.slo is not None:
+        sign = "≥" if finding.direction == "higher" else "≤"
+        bound = finding.slo / BYTES_PER_GIB if unit == "bytes" else finding.slo
+        return (
+            f"{sign} {percent(finding.slo)}"
+            if unit == "share" and finding.metric != "alpha"
+            else f"{sign} {short(bound)}{suffix}"
+        )
+    if COUNTED in finding.notes and finding.bound is not None:
+        return f"≤ {short(finding.bound)}"
+    if finding.margin is None:
+        return "≤ baseline" if finding.role == "safety" else ""
+    if finding.direction == "equal":
+        return f"±{percent(finding.margin)}"
+    known = METRICS.get(finding.metric)
+    if known is not None and known.method == "share":
+        return f"≤ +{100 * finding.margin:g} pt"
+    falls = (finding.direction == "higher") != (finding.role == "success")
+    sign = "≥ −" if falls and finding.role != "success" else "≤ −" if falls else "≥ +" if finding.role == "success" else "≤ +"
+    if floor_decides(finding):
+        return f"{sign}{short(finding.floor)}{suffix}"
+    return f"{sign}{percent(finding.margin)}"
+
+
+def floor_decides(finding: Finding) -> bool:
+    """Whether the absolute floor is wider than the margin here, so that it was the limit."""
+    if finding.bound is None or finding.margin is None or not finding.floor or finding.slo is not None:
+        return False
+    return abs(finding.bound - 1) > finding.margin * (1 + 1e-9)
+
+
+def mark(finding: Finding | None, decides: bool) -> str:
+    """'✓', '✗', '?' or '–' where the verdict rests on it, the same in brackets where it is only reported, '' without a limit."""
+    if finding is None:
+        return ""
+    sign = DECIDING_MARKS[finding.state]
+    return sign if decides else f"({sign})"
+
+
+def cell_state(cell: CellResult) -> str:
+    """How a load came out, in a word or two; one that passes its limits without the gain that it must show says so."""
+    benefit = next((found for found in cell.findings if found.role == "success" and found.required), None)
+    if cell.state == "PASS" and benefit is not None and benefit.state != "PASS":
+        return "no harm, no gain" if benefit.state == "FAIL" else "no harm, gain open"
+    return _CELL_STATES[cell.state]
+
+
+def acceptance(length: float | None, alpha: float | None, step_ratio: float | None) -> str:
+    """What speculation yields and costs: 'acceptance length 3.29 · alpha 0.78 · step time ×1.44', as far as it is known."""
+    parts = [
+        f"acceptance length {length:.2f}" if length is not None else "acceptance length not known",
+        f"alpha {alpha:.2f}" if alpha is not None else "",
+        f"step time ×{step_ratio:.2f}" if step_ratio is not None else "",
+    ]
+    return " · ".join(part for part in parts if part)
+
+
+def no_figure(reason: str | None) -> str:
+    """Why a row has no change."""
+    return f"no figure: {reason}" if reason else ABSENT

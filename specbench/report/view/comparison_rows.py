@@ -1,0 +1,297 @@
+"""One row of the comparison of both arms, from which terminal, page, comment and JUnit take what they print. Pure.
+
+`load_tables(result)` gives a `LoadTable` for each load in its order, `run_rows(result)` the rows of what is counted over the
+whole run. A row, a `ComparisonRow`, has numbers for charts and sorting, and the texts that every format prints:
+
+    metric       its id: 'tpot_p50'; 'ttft_paired' for the TTFT over the same prompts, whose values are both arms' p50
+    title        'TPOT p50, ms'                   label   'TPOT p50'
+    baseline, speculative                         numbers in the metric's own unit, None where there is none
+    before, after                                 the same as texts: '12.3', '5.61', '–', '∞'
+    change, low, high                             fractions: −0.54, −0.61, −0.47; `low` and `high` are the bounds that were judged
+    changed, bounds                               '−54 %', '−61 .. −47 %'
+    limit, limit_text                             the last change allowed, as a fraction; as asked for, '≤ +20 ms'
+    state, role, decides                          of its finding, None without one; `decides`: the verdict rests on it
+    mark                                          '✓', '✗', '?', '–' judged; '(✓)', ... only reported; '' without a limit
+    pairs_needed                                  the pairs that would settle an open one, None where none would
+    effect                                        'better' or 'worse' where the bounds exclude no change, else ''
+    note                                          why there is no change; ''
+    core                                          a row that is always shown
+    finding, comparison                           what it was made of, for reasons and details
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from specbench.explain import numbers
+from specbench.explain.brief import table_words
+from specbench.explain.findings import unit_of
+from specbench.model import queries
+from specbench.model.metrics import METRICS
+from specbench.model.result import CellResult, CellState, Comparison, Finding, FindingState, PerArm, Result
+from specbench.model.scenario import ARMS, ArmName, Role
+from specbench.report.view.judged_bounds import judged_bounds
+
+PAIRED = "ttft_paired"
+ALWAYS = ("tpot_p50", "itl_p50", "itl_p95", "output_tps")
+MOST_ROWS = 9  # of one load that a short table shows
+_ORDER = (
+    *("tpot_p50", "tpot_p95", "tpot_p99", "itl_p50", "itl_p95", PAIRED, "ttft_p50", "ttft_p95", "pace_p50", "pace_p95"),
+    *("e2e_p50", "e2e_p95", "output_tps", "completed_rps", "error_rate", "acceptance_length", "alpha"),
+)
+
+
+class Figure(NamedTuple):
+    """One arm's value; `unbounded` where it lies beyond every number."""
+
+    value: float | None = None
+    unbounded: bool = False
+
+
+NO_FIGURES = PerArm(Figure(), Figure())
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ComparisonRow:
+    """One metric of both arms at one load, or over the run; the fields are those of the module's head."""
+
+    metric: str
+    title: str
+    label: str
+    baseline: float | None
+    speculative: float | None
+    before: str
+    after: str
+    change: float | None
+    low: float | None
+    high: float | None
+    changed: str
+    bounds: str
+    limit: float | None
+    limit_text: str
+    state: FindingState | None
+    role: Role | None
+    decides: bool
+    mark: str
+    pairs_needed: int | None
+    effect: str
+    note: str
+    core: bool
+    finding: Finding | None
+    comparison: Comparison | None
+
+    @property
+    def always_shown(self) -> bool:
+        """Whether no short table may leave it out: it is always there, it failed, or the verdict waits for it."""
+        return self.core or self.state == "FAIL" or (self.decides and self.state != "PASS")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LoadTable:
+    """One load as a table: its name, how it came out, and its rows; `acceptance` is a line of its own in short tables.
+
+    `state` is the cell's, `outcome` its word for people; `must_show`: the gain is asked of this load.
+    """
+
+    id: str
+    load: str
+    slice: str
+    state: CellState
+    outcome: str
+    required: bool
+    must_show: bool
+    rows: tuple[ComparisonRow, ...]
+    acceptance: str
+
+    @property
+    def title(self) -> str:
+        """The load with its slice: '4 streams', '4 streams · edit, greedy'."""
+        return f"{self.load} · {self.slice}" if self.slice else self.load
+
+    def shown(self, most: int = MOST_ROWS) -> tuple[ComparisonRow, ...]:
+        """The rows of a short table in their order: those always shown, the gravest first where they are more than `most`."""
+        chosen = sorted((row for row in self.rows if row.always_shown and row.metric != "acceptance_length"), key=_gravity)[:most]
+        return tuple(row for row in self.rows if row in chosen)
+
+    def passed(self, most: int = MOST_ROWS) -> tuple[ComparisonRow, ...]:
+        """The deciding rows that passed and are not shown: 'also passed'."""
+        kept = self.shown(most)
+        return tuple(row for row in self.rows if row.decides and row.state == "PASS" and row not in kept)
+
+    def left_out(self, most: int = MOST_ROWS) -> int:
+        """How many rows that belong in a short table did not fit."""
+        return sum(row.always_shown and row.metric != "acceptance_length" for row in self.rows) - len(self.shown(most))
+
+
+def load_tables(result: Result) -> tuple[LoadTable, ...]:
+    """A table for each load of the result, in its order."""
+    return tuple(_table(result, cell) for cell in result.cells)
+
+
+def _table(result: Result, cell: CellResult) -> LoadTable:
+    found = cell.acceptance
+    return LoadTable(
+        id=cell.id,
+        load=numbers.load(cell.axes),
+        slice=numbers.slice_name(cell.axes),
+        state=cell.state,
+        outcome=table_words.cell_state(cell),
+        required=cell.required,
+        must_show=queries.must_show(cell),
+        rows=cell_rows(cell, result.config.success_metric, result.config.alpha),
+        acceptance=table_words.acceptance(found.length, found.alpha, cell.factors.step_ratio),
+    )
+
+
+def cell_rows(cell: CellResult, success_metric: str, alpha: float) -> tuple[ComparisonRow, ...]:
+    """Every metric of the cell, one row for each of its findings, in the order of every table."""
+    compared = {found.metric: found for found in cell.metrics}
+    judged = {finding.metric for finding in cell.findings}
+    first = _first_token(compared, judged)
+    core = {success_metric, *ALWAYS, first, "acceptance_length"}
+    rows: list[ComparisonRow] = []
+    for metric in sorted({*compared, *judged}, key=_place):
+        if metric == "ttft_p50" and first == PAIRED and metric not in judged:
+            continue  # its values stand in the row of the pairs
+        comparison = compared.get(metric)
+        findings: Sequence[Finding | None] = _weighty(f for f in cell.findings if f.metric == metric) or [None]
+        for index, finding in enumerate(findings):
+            rows.append(
+                comparison_row(
+                    metric,
+                    comparison,
+                    finding,
+                    figures=_figures(cell, metric, compared),
+                    alpha=alpha,
+                    core=metric in core and index == 0,
+                    optional=not cell.required,
+                )
+            )
+    return tuple(rows)
+
+
+def _first_token(compared: dict[str, Comparison], judged: set[str]) -> str:
+    """The row of the time to the first token that is always shown: over the same prompts, else as judged, else its p50."""
+    if PAIRED in judged or PAIRED in compared:
+        return PAIRED
+    return "ttft_p95" if "ttft_p95" in judged and "ttft_p50" not in judged else "ttft_p50"
+
+
+def _figures(cell: CellResult, metric: str, compared: dict[str, Comparison]) -> PerArm[Figure]:
+    """Both arms' figures for the row: of pairs their p50, of acceptance the cell's own summary."""
+    source = compared.get("ttft_p50" if metric == PAIRED else metric)
+    found = NO_FIGURES
+    if source is not None:
+        found = PerArm(*(Figure(source.value.of(arm), source.unbounded.of(arm)) for arm in ARMS))
+    summary = {"acceptance_length": cell.acceptance.length, "alpha": cell.acceptance.alpha}.get(metric)
+    return found if summary is None else PerArm(found.baseline, Figure(summary))
+
+
+def comparison_row(
+    metric: str,
+    comparison: Comparison | None,
+    finding: Finding | None,
+    *,
+    figures: PerArm[Figure],
+    alpha: float,
+    core: bool = False,
+    optional: bool = False,
+) -> ComparisonRow:
+    """The row of this metric; with `optional` nothing at its load decides."""
+    known = METRICS.get(metric)
+    unit = unit_of(metric, known.unit if known is not None else comparison.unit if comparison is not None else "")
+    before, after = figures.baseline, figures.speculative
+    ratio = None if comparison is None else comparison.ratio
+    ends = None if comparison is None else judged_bounds(comparison, finding, alpha)
+    low, high = (None, None) if ends is None else (_less_one(ends[0]), _less_one(ends[1]))
+    relative = finding is not None and finding.slo is None and finding.ratio is not None
+    decides = finding is not None and finding.required and not optional
+    endless = comparison is not None and comparison.unbounded.speculative and not comparison.unbounded.baseline
+    return ComparisonRow(
+        metric=metric,
+        title=table_words.row_title(metric),
+        label=table_words.row_label(metric),
+        baseline=before.value,
+        speculative=after.value,
+        before=table_words.value(before.value, unit, before.unbounded),
+        after=table_words.value(after.value, unit, after.unbounded),
+        change=_less_one(ratio),
+        low=low,
+        high=high,
+        changed="∞" if ratio is None and endless else table_words.change(_less_one(ratio)),
+        bounds=table_words.interval(low, high) if ends is not None else "",
+        limit=_less_one(finding.bound) if finding is not None and relative else None,
+        limit_text="" if finding is None else table_words.limit(finding, unit),
+        state=None if finding is None else finding.state,
+        role=None if finding is None else finding.role,
+        decides=decides,
+        mark=table_words.mark(finding, decides),
+        pairs_needed=finding.pairs_needed if finding is not None and finding.is_open else None,
+        effect=_effect(comparison, low, high),
+        note=_note(comparison, finding),
+        core=core,
+        finding=finding,
+        comparison=comparison,
+    )
+
+
+def run_rows(result: Result) -> tuple[ComparisonRow, ...]:
+    """What is counted over the whole run, such as failed requests: a row for each finding, without bounds of a ratio."""
+    shares = PerArm(*(Figure(_share_failed(result, arm)) for arm in ARMS))
+    return tuple(
+        comparison_row(
+            found.metric,
+            None,
+            found,
+            figures=shares if found.metric == "error_rate" else NO_FIGURES,
+            alpha=result.config.alpha,
+        )
+        for found in result.run_findings
+    )
+
+
+def _share_failed(result: Result, arm: ArmName) -> float | None:
+    counts = [cell.counts.of(arm) for cell in result.cells if cell.required]
+    ended = sum(one.ok + one.failed for one in counts)
+    return sum(one.failed for one in counts) / ended if ended else None
+
+
+def _less_one(ratio: float | None) -> float | None:
+    return None if ratio is None else ratio - 1
+
+
+def _effect(comparison: Comparison | None, low: float | None, high: float | None) -> str:
+    if comparison is None or comparison.direction == "equal":
+        return ""
+    lower = comparison.direction == "lower"
+    if high is not None and high < 0:
+        return "better" if lower else "worse"
+    if low is not None and low > 0:
+        return "worse" if lower else "better"
+    return ""
+
+
+def _note(comparison: Comparison | None, finding: Finding | None) -> str:
+    if comparison is not None and comparison.ratio is None and comparison.reason:
+        return comparison.reason
+    return finding.reason if comparison is None and finding is not None else ""
+
+
+def _place(metric: str) -> tuple[int, int, str]:
+    known = list(METRICS)
+    first = _ORDER.index(metric) if metric in _ORDER else len(_ORDER)
+    return first, known.index(metric) if metric in known else len(known), metric
+
+
+def _weighty(findings: Iterator[Finding]) -> list[Finding]:
+    """The findings of one metric, the gain first, then what decides."""
+    return sorted(findings, key=lambda found: (found.role != "success", not found.required))
+
+
+def _gravity(row: ComparisonRow) -> int:
+    """What a short table keeps first: the gain, what decides and failed, the always shown, the open, the rest that failed."""
+    if row.role == "success":
+        return 0
+    if row.decides and row.state == "FAIL":
+        return 1
+    return 2 if row.core else 3 if row.decides else 4

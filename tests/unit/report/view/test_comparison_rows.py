@@ -1,0 +1,160 @@
+"""One model of a row, from which every format prints."""
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from specbench.model.result import CellResult, Comparison, Finding, FindingState, PerArm
+from specbench.report import read_result
+from specbench.report.view.comparison_rows import ComparisonRow, LoadTable, cell_rows, load_tables, run_rows
+from tests.support.result_parts import a_cell, a_comparison, a_finding
+from tests.support.results import capped, rollback
+
+EXAMPLE = load_tables(read_result(Path("reports/example/result.json")))
+
+
+def row(table: LoadTable | tuple[ComparisonRow, ...], metric: str) -> ComparisonRow:
+    """The first row of that metric."""
+    rows = table.rows if isinstance(table, LoadTable) else table
+    return next(one for one in rows if one.metric == metric)
+
+
+def test_a_row_of_the_example_has_both_arms_the_change_its_bounds_the_limit_and_a_mark() -> None:
+    """TPOT p50 at one stream, in which the gain is asked for."""
+    found = row(EXAMPLE[0], "tpot_p50")
+
+    assert (found.title, found.before, found.after) == ("TPOT p50, ms", "12.3", "5.61")
+    assert (found.changed, found.bounds, found.limit_text, found.mark) == ("−54 %", "−60 .. −47 %", "≤ −5 %", "✓")
+    assert (found.role, found.decides, found.effect, found.core) == ("success", True, "better", True)
+    assert found.change == pytest.approx(0.45658 - 1, abs=1e-5)
+    assert found.high == pytest.approx(0.52753 - 1, abs=1e-5)
+    assert found.limit == pytest.approx(-0.05)
+
+
+def test_the_limit_is_the_one_asked_for_that_decided() -> None:
+    """15 % or 20 ms, whichever is wider: 20 ms at a TTFT of 26 ms and of 65 ms."""
+    assert [row(table, "ttft_p50").limit_text for table in EXAMPLE] == ["≤ +20 ms", "≤ +20 ms"]
+    assert [row(table, "tpot_p95").limit_text for table in EXAMPLE] == ["≤ +10 %", "≤ +10 %"]
+
+
+def test_what_is_reported_only_is_marked_so() -> None:
+    """ITL p95 is open in both loads, the chunk gap past its limit at 16 streams; neither decides."""
+    assert [row(table, "itl_p95").mark for table in EXAMPLE] == ["(?)", "(?)"]
+    assert row(EXAMPLE[1], "chunk_gap_p95").mark == "(✗)"
+    assert not row(EXAMPLE[1], "chunk_gap_p95").decides
+
+
+@pytest.mark.parametrize("metric", ["tpot_p50", "itl_p50", "itl_p95", "ttft_p50", "output_tps", "acceptance_length"])
+def test_these_rows_are_always_there(metric: str) -> None:
+    """At every load, passed, failed or without a limit."""
+    assert [row(table, metric).core for table in EXAMPLE] == [True, True]
+
+
+def test_a_short_table_has_what_is_always_there_what_failed_and_what_is_open() -> None:
+    """Nine rows at 16 streams, in the order of every table; two that are reported only do not fit."""
+    few, many = EXAMPLE
+
+    assert [one.label for one in few.shown()] == ["TPOT p50", "ITL p50", "ITL p95", "TTFT p50", "output tok/s"]
+    assert [one.label for one in few.passed()] == ["TPOT p95", "pace p95", "E2E p95", "requests/s"]
+    assert [one.label for one in many.shown()] == [
+        *("TPOT p50", "TPOT p95", "ITL p50", "ITL p95", "TTFT p50", "pace p95", "E2E p95", "output tok/s", "requests/s"),
+    ]
+    assert (many.left_out(), many.left_out(7)) == (2, 4)
+
+
+def test_with_less_room_what_failed_stays() -> None:
+    """TTFT, pace, output and requests of 16 streams are past their limits and decide."""
+    assert [one.mark for one in EXAMPLE[1].shown(4)] == ["✗"] * 4
+
+
+def test_the_ttft_over_the_same_prompts_shows_both_arms_p50() -> None:
+    """Change, bounds and limit are of the pairs, the milliseconds of the p50s; there is no second row of them."""
+    table = load_tables(replace(capped(), cells=(paired(1.40, "FAIL"),)))[0]
+    found = row(table, "ttft_paired")
+
+    assert (found.title, found.before, found.after, found.changed) == ("TTFT p50, ms", "40.0", "44.0", "+40 %")
+    assert (found.limit_text, found.mark, found.core) == ("≤ +20 ms", "✗", True)
+    assert [one.metric for one in table.rows if one.metric.startswith("ttft")] == ["ttft_paired", "ttft_p95"]
+
+
+def paired(ratio: float, state: FindingState) -> CellResult:
+    """A cell with the TTFT ratio over pairs, whose limit of 15 % gives way to 20 ms at a baseline of 40 ms."""
+    cell = a_cell(1, 0.5, primary=True)
+    like = a_comparison("ttft_p95", ratio)
+    pairs = replace(like, metric="ttft_paired", value=PerArm(None, None))
+    finding = replace(a_finding(like, "c1"), metric="ttft_paired", margin=0.15, floor=20.0, bound=1.5, state=state)
+    p50 = replace(like, metric="ttft_p50", value=PerArm(40.0, 44.0), ratio=1.1)
+    return replace(cell, metrics=(*cell.metrics, p50, pairs), findings=(*cell.findings, finding))
+
+
+@pytest.mark.parametrize(
+    ("judged", "first"),
+    [(("ttft_p95",), "ttft_p95"), (("ttft_p50",), "ttft_p50"), ((), "ttft_p50"), (("ttft_p50", "ttft_p95"), "ttft_p50")],
+)
+def test_without_pairs_the_ttft_row_is_the_one_that_was_judged(judged: tuple[str, ...], first: str) -> None:
+    """Its p50, unless p95 alone was judged."""
+    assert [one.metric for one in cell_rows(with_ttft(judged), "tpot_p50", 0.05) if one.core and "ttft" in one.metric] == [first]
+
+
+def with_ttft(judged: tuple[str, ...]) -> CellResult:
+    """A cell in which these percentiles of TTFT are judged."""
+    cell = a_cell(1, 0.5, primary=True)
+    model = next(one for one in cell.findings if one.metric == "ttft_p95")
+    p50 = replace(next(one for one in cell.metrics if one.metric == "ttft_p95"), metric="ttft_p50")
+    others = tuple(one for one in cell.findings if one.metric != "ttft_p95")
+    return replace(cell, metrics=(*cell.metrics, p50), findings=(*others, *(replace(model, metric=name) for name in judged)))
+
+
+def test_a_metric_judged_twice_has_a_row_each() -> None:
+    """As the gain and against 50 ms; the gain comes first and is the one that is always there."""
+    cell = a_cell(1, 0.5, primary=True)
+    gain = next(one for one in cell.findings if one.role == "success")
+    slow = replace(gain, role="guardrail", slo=50.0, bound=50.0, margin=None, upper=6.4)
+    rows = cell_rows(replace(cell, findings=(slow, *cell.findings)), "tpot_p50", 0.05)
+    found = [one for one in rows if one.metric == "tpot_p50"]
+
+    assert [(one.limit_text, one.core, one.limit is None) for one in found] == [("≤ −5 %", True, False), ("≤ 50 ms", False, True)]
+
+
+def test_at_an_optional_load_nothing_decides() -> None:
+    """A check that is required elsewhere is only reported there."""
+    cell = replace(a_cell(16, 1.4, state="ADVISORY"), required=False)
+
+    assert {one.mark for one in cell_rows(cell, "tpot_p50", 0.05)} <= {"(✓)", "(✗)", "(?)", ""}
+
+
+def test_an_arm_beyond_every_number_is_endless_and_an_absent_figure_is_no_zero() -> None:
+    """So many requests failed with speculation that its p95 has no upper end."""
+    cell = a_cell(1, 0.5, unknown=("itl_p95",))
+    endless = replace(a_comparison("e2e_p95", None), value=PerArm(760.0, None), unbounded=PerArm(False, True))
+    rows = cell_rows(
+        replace(cell, metrics=(*(one for one in cell.metrics if one.metric != "e2e_p95"), endless)), "tpot_p50", 0.05
+    )
+
+    assert (row(rows, "e2e_p95").before, row(rows, "e2e_p95").after, row(rows, "e2e_p95").changed) == ("760", "∞", "∞")
+    assert (row(rows, "itl_p95").before, row(rows, "itl_p95").changed, row(rows, "itl_p95").bounds) == ("–", "–", "")
+    assert row(rows, "itl_p95").note
+
+
+def test_the_run_has_rows_of_its_own() -> None:
+    """12 of the 120 requests that ended failed with speculation at either load; a limit in points, as it is a share."""
+    found = run_rows(rollback())[0]
+
+    assert (found.title, found.before, found.after) == ("error rate", "0 %", "10 %")
+    assert (found.limit_text, found.mark) == ("≤ +0.5 pt", "✗")
+
+
+def test_a_metric_that_this_version_does_not_know_still_has_a_row() -> None:
+    """A result of a newer version, or a guardrail of a metric without a row in the table of metrics."""
+    cell = a_cell(1, 0.5)
+    strange: Comparison = replace(a_comparison("tpot_p95", 1.2), metric="jitter_p95")
+    judged: Finding = replace(a_finding(strange_as_known(strange), "c1"), metric="jitter_p95")
+    rows = cell_rows(replace(cell, metrics=(strange,), findings=(judged,)), "tpot_p50", 0.05)
+
+    assert [(one.title, one.changed, one.mark) for one in rows] == [("jitter p95", "+20 %", "✗")]
+
+
+def strange_as_known(comparison: Comparison) -> Comparison:
+    """The same under a name for which the test parts have a margin."""
+    return replace(comparison, metric="tpot_p95")
