@@ -12,6 +12,7 @@ from specbench.explain.notes import ACCEPTED, table_remarks
 from specbench.explain.reader_questions import ReaderQuestion, reader_questions
 from specbench.model import queries
 from specbench.model.result import CellResult, Finding, Result
+from specbench.report.view.comparison_rows import ComparisonRow, LoadTable
 from specbench.report.view.rows import ratio
 
 SUMMARY_LIMIT = 1_000_000  # bytes; 1 MiB is refused as a whole, so a little below
@@ -33,6 +34,19 @@ def comment(result: Result) -> str:
 def literal(text: str) -> str:
     """The text so that Markdown shows it as it is: no markup, no HTML, no mention of anybody, no line break."""
     return numbers.plain(text).translate(_ENTITIES)
+
+
+def numbers_table(tables: Sequence[LoadTable]) -> str:
+    """Every row of the short tables of all loads as one Markdown table."""
+    lines = [_row(["load", "metric", "baseline", "spec.", "change (95 % bounds)", "limit", ""]), "|---|---|---:|---:|---:|---|---|"]
+    lines += [row_line(table, row) for table in tables for row in table.rows if row.always_shown or row.decides]
+    return "\n".join(lines) + "\n"
+
+
+def row_line(table: LoadTable, row: ComparisonRow) -> str:
+    """One row of such a table."""
+    changed = f"{row.changed} ({row.bounds.replace(' %', '')})" if row.bounds else row.changed
+    return _row([literal(one) for one in (table.title, row.title, row.before)] + [f"**{literal(row.after)}**"] + [literal(one) for one in (changed, row.limit_text, row.mark)])
 
 
 def _report(result: Result, room: int) -> str:

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from specbench.explain import labels, numbers
+from specbench.explain.brief import table_words
 from specbench.explain.findings import COUNTED, limit, seen_and_limit, unit_of
 from specbench.model.result import AcceptanceSummary, ArmCounts, BinResult, Comparison, Finding, IntegrityCheck, PerArm
 from specbench.model.scenario import Role
@@ -65,12 +66,12 @@ class Pair:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BinRow:
-    """One bin and sampling of a mixed cell: ratios, and the acceptance there."""
+    """One bin and sampling of a mixed cell: the changes of `BIN_METRICS`, and the acceptance there."""
 
     bin: str
     sampling: str
     requests: str
-    ratios: tuple[str, ...]
+    changes: tuple[str, ...]
     acceptance: str
     alpha: str
 
@@ -170,16 +171,16 @@ def count_rows(counts: PerArm[ArmCounts]) -> tuple[Pair, ...]:
     return tuple(rows)
 
 
-def bin_row(found: BinResult) -> BinRow:
-    """One bin as a row: the ratios of `BIN_METRICS`, then its acceptance."""
-    ratios = {comparison.metric: comparison.ratio for comparison in found.metrics}
+def bin_row(bin_result: BinResult) -> BinRow:
+    """One bin as a row: the changes of `BIN_METRICS`, then its acceptance."""
+    ratios = {comparison.metric: comparison.ratio for comparison in bin_result.metrics}
     return BinRow(
-        bin=found.bin,
-        sampling=found.sampling,
-        requests=f"{numbers.count(found.requests.baseline)} / {numbers.count(found.requests.speculative)}",
-        ratios=tuple(numbers.ratio(ratios.get(name)) for name in BIN_METRICS),
-        acceptance=acceptance_length(found.acceptance),
-        alpha=numbers.ratio(found.acceptance.alpha) if found.acceptance else numbers.ABSENT,
+        bin=bin_result.bin,
+        sampling=bin_result.sampling,
+        requests=f"{numbers.count(bin_result.requests.baseline)} / {numbers.count(bin_result.requests.speculative)}",
+        changes=tuple(table_words.change(None if (ratio := ratios.get(name)) is None else ratio - 1) for name in BIN_METRICS),
+        acceptance=acceptance_length(bin_result.acceptance),
+        alpha=numbers.ratio(bin_result.acceptance.alpha) if bin_result.acceptance else numbers.ABSENT,
     )
 
 
