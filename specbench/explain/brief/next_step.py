@@ -1,0 +1,155 @@
+"""What to do with a verdict: one sentence, and the command that does it. Values in, text out; nothing is judged here."""
+
+from shlex import quote
+
+from specbench.explain.brief.headline import deciding_code
+from specbench.explain.glossary.check_entries import CHECKS
+from specbench.explain.glossary.code_entries import CODES
+from specbench.explain.load_ranges import caps, tops
+from specbench.explain.next_run import DECISION_PAIRS
+from specbench.explain.numbers import listed, one_of, slice_words
+from specbench.explain.reader_questions import confirmation
+from specbench.model import queries
+from specbench.model.guardrails import MIN_LAUNCHES
+from specbench.model.result import Reason, Result
+
+DEMO = "Demo: embedded engine, virtual time. Decides nothing about a real server."
+HALF_DEMO = "Demo: one arm is the embedded engine, in virtual time. Decides nothing about a real server."
+PARTIAL = "Partial run: only what was measured before it ended is shown."
+LONGEST = 30  # words of a sentence for people
+_FIXES = {entry.name: entry.fix for entry in (*CODES, *CHECKS)}
+_NOT_SPECULATING = ("not_speculating", "speculation_speculative")
+
+
+def demonstration(result: Result) -> str:
+    """That the run is a demonstration, where an arm runs the embedded engine; else ''."""
+    arms = [result.endpoints.baseline.engine, result.endpoints.speculative.engine].count("embedded")
+    return ("", HALF_DEMO, DEMO)[arms]
+
+
+def few_pairs(result: Result) -> bool:
+    """Whether the run is too small to act on: a first look."""
+    return result.config.pairs < DECISION_PAIRS
+
+
+def action(result: Result) -> str:
+    """What to do now, in a sentence or two."""
+    return {"PROMOTE": _promote, "CAPPED": _capped, "HOLD": _hold, "ROLLBACK": _rollback, "INVALID": _invalid}[result.verdict](
+        result
+    )
+
+
+def next_command(result: Result) -> str:
+    """The command that does it; '' where no run of this program does."""
+    if result.verdict == "CAPPED":
+        return confirmation(result)
+    if result.verdict == "PROMOTE":
+        return run_again(result, pairs=DECISION_PAIRS) if few_pairs(result) else ""
+    if result.verdict == "INVALID":
+        failed = [check.id for check in queries.integrity(result) if check.ok is False]
+        spec = result.endpoints.speculative
+        if failed and failed[0] in _NOT_SPECULATING and spec.engine != "embedded":
+            return f"specbench doctor {quote(spec.url)}"
+        return run_again(result)
+    if result.verdict == "HOLD":
+        return _held_command(result)
+    return run_again(result)
+
+
+def run_again(result: Result, pairs: int | None = None, *words: str) -> str:
+    """The command that ran this, with at least so many pairs and these words besides."""
+    flags = list(result.run.flags)
+    profile = result.run.profile
+    more: list[str] = []
+    if pairs is not None and pairs > result.config.pairs:
+        if profile == "smoke" and pairs <= DECISION_PAIRS and not _sets_pairs(flags):
+            profile = "standard"
+        else:
+            flags = _without_pairs(flags)
+            more = ["--set", f"matrix.pairs={pairs}"]
+    design = [] if result.config.design == "plain" else [f"--{result.config.design}"]
+    command = ["specbench", "run", result.run.scenario or f"{result.run.name}.yaml", *design, "--profile", profile]
+    return " ".join(map(quote, [*command, *flags, *more, *words]))
+
+
+def _sets_pairs(flags: list[str]) -> bool:
+    return any(flag.startswith("matrix.pairs=") for flag in flags)
+
+
+def _without_pairs(flags: list[str]) -> list[str]:
+    """The flags but for a setting of the pairs, with the `--set` before it."""
+    at = {index for index, flag in enumerate(flags) if flag.startswith("matrix.pairs=")}
+    return [flag for index, flag in enumerate(flags) if index not in at and index + 1 not in at]
+
+
+def _promote(result: Result) -> str:
+    if few_pairs(result):
+        had = one_of(result.config.pairs, "pair")
+        return f"A first look ({had} a load): repeat it with {_larger(result)} before you enable it."
+    if demonstration(result):
+        return "Measure your own endpoints before you enable it there."
+    ranges = queries.ranges(result)
+    return f"Enable it for this traffic, up to {tops(ranges)}." if ranges else "Enable it for this traffic."
+
+
+def _larger(result: Result) -> str:
+    return "--profile standard" if result.run.profile == "smoke" else f"{DECISION_PAIRS} pairs"
+
+
+def _capped(result: Result) -> str:
+    if queries.ranges(result):
+        return "Confirm the cap first: the command below must say PROMOTE."
+    on, capped = queries.slices_that(result, "PROMOTE"), queries.slices_that(result, "CAPPED")
+    said = []
+    if on:
+        names = listed([slice_words(part) for part in on])
+        first = f"Repeat it with {_larger(result)} before you enable it for" if few_pairs(result) else "Enable it only for"
+        said.append(f"{first} {names}.")
+    if capped:
+        said.append(f"Confirm {caps(capped)} first.")
+    return " ".join(said)
+
+
+def _hold(result: Result) -> str:
+    code = deciding_code(result)
+    if code == "insufficient_evidence":
+        pairs = _pairs(result)
+        if pairs is not None:
+            return f"Keep it off. About {pairs} pairs a load settle what is open; this run had {result.config.pairs}."
+        if _unsettled(result):
+            return "Keep it off. More pairs do not settle what is open: use longer blocks."
+    return _FIXES.get(code) or _short_reason(result) or "Keep it off, and read the reasons."
+
+
+def _held_command(result: Result) -> str:
+    code = deciding_code(result)
+    if code == "place_not_controlled":
+        return run_again(result, None, "--aa") if result.config.design == "plain" else run_again(result)
+    if code == "too_few_launches":
+        return run_again(result, MIN_LAUNCHES)
+    return run_again(result, _pairs(result)) if code == "insufficient_evidence" else run_again(result)
+
+
+def _unsettled(result: Result) -> list[int | None]:
+    return [one.pairs_needed for one in queries.findings(result) if one.required and one.is_open]
+
+
+def _pairs(result: Result) -> int | None:
+    return max((pairs for pairs in _unsettled(result) if pairs is not None), default=None)
+
+
+def _rollback(_: Result) -> str:
+    return "Turn speculation off. Fix the cause before you run it again."
+
+
+def _invalid(result: Result) -> str:
+    failed = [check.id for check in queries.integrity(result) if check.ok is False]
+    if result.cells and failed:
+        return _FIXES.get(failed[0]) or _short_reason(result)
+    return _short_reason(result) if not result.cells else _FIXES.get(deciding_code(result)) or _short_reason(result)
+
+
+def _short_reason(result: Result) -> str:
+    """The first reason that is no mere announcement."""
+    named: list[Reason] = [reason for reason in result.reasons if reason.code != "invalid"] or list(result.reasons)
+    return named[0].message if named else "Fix the failed checks, then run again."
