@@ -43,7 +43,7 @@ class Told:
     before: str
     after: str
     changed: str
-    bounds: str
+    assured: str  # the end of its interval on which a pass rests, as a change
     limit: str
     state: FindingState | None
 
@@ -68,7 +68,7 @@ def better_when(metric: str) -> str:
 def gain(load: str, told: Told) -> str:
     """The benefit at the load that must show it, whether shown, ruled out or open."""
     if told.state == "PASS":
-        return f"At {load} {_figures(told)}."
+        return f"At {load} {_figures(told, sure=True)}."
     how = "the gain is ruled out" if told.state == "FAIL" else "the gain is not shown"
     return f"At {load} {_figures(told, goal=True)}: {how}."
 
@@ -111,11 +111,12 @@ def trust(checks: int, failed_checks: int, requests: int, failed_requests: int) 
     return f"{failed_checks} of {checks:,} checks and {failed_requests:,} of {requests:,} requests failed."
 
 
-def _figures(told: Told, goal: bool = False) -> str:
+def _figures(told: Told, goal: bool = False, sure: bool = False) -> str:
     happens = _HAPPENS.get(quantity_of(told.metric))
     unit = _unit(told)
     name = f"{told.label}, " if happens is not None and told.metric not in _UNITS else ""
-    change = f"({name}{told.changed}{_limit(told) if goal else ''})"
+    assured = f"; at least {told.assured} with 95 % confidence" if sure and told.assured else ""
+    change = f"({name}{told.changed}{_limit(told) if goal else ''}{assured})"
     return f"{happens or f'{told.label} is'} {told.after}{unit} instead of {told.before}{unit} {change}"
 
 

@@ -28,7 +28,8 @@ from specbench.report.view.rows import BIN_METRICS
 PAGE = Path(__file__).parents[1] / "page"
 OPTION = re.compile(r" (?=--)")
 CODE = re.compile(r"`([^`]+)`")
-FIGURE = re.compile(r"(?<![\w.,])((?:∞|\d[\d,.]*\d|\d) (?:ms|tok/s|requests/s|GiB)|[−+]\d[\d,.]* %)")
+FIGURE = re.compile(r"(?<!limit )(?<![\w.,+−])((?:∞|\d[\d,.]*\d|\d) (?:ms|tok/s|requests/s|GiB)|[−+]\d[\d,.]* %)")
+COUNTED = re.compile(r"(?<=\d) (?=streams?\b|requests/s\b|ms\b|pairs?\b)")
 DRAWN_DISTRIBUTIONS = ("ttft", "itl", "pace")
 DISTRIBUTION_NAMES = {"ttft": "Time to first token", "itl": "Time between tokens", "pace": "Pace over 8 tokens"}
 
@@ -47,7 +48,7 @@ def html(result: Result) -> str:
     environment = Environment(
         loader=FileSystemLoader(PAGE), autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
     )
-    environment.filters.update(sentence=sentence, figures=figures, shell=shell)
+    environment.filters.update(sentence=sentence, figures=figures, whole=whole, shell=shell)
     view = view_of(result)
     script = (PAGE / "page.js").read_text(encoding="utf-8")
     return environment.get_template("page.html").render(
@@ -77,6 +78,11 @@ def figures(text: str) -> Markup:
     """The sentence with its figures in bold, each whole on one line."""
     said = str(sentence(text)).replace("\u00a0", " ")
     return Markup(FIGURE.sub(lambda found: Markup("<b>{}</b>").format(found[1].replace(" ", "\u00a0")), said))
+
+
+def whole(text: str) -> str:
+    """The heading with each number and its noun on one line."""
+    return COUNTED.sub("\u00a0", text)
 
 
 def shell(command: str) -> Markup:

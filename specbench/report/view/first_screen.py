@@ -6,10 +6,10 @@ Chooses which rows are told; the sentences are in `explain/brief/first_sentences
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from specbench.explain import labels, notes, verdict
+from specbench.explain import labels
 from specbench.explain.brief import first_sentences as said
+from specbench.explain.brief import headline, next_step, table_words
 from specbench.explain.brief.first_sentences import Told
-from specbench.explain.reader_questions import confirmation
 from specbench.model import queries
 from specbench.model.result import Result
 from specbench.report.view.comparison_rows import ComparisonRow, LoadTable
@@ -37,13 +37,17 @@ def first_screen(result: Result, tables: Sequence[LoadTable]) -> FirstScreen:
     return FirstScreen(
         verdict=result.verdict,
         tone=labels.VERDICTS[result.verdict].tone,
-        headline=verdict.headline(result),
+        headline=_sentence(headline.found(result)),
         sentences=_sentences(result, tables),
-        demonstration=notes.demonstration(result),
-        advice="",
-        command=confirmation(result),
+        demonstration=next_step.demonstration(result),
+        advice=next_step.action(result),
+        command=next_step.next_command(result),
         sure=_sure(result),
     )
+
+
+def _sentence(finding: str) -> str:
+    return f"{finding[:1].upper()}{finding[1:]}"
 
 
 def _sure(result: Result) -> tuple[str, ...]:
@@ -82,10 +86,18 @@ def _told(row: ComparisonRow) -> Told:
         before=row.before,
         after=row.after,
         changed=row.changed,
-        bounds=row.bounds,
+        assured=_assured(row),
         limit=row.limit_text,
         state=row.state,
     )
+
+
+def _assured(row: ComparisonRow) -> str:
+    """The harmful end of the interval, as a change; '' where it has none."""
+    if row.comparison is None:
+        return ""
+    end = row.high if row.comparison.direction == "lower" else row.low
+    return "" if end is None else table_words.change(end)
 
 
 def _gain(table: LoadTable) -> str | None:
