@@ -87,14 +87,15 @@ def failed(load: str, told: Sequence[Told], more: int) -> str:
 def open_checks(load: str, told: Told, more: int) -> str:
     """What is neither passed nor failed at this load."""
     rest = f"; {one_of(more, 'more check is open', 'more checks are open')}" if more else ""
-    figures = f"{told.before} → {told.after}{_unit(told)} ({told.changed}{_limit(told)})"
+    figures = f"{told.before} → {told.after}{unit_of(told.metric)} ({told.changed}{_limit(told)})"
     return f"At {load} {told.label} is open: {figures}{rest}."
 
 
 def worse(load: str, told: Told, judged: bool) -> str:
     """What got worse though nothing failed: inside its limit, or only reported."""
     how = "within its limit" if judged else "reported, not judged"
-    return f"Worse, {how}: {told.label} at {load}, {told.before} → {told.after}{_unit(told)} ({told.changed}{_limit(told)})."
+    figures = f"{told.before} → {told.after}{unit_of(told.metric)} ({told.changed}{_limit(told)})"
+    return f"Worse, {how}: {told.label} at {load}, {figures}."
 
 
 NOTHING_WORSE = "Nothing measured got worse."
@@ -103,7 +104,7 @@ NOTHING_WORSE = "Nothing measured got worse."
 def first_look(pairs: int, profile: str) -> str:
     """How many pairs the run has, and what that is enough for."""
     count = f"{one_of(pairs, 'pair')} a load"
-    return f"{count}: a first look; `--profile standard` runs 10." if pairs < 10 else f"{count} ({profile})."
+    return f"{count}: a first look; the standard profile runs 10." if pairs < 10 else f"{count} ({profile})."
 
 
 def trust(checks: int, failed_checks: int, requests: int, failed_requests: int) -> str:
@@ -113,19 +114,24 @@ def trust(checks: int, failed_checks: int, requests: int, failed_requests: int) 
 
 def _figures(told: Told, goal: bool = False, sure: bool = False) -> str:
     happens = _HAPPENS.get(quantity_of(told.metric))
-    unit = _unit(told)
+    unit = unit_of(told.metric)
     name = f"{told.label}, " if happens is not None and told.metric not in _UNITS else ""
     assured = f"; at least {told.assured} with 95 % confidence" if sure and told.assured else ""
     change = f"({name}{told.changed}{_limit(told) if goal else ''}{assured})"
     return f"{happens or f'{told.label} is'} {told.after}{unit} instead of {told.before}{unit} {change}"
 
 
-def _limit(told: Told) -> str:
+def bare_limit(told: Told) -> str:
     """The limit as it was asked for, without the sign that says which side of it is allowed."""
-    return f"; limit {told.limit.removeprefix('≤ ').removeprefix('≥ ')}" if told.limit else ""
+    return told.limit.removeprefix("≤ ").removeprefix("≥ ")
 
 
-def _unit(told: Told) -> str:
-    known = METRICS.get(told.metric)
-    unit = _UNITS.get(told.metric, "ms" if told.metric == "ttft_paired" else "" if known is None else known.unit)
-    return "" if unit in ("share", "tokens") else f" {unit}"
+def _limit(told: Told) -> str:
+    return f"; limit {bare_limit(told)}" if told.limit else ""
+
+
+def unit_of(metric: str) -> str:
+    """The unit behind a figure of the metric, with a space before it; '' where it has none or the figure holds it."""
+    known = METRICS.get(metric)
+    unit = _UNITS.get(metric, "ms" if metric == "ttft_paired" else "" if known is None else known.unit)
+    return "" if unit in ("", "share", "tokens", "bytes", "events", "requests") else f" {unit}"

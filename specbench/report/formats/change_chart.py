@@ -34,7 +34,11 @@ def change_chart(points: Sequence[LoadPoint], cap: str, name: str) -> str:
         _ticks(axes, low, high)
         axes.axhline(0, color=MUTED, linewidth=1)
         marks: dict[str, Mark] = {}
-        known = [(index, log2(1 + point.row.change)) for index, point in enumerate(points) if _is_drawn(point.row)]
+        known = [
+            (index, log2(1 + point.row.change))
+            for index, point in enumerate(points)
+            if point.row.change is not None and point.row.change > -1
+        ]
         for index, point in enumerate(points):
             _limit(axes, index, point.row)
         axes.plot([at for at, _ in known], [value for _, value in known], color=MUTED, linewidth=1, alpha=0.5)
@@ -44,10 +48,6 @@ def change_chart(points: Sequence[LoadPoint], cap: str, name: str) -> str:
         _loads(axes, points)
         _cap(axes, points, cap)
         return svg(figure, _words(points), marks)
-
-
-def _is_drawn(row: ComparisonRow) -> bool:
-    return row.change is not None and row.change > -1
 
 
 def _span(points: Sequence[LoadPoint]) -> tuple[float, float]:
@@ -96,7 +96,9 @@ def _point(axes: Axes, at: tuple[float, float], row: ComparisonRow, gid: str) ->
     if row.low is not None or row.high is not None:
         low = bottom if row.low is None or row.low <= -1 else max(log2(1 + row.low), bottom)
         high = top if row.high is None else min(log2(1 + row.high), top)
-        axes.plot([index, index], [low, high], color=colour, linewidth=2.4, marker="_", markersize=8, markeredgewidth=1.4, gid=gid)
+        axes.plot(
+            [index, index], [low, high], color=colour, linewidth=2.4, marker="_", markersize=8, markeredgewidth=1.4, gid=gid
+        )
     axes.plot([index], [value], color=colour, marker="o", markersize=6.5, markeredgecolor=PANEL, markeredgewidth=0.8, gid=gid)
     text = axes.annotate(
         row.changed, (index, value), xytext=(8, -3.5), textcoords="offset points", color=colour, fontsize=11, fontweight="bold"

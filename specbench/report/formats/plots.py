@@ -56,7 +56,9 @@ def theory_chart(curve: Curve, name: str) -> str:
                 axes.plot([load], [change], color=colour, marker=marker, markersize=5.5, gid=f"mark:{key}")
         if curve.crossing is not None:
             marks[f"{name}-even"] = Mark(f"no change near {curve.crossing:.3g} {curve.axis}")
-            axes.plot([curve.crossing], [0], color=LIMIT, marker="D", markersize=6, markerfacecolor=PANEL, gid=f"mark:{name}-even")
+            axes.plot(
+                [curve.crossing], [0], color=LIMIT, marker="D", markersize=6, markerfacecolor=PANEL, gid=f"mark:{name}-even"
+            )
         axes.yaxis.set_major_formatter(FuncFormatter(lambda value, _: table_words.change(value)))
         return svg(figure, _theory_words(curve), marks)
 

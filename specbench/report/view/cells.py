@@ -8,7 +8,7 @@ from specbench.explain.absences import NO_REASON
 from specbench.explain.brief import table_words
 from specbench.explain.brief.table_words import NONE
 from specbench.model import queries
-from specbench.model.result import AcceptanceSummary, CellResult, Factors
+from specbench.model.result import AcceptanceSummary, CellResult, Comparison, Factors
 from specbench.model.shown import BlockSample, Distribution, Timeline
 from specbench.report.view import rows
 from specbench.report.view.comparison_rows import ComparisonRow, LoadTable
@@ -142,9 +142,14 @@ def cell_view(cell: CellResult, table: LoadTable, index: int) -> CellView:
 
 def _line(row: ComparisonRow) -> MetricLine:
     found = row.comparison
-    how = "" if found is None else f"{found.method}; {numbers.count(found.n.baseline)} and {numbers.count(found.n.speculative)} values"
-    few = ", few for this percentile" if found is not None and found.low_n else ""
-    return MetricLine(row, definition_of(row), interval_bar(row), how + few)
+    return MetricLine(row, definition_of(row), interval_bar(row), "" if found is None else _how(found))
+
+
+def _how(found: Comparison) -> str:
+    said = [found.method, f"{numbers.count(found.n.baseline)} and {numbers.count(found.n.speculative)} values"]
+    said += ["few for this percentile"] if found.low_n else []
+    said += ["no spread between pairs"] if found.constant else []
+    return "; ".join(said)
 
 
 def _is_known(row: ComparisonRow) -> bool:

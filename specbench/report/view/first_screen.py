@@ -79,7 +79,8 @@ def _primary_first(result: Result, tables: Sequence[LoadTable]) -> list[LoadTabl
     return sorted(tables, key=lambda table: first is None or table.id != first.id)
 
 
-def _told(row: ComparisonRow) -> Told:
+def told_of(row: ComparisonRow) -> Told:
+    """The row's texts, for a sentence."""
     return Told(
         metric=row.metric,
         label=row.label,
@@ -102,14 +103,16 @@ def _assured(row: ComparisonRow) -> str:
 
 def _gain(table: LoadTable) -> str | None:
     row = next((row for row in table.rows if row.role == "success"), None)
-    return None if row is None or row.change is None else said.gain(table.title, _told(row))
+    return None if row is None or row.change is None else said.gain(table.title, told_of(row))
 
 
 def _highest(result: Result, tables: Sequence[LoadTable]) -> list[str]:
     """The same metric at the highest load, where it is another one."""
     last, first = tables[-1], queries.primary(result)
     row = next((row for row in last.rows if row.metric == result.config.success_metric), None)
-    return [] if row is None or row.change is None or first is None or last.id == first.id else [said.also(last.title, _told(row))]
+    return (
+        [] if row is None or row.change is None or first is None or last.id == first.id else [said.also(last.title, told_of(row))]
+    )
 
 
 def _failed(table: LoadTable) -> str | None:
@@ -117,12 +120,12 @@ def _failed(table: LoadTable) -> str | None:
     rows = [row for row in table.rows if row.decides and row.state == "FAIL" and row.role != "success"]
     rows = sorted(rows, key=lambda row: not row.core)
     told = [row for row in rows if row.change is not None][:TOLD_AT_ONCE]
-    return said.failed(table.title, [_told(row) for row in told], len(rows) - len(told)) if told else None
+    return said.failed(table.title, [told_of(row) for row in told], len(rows) - len(told)) if told else None
 
 
 def _open(table: LoadTable) -> str | None:
     rows = [row for row in table.rows if row.decides and row.state in ("INCONCLUSIVE", "NODATA") and row.role != "success"]
-    return said.open_checks(table.title, _told(rows[0]), len(rows) - 1) if rows else None
+    return said.open_checks(table.title, told_of(rows[0]), len(rows) - 1) if rows else None
 
 
 def _worse(tables: Sequence[LoadTable]) -> str:
@@ -136,4 +139,4 @@ def _worse(tables: Sequence[LoadTable]) -> str:
     if not found:
         return said.NOTHING_WORSE
     table, row = max(found, key=lambda pair: (not pair[1].decides, abs(pair[1].change or 0.0)))
-    return said.worse(table.title, _told(row), row.decides)
+    return said.worse(table.title, told_of(row), row.decides)

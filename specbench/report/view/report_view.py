@@ -88,7 +88,6 @@ def view_of(result: Result) -> ReportView:
     tables = load_tables(result)
     cells = tuple(cell_view(cell, table, index) for index, (cell, table) in enumerate(zip(result.cells, tables, strict=True)))
     by_id = {cell.id: cell for cell in cells}
-    drawn = [curve for group in curves(result) for curve in group[:1]]
     return ReportView(
         title=result.run.name,
         about=_about(result),
@@ -101,7 +100,7 @@ def view_of(result: Result) -> ReportView:
         anchors={cell.id: cell.anchor for cell in cells},
         slices=slices(result),
         prices=_prices(result),
-        theory=tuple(curve for curve in drawn if any(point.theory is not None for point in curve.points)),
+        theory=tuple(curve for curve in curves(result) if any(point.theory is not None for point in curve.points)),
         obstacles=tuple(
             LimitingFactorView(*limiting_factor(one.code, one.figures), by_id[one.cell].anchor, by_id[one.cell].label)
             for one in limiting_factors(result)

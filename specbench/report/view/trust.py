@@ -1,9 +1,9 @@
-"""Whether the figures can be trusted, in short lists: checks that failed or could not be made, requests, and how the arms differ."""
+"""Whether the figures can be trusted, in short lists: checks, requests, and how the arms differ. Choices; no sentence lives here."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from specbench.explain import labels, numbers
+from specbench.explain.brief import trust_sentences as said
 from specbench.model import queries
 from specbench.model.result import IntegrityCheck, Result
 from specbench.report.view import rows
@@ -46,16 +46,16 @@ def trust_view(result: Result, places: dict[str, str]) -> TrustView:
     facts = fairness(result.endpoints, result.config.accept_differences)
     different = tuple(row for row in facts if row.state in ("differs", "accepted") or _may_differ(row))
     alike = tuple(row for row in facts if row not in different)
-    lists = [CheckList("The run", tuple(map(rows.check_row, result.integrity)))] if result.integrity else []
+    lists = [CheckList(said.RUN, tuple(map(rows.check_row, result.integrity)))] if result.integrity else []
     lists += [CheckList(places[cell.id], tuple(map(rows.check_row, cell.integrity))) for cell in result.cells if cell.integrity]
     return TrustView(
         integrity=(*_checks(checks, places), *_requests(result)),
         all_checks=tuple(lists),
-        checks_title=f"All {numbers.one_of(len(checks), 'check')}",
+        checks_title=said.all_checks(len(checks)),
         fairness=_facts(facts),
         different=different,
         alike=alike,
-        alike_title=f"{numbers.one_of(len(alike), 'other fact')}",
+        alike_title=said.other_facts(len(alike)),
     )
 
 
@@ -65,41 +65,48 @@ def _may_differ(row: FairnessRow) -> bool:
 
 def _checks(found: Sequence[IntegrityCheck], places: dict[str, str]) -> list[TrustLine]:
     """Those that failed by their message, then how many passed and how many could not be made."""
-    failed = [TrustLine("✗", f"{_at(one, places)}{one.message}", "fail") for one in found if one.ok is False]
-    passed, unknown = (sum(one.ok is state for one in found) for state in (True, None))
-    lines = [*failed, TrustLine("✓", f"{numbers.one_of(passed, 'check')} passed", "pass")]
-    lines += [] if failed else [TrustLine("✓", "none failed", "pass")]
-    names = dict.fromkeys(one.id.replace("_", " ") for one in found if one.ok is None)
-    lines += [TrustLine("?", f"{unknown} could not be made: {', '.join(names)}", "inconclusive")] if unknown else []
+    failed = [
+        TrustLine("✗", said.failed_check(one.message, places.get(one.cell or "", "")), "fail") for one in found if one.ok is False
+    ]
+    lines = [*failed, TrustLine("✓", said.passed(sum(one.ok is True for one in found)), "pass")]
+    lines += [] if failed else [TrustLine("✓", said.NONE_FAILED, "pass")]
+    unknown = [one.id.replace("_", " ") for one in found if one.ok is None]
+    named = list(dict.fromkeys(unknown))
+    lines += [TrustLine("?", said.not_made(len(unknown), named), "inconclusive")] if unknown else []
     return lines
-
-
-def _at(check: IntegrityCheck, places: dict[str, str]) -> str:
-    return f"{places[check.cell]}: " if check.cell in places else ""
 
 
 def _requests(result: Result) -> list[TrustLine]:
     arms = [arm for cell in result.cells for arm in (cell.counts.baseline, cell.counts.speculative)]
     if not arms:
         return []
-    failed, total = sum(one.failed for one in arms), sum(one.requests for one in arms)
+    failed = sum(one.failed for one in arms)
+    text = said.requests(sum(one.requests for one in arms), failed)
+    lines = [TrustLine("✗", text, "fail") if failed else TrustLine("✓", text, "pass")]
     stamps: dict[str, int] = {}
     for one in arms:
         for source, count in one.stamp_sources.items():
             stamps[source] = stamps.get(source, 0) + count
-    requests = TrustLine("✗" if failed else "✓", f"{numbers.count(total)} requests, {numbers.count(failed)} failed", "fail" if failed else "pass")
-    sources = ", ".join(f"{numbers.count(count)} by the {source.replace('_', ' ')}" for source, count in sorted(stamps.items()))
-    kernel = set(stamps) == {"kernel"}
-    return [requests, *([TrustLine("✓" if kernel else "?", f"arrivals stamped: {sources}", "pass" if kernel else "inconclusive")] if sources else [])]
+    if stamps:
+        by_kernel = set(stamps) == {"kernel"}
+        lines.append(TrustLine("✓" if by_kernel else "?", said.stamped(stamps), "pass" if by_kernel else "inconclusive"))
+    return lines
+
+
+_FACT_MARKS = {
+    "differs": ("✗", "fail"),
+    "accepted": ("!", "inconclusive"),
+    "not known": ("?", "inconclusive"),
+    "equal": ("✓", "pass"),
+}
 
 
 def _facts(facts: Sequence[FairnessRow]) -> tuple[TrustLine, ...]:
     by_state: dict[str, list[str]] = {}
     for row in facts:
         by_state.setdefault(row.state, []).append(row.label)
-    marks = {"differs": ("✗", "fail"), "accepted": ("!", "inconclusive"), "not known": ("?", "inconclusive"), "equal": ("✓", "pass")}
     return tuple(
-        TrustLine(glyph, f"{labels.FACT_STATES[state]} {', '.join(by_state[state])}", tone)
-        for state, (glyph, tone) in marks.items()
+        TrustLine(glyph, said.facts(state, by_state[state]), tone)
+        for state, (glyph, tone) in _FACT_MARKS.items()
         if state in by_state
     )
