@@ -1,6 +1,6 @@
 """One row of a table as one short line, for build logs and annotations: 'TTFT p50 65.2 → 170 ms, +161 %, limit +20 ms'."""
 
-from specbench.explain.brief.first_sentences import Told, unit_of
+from specbench.explain.brief.first_sentences import Told, bare_limit, unit_of
 from specbench.explain.numbers import one_of
 
 
@@ -8,12 +8,9 @@ def row_line(told: Told, reason: str, role: str | None) -> str:
     """The row in a line; where it has no change, the reason of its finding."""
     if told.changed in ("–", "") or "–" in (told.before, told.after):
         return reason
-    aim = (
-        ""
-        if not told.limit
-        else f", {'goal' if role == 'success' else 'limit'} {told.limit.removeprefix('≤ ').removeprefix('≥ ')}"
-    )
-    return f"{told.label} {told.before} → {told.after}{unit_of(told.metric)}, {told.changed}{aim}"
+    aim = f", {'goal' if role == 'success' else 'limit'} {bare_limit(told)}" if told.limit else ""
+    unit = "" if "/s" in told.label else unit_of(told.metric)
+    return f"{told.label} {told.before} → {told.after}{unit}, {told.changed}{aim}"
 
 
 def open_line(line: str, pairs: int | None) -> str:

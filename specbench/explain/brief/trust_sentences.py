@@ -1,4 +1,4 @@
-"""The lines of a page's section on trust: checks, requests, stamps, and what is known of both arms' facts. Values in, text out."""
+"""The lines of a page's section on trust: checks, requests, stamps, and the facts of both arms. Values in, text out."""
 
 from collections.abc import Mapping, Sequence
 

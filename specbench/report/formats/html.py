@@ -12,7 +12,7 @@ from pathlib import Path
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup, escape
 
-from specbench.explain import labels
+from specbench.explain import labels, numbers
 from specbench.explain.brief.first_sentences import better_when, panel_title
 from specbench.model.result import Result
 from specbench.model.shown import Distribution
@@ -53,11 +53,12 @@ def html(result: Result) -> str:
     script = (PAGE / "page.js").read_text(encoding="utf-8")
     return environment.get_template("page.html").render(
         view=view,
+        level=numbers.percent(1 - result.config.alpha),
         bin_metrics=[labels.metric(name) for name in BIN_METRICS],
         style=Markup((PAGE / "page.css").read_text(encoding="utf-8")),  # our own files, no data in them
         script=Markup(script),
         script_sha256=b64encode(sha256(script.encode()).digest()).decode(),
-        markdown=numbers_table(load_tables(result)),
+        markdown=numbers_table(load_tables(result), result.config.alpha),
         pictures=[_picture(group, index) for index, group in enumerate(view.groups)],
         theory_charts=[
             Chart(curve.label, curve.slice, Markup(plots.theory_chart(curve, f"theory-{index}")))

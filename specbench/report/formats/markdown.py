@@ -7,6 +7,7 @@ from collections.abc import Iterable, Sequence
 
 from specbench.explain import numbers
 from specbench.explain.brief import headline, next_step
+from specbench.explain.brief.table_words import NONE
 from specbench.explain.notes import notices
 from specbench.model.result import Result
 from specbench.report.view.comparison_rows import ComparisonRow, LoadTable, load_tables
@@ -18,7 +19,7 @@ COMMENT_LIMIT = 65_000  # characters of at most 4 bytes each are counted as byte
 FIRST_REASONS = 3  # that stand unfolded where there is no table
 SUMMARY_ROWS = 24  # of all loads that a summary shows unfolded
 _ENTITIES = str.maketrans({"&": "&amp;", "<": "&lt;", ">": "&gt;", "@": "@\u200b"} | {mark: "\\" + mark for mark in "\\`*_[]|~#"})
-_HEAD = ("| load | metric | baseline | spec. | change (95 % bounds) | limit | |", "|---|---|---:|---:|---:|---|---|")
+_HEAD = "| load | metric | baseline | spec. | change ({} bounds) | limit | |\n|---|---|---:|---:|---:|---|---|"
 
 
 def markdown(result: Result) -> str:
@@ -42,17 +43,18 @@ def literal(text: str) -> str:
     return numbers.plain(text).translate(_ENTITIES)
 
 
-def numbers_table(tables: Sequence[LoadTable]) -> str:
+def numbers_table(tables: Sequence[LoadTable], alpha: float) -> str:
     """The rows that every report shows, of all loads, as one Markdown table."""
-    return "\n".join(_table((table, row) for table in tables for row in table.rows if _is_common(row))) + "\n"
+    return "\n".join(_table(((table, row) for table in tables for row in table.rows if _is_common(row)), alpha)) + "\n"
 
 
 def _is_common(row: ComparisonRow) -> bool:
     return row.always_shown or row.decides
 
 
-def _table(found: Iterable[tuple[LoadTable, ComparisonRow]]) -> list[str]:
-    return [*_HEAD, *(_line(table, row) for table, row in found)]
+def _table(found: Iterable[tuple[LoadTable, ComparisonRow]], alpha: float) -> list[str]:
+    known = [(table, row) for table, row in found if row.before != NONE or row.after != NONE or row.decides]
+    return [*_HEAD.format(numbers.percent(1 - alpha)).split("\n"), *(_line(table, row) for table, row in known)]
 
 
 def _line(table: LoadTable, row: ComparisonRow) -> str:
@@ -67,16 +69,17 @@ def _sections(result: Result, tables: Sequence[LoadTable], shown: Sequence[tuple
     first = first_screen(result, tables)
     demonstration = f"{literal(first.demonstration)} " if first.demonstration else ""
     partial = f"{literal(next_step.PARTIAL)} " if result.run.partial else ""
+    every, alpha = [(table, row) for table in tables for row in table.rows], result.config.alpha
     reasons = [f"- {literal(one.message)}" for one in result.reasons]
     title = f"### {result.verdict} · {literal(result.run.name)}: {literal(headline.found(result))}"
     sections = [
         [title],
         [f"> {partial}{demonstration}{literal(first.advice)}"],
-        _table(shown) if shown else reasons[:FIRST_REASONS],
+        _table(shown, alpha) if shown else reasons[:FIRST_REASONS],
         [literal(" ".join(first.sure))],
         [f"Next: <code>{literal(first.command)}</code>"] if first.command else [],
         _folded(f"Reasons ({len(reasons)})", reasons),
-        _folded("All loads and metrics", _table((table, row) for table in tables for row in table.rows) if tables else []),
+        _folded("All loads and metrics", _table(every, alpha) if every else []),
         _folded("Notes", [f"- {literal(notice)}" for notice in notices(result)]),
         [f"<sub>{literal(f'run {result.run.id}, profile {result.run.profile}; the HTML report has every figure')}</sub>"],
     ]

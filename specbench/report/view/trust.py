@@ -1,4 +1,4 @@
-"""Whether the figures can be trusted, in short lists: checks, requests, and how the arms differ. Choices; no sentence lives here."""
+"""Whether the figures can be trusted, in short lists: checks, requests, and how the arms differ. No sentence lives here."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
