@@ -91,6 +91,12 @@ def open_checks(load: str, told: Told, more: int) -> str:
     return f"At {load} {told.label} is open: {figures}{rest}."
 
 
+def without_figure(load: str, label: str, more: int) -> str:
+    """What could not be judged at this load, as it has no figure."""
+    rest = f"; {one_of(more, 'more check is open', 'more checks are open')}" if more else ""
+    return f"At {load} {label} has no figure{rest}."
+
+
 def worse(load: str, told: Told, judged: bool) -> str:
     """What got worse though nothing failed: inside its limit, or only reported."""
     how = "within its limit" if judged else "reported, not judged"

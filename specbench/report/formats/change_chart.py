@@ -18,6 +18,7 @@ from specbench.report.view.load_groups import LoadPoint
 SIZE = (4.5, 2.6)  # inches of 72 points, as wide as a phone shows it
 FRAME = (0.125, 0.265, 0.865, 0.715)
 MOST_VALUES = 4  # loads whose values have room below their point
+MOST_CHANGES = 6  # loads whose changes have room beside it
 REACH = 6.0  # doublings that are drawn at most, up or down
 EFFECTS = {"better": GOOD, "worse": LIMIT, "": FLAT}
 HALO = 3.0
@@ -30,7 +31,7 @@ def change_chart(points: Sequence[LoadPoint], cap: str, name: str) -> str:
         axes = figure.add_axes(FRAME)
         low, high = _span(points)
         axes.set_ylim(low, high)
-        axes.set_xlim(-0.5, len(points) - 0.5)
+        axes.set_xlim(-0.5, len(points) - (0.5 if len(points) < 3 else 0.25))
         _ticks(axes, low, high)
         axes.axhline(0, color=MUTED, linewidth=1)
         marks: dict[str, Mark] = {}
@@ -40,11 +41,12 @@ def change_chart(points: Sequence[LoadPoint], cap: str, name: str) -> str:
             if point.row.change is not None and point.row.change > -1
         ]
         for index, point in enumerate(points):
-            _limit(axes, index, point.row)
+            before = points[index - 1].row.limit_text if index else ""
+            _limit(axes, index, point.row, written=point.row.limit_text != before or len(points) < 3)
         axes.plot([at for at, _ in known], [value for _, value in known], color=MUTED, linewidth=1, alpha=0.5)
         for index, value in known:
             marks[f"{name}-{index}"] = Mark(_said(points[index]))
-            _point(axes, (index, min(max(value, low), high)), points[index].row, f"mark:{name}-{index}")
+            _point(axes, (index, min(max(value, low), high)), points[index].row, f"mark:{name}-{index}", len(points) <= MOST_CHANGES)
         _loads(axes, points)
         _cap(axes, points, cap)
         return svg(figure, _words(points), marks)
@@ -69,7 +71,7 @@ def _ticks(axes: Axes, low: float, high: float) -> None:
     axes.spines["bottom"].set_visible(False)
 
 
-def _limit(axes: Axes, index: int, row: ComparisonRow) -> None:
+def _limit(axes: Axes, index: int, row: ComparisonRow, written: bool) -> None:
     """The side of the limit that fails, or for the gain the one that is asked for; pale where it is only reported."""
     if row.limit is None or row.limit <= -1 or row.comparison is None or row.comparison.direction == "equal":
         return
@@ -82,14 +84,16 @@ def _limit(axes: Axes, index: int, row: ComparisonRow) -> None:
     shade = Rectangle((index - 0.5, bottom), 1, top - bottom, facecolor=colour, alpha=0.13 if row.decides else 0.07, linewidth=0)
     axes.add_patch(shade)
     axes.plot([index - 0.5, index + 0.5], [at, at], color=colour, linewidth=0.9, linestyle=(0, (3, 2)))
-    written = f"{'goal' if gain else 'limit'} {row.limit_text.removeprefix('≤ ').removeprefix('≥ ')}"
+    if not written:
+        return
+    named = f"{'goal' if gain else 'limit'} {row.limit_text.removeprefix('≤ ').removeprefix('≥ ')}"
     place = high if upward else low
     axes.text(
-        index - 0.47, place, written, color=colour, fontsize=8.5, va="top" if upward else "bottom", ha="left", clip_on=False
+        index - 0.47, place, named, color=colour, fontsize=8.5, va="top" if upward else "bottom", ha="left", clip_on=False
     )
 
 
-def _point(axes: Axes, at: tuple[float, float], row: ComparisonRow, gid: str) -> None:
+def _point(axes: Axes, at: tuple[float, float], row: ComparisonRow, gid: str, named: bool) -> None:
     index, value = at
     colour = EFFECTS[row.effect]
     bottom, top = axes.get_ylim()
@@ -100,6 +104,8 @@ def _point(axes: Axes, at: tuple[float, float], row: ComparisonRow, gid: str) ->
             [index, index], [low, high], color=colour, linewidth=2.4, marker="_", markersize=8, markeredgewidth=1.4, gid=gid
         )
     axes.plot([index], [value], color=colour, marker="o", markersize=6.5, markeredgecolor=PANEL, markeredgewidth=0.8, gid=gid)
+    if not named:
+        return
     text = axes.annotate(
         row.changed, (index, value), xytext=(8, -3.5), textcoords="offset points", color=colour, fontsize=11, fontweight="bold"
     )

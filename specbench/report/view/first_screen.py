@@ -61,7 +61,9 @@ def _sure(result: Result) -> tuple[str, ...]:
 def _sentences(result: Result, tables: Sequence[LoadTable]) -> tuple[str, ...]:
     """What the gain is, then what failed, else what is open, else what got worse; of no judgement the reasons."""
     if result.verdict == "INVALID" or not tables:
-        return tuple(dict.fromkeys(reason.message for reason in result.reasons if reason.code != "invalid"))[:MOST_SENTENCES]
+        action = next_step.action(result)  # which may be the first of them
+        reasons = [reason.message for reason in result.reasons if reason.code != "invalid"]
+        return tuple(one for one in dict.fromkeys(reasons) if one.rstrip(".") != action.rstrip("."))[:MOST_SENTENCES]
     gains = [line for table in _primary_first(result, tables) if (line := _gain(table)) is not None][:1]
     safety = [reason.message for reason in result.reasons if reason.code in ("safety", "dead_arm")][:1]
     bad = [line for table in tables if (line := _failed(table)) is not None]
@@ -95,7 +97,7 @@ def told_of(row: ComparisonRow) -> Told:
 
 def _assured(row: ComparisonRow) -> str:
     """The harmful end of the interval, as a change; '' where it has none."""
-    if row.comparison is None:
+    if row.comparison is None or row.effect != "better":
         return ""
     end = row.high if row.comparison.direction == "lower" else row.low
     return "" if end is None else table_words.change(end)
@@ -125,7 +127,10 @@ def _failed(table: LoadTable) -> str | None:
 
 def _open(table: LoadTable) -> str | None:
     rows = [row for row in table.rows if row.decides and row.state in ("INCONCLUSIVE", "NODATA") and row.role != "success"]
-    return said.open_checks(table.title, told_of(rows[0]), len(rows) - 1) if rows else None
+    known = [row for row in rows if row.change is not None]
+    if known:
+        return said.open_checks(table.title, told_of(known[0]), len(rows) - 1)
+    return said.without_figure(table.title, rows[0].label, len(rows) - 1) if rows else None
 
 
 def _worse(tables: Sequence[LoadTable]) -> str:
