@@ -1,5 +1,5 @@
 # `make demo` runs the main job, `make test` passes the tests; both need Python 3.11 to 3.13 with venv, git and make.
-.PHONY: demo demo-real e2e-vllm test check format bench install dev real everything clean
+.PHONY: docs demo demo-real e2e-vllm test check format bench install dev real everything clean
 bin := .venv/bin
 
 demo: install
@@ -29,6 +29,10 @@ check: dev
 format: dev
 	$(bin)/ruff format .
 	$(bin)/ruff check --fix .
+
+# What is made from the source: a test says when it is stale.
+docs: dev
+	$(bin)/python -m specbench.explain.glossary.page >docs/glossary.md
 
 bench: dev
 	$(bin)/python -m benchmarks

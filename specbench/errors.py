@@ -9,6 +9,8 @@ SpecbenchError
 A message is one line: what, where, what to try. A failed request is no error but a record with an outcome.
 """
 
+from collections.abc import Iterable
+from difflib import SequenceMatcher, get_close_matches
 from enum import IntEnum
 
 
@@ -28,6 +30,22 @@ class ExitCode(IntEnum):
     HUNG_UP = 129
     INTERRUPTED = 130
     TERMINATED = 143
+
+
+def nearest(word: str, known: Iterable[str]) -> str | None:
+    """The one of these names that the word was probably meant to be; None where none is near."""
+    names = {name.casefold(): name for name in known}
+    asked = word.strip().casefold()
+    found = get_close_matches(asked, names, n=5, cutoff=0.6)
+    # Of equally near ones that with the same beginning: people mistype the middle of a word.
+    found.sort(key=lambda name: (-SequenceMatcher(None, asked, name).ratio(), name[:1] != asked[:1]))
+    return names[found[0]] if found else None
+
+
+def did_you_mean(word: str, known: Iterable[str]) -> str:
+    """'; did you mean NAME?', to end an error with; '' where no name is near."""
+    name = nearest(word, known)
+    return "" if name is None else f"; did you mean {name}?"
 
 
 class SpecbenchError(Exception):

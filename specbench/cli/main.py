@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from specbench import __version__
-from specbench.cli import results, run, tools
+from specbench.cli import lookups, results, run, tools
+from specbench.cli.help import GroupedCommands
 from specbench.errors import ExitCode, Interrupted, SpecbenchError
 from specbench.run.output import prepare, say, tell
 
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
 
 app = typer.Typer(
     name="specbench",
+    cls=GroupedCommands,
     no_args_is_help=True,
     add_completion=False,
     pretty_exceptions_enable=False,
@@ -26,7 +28,7 @@ app = typer.Typer(
     "data, 69 endpoint not reachable, 70 internal error, 129, 130 and 143 interrupted.",
 )
 
-for commands in (run, results, tools):
+for commands in (run, results, lookups, tools):
     commands.register(app)
 
 

@@ -5,59 +5,95 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from specbench.cli.help import add
+from specbench.cli.printing import (
+    AnyRun,
+    AsJson,
+    Color,
+    Quiet,
+    Verbose,
+    check_one_of,
+    print_result,
+    run_named,
+)
 from specbench.errors import ExitCode
 from specbench.run.output import deliver, say, tell
 
 if TYPE_CHECKING:
     from specbench.model.result import Result
 
-RunPath = Annotated[Path, typer.Argument(metavar="RUN", help="A run folder, such as reports/code-20261129-101500.")]
-AllowCapped = Annotated[bool, typer.Option("--allow-capped", help="Exit 0 on CAPPED.")]
+GATE = "Gate"
+RunPath = Annotated[Path, typer.Argument(metavar="RUN", help="A run folder, such as reports/code-20261129-101500, or latest.")]
+AllowCapped = Annotated[bool, typer.Option("--allow-capped", rich_help_panel=GATE, help="Exit 0 on CAPPED.")]
 
 
 def register(app: typer.Typer) -> None:
-    """Adds these commands to the application, in the order of its help."""
+    """Adds these commands to the application."""
     for command in (analyze, report, gate, schema):
-        app.command()(command)
+        add(app, command)
 
 
-def analyze(run: RunPath) -> None:
+def analyze(run: RunPath, verbose: Verbose = False, quiet: Quiet = False, as_json: AsJson = False, color: Color = "auto") -> None:
     """Judge a run's facts again; writes result.json and report.html."""
     from specbench.run.analyze import analyze, facts_changed
 
-    changed = facts_changed(run)
+    check_one_of(verbose, quiet, as_json)
+    folder = run_named(run)
+    changed = facts_changed(folder)
     if changed is not None:
         tell(f"specbench: {changed}")
-    print_result(analyze(run), run)
+    print_result(analyze(folder), folder, verbose=verbose, quiet=quiet, as_json=as_json, color=color)
 
 
 def report(
-    run: RunPath,
+    run: AnyRun = None,
     format: Annotated[
-        str, typer.Option("--format", metavar="F", help="html, text, json, markdown, junit, prometheus, csv, parquet and more.")
+        str,
+        typer.Option("--format", "-f", metavar="F", help="html, text, json, markdown, junit, prometheus, csv, parquet and more."),
     ] = "text",
     output: Annotated[
         Path | None, typer.Option("-o", "--output", metavar="FILE", help="Where to; '-' for standard output.")
     ] = None,
+    verbose: Verbose = False,
+    quiet: Quiet = False,
+    as_json: AsJson = False,
+    color: Color = "auto",
 ) -> None:
     """Write a run's result in a format: html, text, json and others."""
-    from specbench.report import write_report
-
-    written = write_report(run, format, output, say=tell)
-    if isinstance(written, Path):
-        say(f"wrote {written}")
-    else:
-        deliver(written)
-
-
-def gate(run: RunPath, allow_capped: AllowCapped = False) -> None:
-    """Print the verdict and exit with its code."""
-    from specbench.report import read_result, render
+    from specbench.report import read_result, write_report
     from specbench.store import RESULT
 
-    result = read_result(run / RESULT)
-    say(str(render(result, "text")))
-    raise typer.Exit(verdict_code(result, allow_capped))
+    check_one_of(verbose, quiet, as_json)
+    folder = run_named(run)
+    kind = "json" if as_json else format.casefold()
+    if kind == "text" and output is None:
+        print_result(read_result(folder / RESULT), folder, verbose=verbose, quiet=quiet, color=color)
+        return
+    written = write_report(folder, kind, output, say=tell)
+    if not isinstance(written, Path):
+        deliver(written)
+    elif not quiet:
+        say(f"wrote {written}")
+
+
+def gate(
+    run: AnyRun = None,
+    allow_capped: AllowCapped = False,
+    verbose: Verbose = False,
+    quiet: Quiet = False,
+    as_json: AsJson = False,
+    color: Color = "auto",
+) -> None:
+    """Print the verdict and exit with its code."""
+    from specbench.report import read_result
+    from specbench.store import RESULT
+
+    check_one_of(verbose, quiet, as_json)
+    folder = run_named(run)
+    result = read_result(folder / RESULT)
+    code = verdict_code(result, allow_capped)
+    print_result(result, folder, verbose=verbose, quiet=quiet, as_json=as_json, color=color, exit_code=code)
+    raise typer.Exit(code)
 
 
 def schema() -> None:
@@ -68,14 +104,6 @@ def schema() -> None:
     from specbench.scenario.schema import json_schema
 
     deliver(json.dumps({"scenario": json_schema(), "result": schema()}, indent=2))
-
-
-def print_result(result: "Result", folder: Path) -> None:
-    """Print the result for a terminal, and where its report is."""
-    from specbench.report import render
-    from specbench.store import REPORT
-
-    say(str(render(result, "text")) + f"\nreport: {folder / REPORT}")
 
 
 def verdict_code(result: "Result", allow_capped: bool) -> int:

@@ -6,7 +6,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from specbench.cli.results import AllowCapped, print_result, verdict_code
+from specbench.cli.help import add
+from specbench.cli.printing import OUTPUT, AsJson, Color, Quiet, Verbose, check_one_of, print_result
+from specbench.cli.results import GATE, AllowCapped, verdict_code
 from specbench.errors import Interrupted
 from specbench.run.output import deliver, tell
 
@@ -14,18 +16,33 @@ if TYPE_CHECKING:
     from specbench.model.scenario import Design
     from specbench.scenario.parse import Overrides
 
+ENDPOINTS, SIZE, PLACES = "Endpoints", "Size", "Places"
 ScenarioPath = Annotated[Path, typer.Argument(metavar="SCENARIO", help="A scenario file, such as scenarios/code.yaml.")]
-BaselineUrl = Annotated[str | None, typer.Option("--baseline", metavar="URL", help="Baseline URL.")]
-SpeculativeUrl = Annotated[str | None, typer.Option("--speculative", metavar="URL", help="The speculative arm's URL.")]
-Model = Annotated[str | None, typer.Option("--model", metavar="M", help="The model that both arms are asked for.")]
-Settings = Annotated[list[str] | None, typer.Option("--set", metavar="KEY=VALUE", help="Change one value, as in matrix.pairs=8.")]
-ProfileName = Annotated[str | None, typer.Option("--profile", metavar="P", help="smoke, standard (default) or full.")]
+BaselineUrl = Annotated[str | None, typer.Option("--baseline", metavar="URL", rich_help_panel=ENDPOINTS, help="Baseline URL.")]
+SpeculativeUrl = Annotated[
+    str | None, typer.Option("--speculative", metavar="URL", rich_help_panel=ENDPOINTS, help="The speculative arm's URL.")
+]
+Model = Annotated[
+    str | None, typer.Option("--model", metavar="NAME", rich_help_panel=ENDPOINTS, help="The model to request from both arms.")
+]
+Settings = Annotated[
+    list[str] | None,
+    typer.Option("--set", metavar="KEY=VALUE", rich_help_panel=SIZE, help="Change one value, as in matrix.pairs=8."),
+]
+ProfileName = Annotated[
+    str | None,
+    typer.Option("--profile", metavar="P", rich_help_panel=SIZE, help="smoke, standard (default) or full: 4, 10 or 20 pairs."),
+]
+
+
+PROFILES = ("smoke", "standard", "full")
+NAMED = 5  # scenarios that an error names
 
 
 def register(app: typer.Typer) -> None:
     """Adds these commands to the application, in the order of its help."""
     for command in (run, plan):
-        app.command()(command)
+        add(app, command)
 
 
 def run(
@@ -35,30 +52,51 @@ def run(
     model: Model = None,
     settings: Settings = None,
     profile: ProfileName = None,
-    aa: Annotated[bool, typer.Option("--aa", help="An A/A of the two places: both arms run what the baseline runs.")] = False,
-    swap: Annotated[bool, typer.Option("--swap", help="Run each arm in the other's place.")] = False,
-    place: Annotated[
-        list[str] | None, typer.Option("--place", metavar="RUN", help="An A/A or swap that shows the places alike; or: same.")
-    ] = None,
     up_to: Annotated[
-        float | None, typer.Option("--up-to", metavar="C", help="Only the scenario's levels of concurrency up to C.")
+        float | None, typer.Option("--up-to", metavar="C", rich_help_panel=SIZE, help="Run only concurrency levels up to C.")
     ] = None,
     rate_up_to: Annotated[
-        float | None, typer.Option("--rate-up-to", metavar="R", help="Only its rates up to R requests a second.")
+        float | None,
+        typer.Option("--rate-up-to", metavar="R", rich_help_panel=SIZE, help="Run only arrival rates up to R requests/s."),
     ] = None,
-    out: Annotated[
-        Path | None, typer.Option("--out", metavar="DIR", help="The new run folder; default reports/NAME-TIME.")
-    ] = None,
-    gate: Annotated[bool, typer.Option("--gate", help="Exit with the verdict's code.")] = False,
-    allow_capped: AllowCapped = False,
     until: Annotated[
-        str, typer.Option("--until", metavar="U", help="resolved: stop as soon as it is settled; budget: all pairs.")
+        str,
+        typer.Option(
+            "--until",
+            metavar="WHEN",
+            rich_help_panel=SIZE,
+            help="resolved: stop once the verdict is settled; budget: after all pairs.",
+        ),
     ] = "budget",
+    aa: Annotated[
+        bool, typer.Option("--aa", rich_help_panel=PLACES, help="A/A: measure the baseline configuration on both hosts.")
+    ] = False,
+    swap: Annotated[bool, typer.Option("--swap", rich_help_panel=PLACES, help="Run each arm in the other's place.")] = False,
+    place: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--place",
+            metavar="RUN",
+            rich_help_panel=PLACES,
+            help="An earlier A/A or swap run that shows both hosts perform equally, or: same.",
+        ),
+    ] = None,
+    gate: Annotated[bool, typer.Option("--gate", rich_help_panel=GATE, help="Exit with the verdict's code.")] = False,
+    allow_capped: AllowCapped = False,
+    out: Annotated[
+        Path | None,
+        typer.Option("--out", metavar="DIR", rich_help_panel=OUTPUT, help="The new run folder; default reports/NAME-TIME."),
+    ] = None,
+    verbose: Verbose = False,
+    quiet: Quiet = False,
+    as_json: AsJson = False,
+    color: Color = "auto",
 ) -> None:
     """Measure both arms, judge, and write the report: the main job."""
     from specbench.run.progress import progress_on
     from specbench.run.run import folder_for, run
 
+    check_one_of(verbose, quiet, as_json)
     if until not in ("budget", "resolved"):
         raise typer.BadParameter(f"{until}: resolved or budget", param_hint="--until")
     if aa and swap:
@@ -72,11 +110,20 @@ def run(
         with progress_on() as watching:
             result = run(asked, folder, watching, until_resolved=until == "resolved")
     except Interrupted as interruption:
-        _print_partial(folder)
+        _print_partial(folder, as_json)
         raise typer.Exit(128 + interruption.signal_number) from None
-    print_result(result, folder)
+    code = verdict_code(result, allow_capped)
+    print_result(
+        result,
+        folder,
+        verbose=verbose,
+        quiet=quiet,
+        as_json=as_json,
+        color=color,
+        exit_code=code if gate else None,
+    )
     if gate or result.verdict == "INVALID":
-        raise typer.Exit(verdict_code(result, allow_capped))
+        raise typer.Exit(code)
 
 
 def plan(
@@ -109,6 +156,8 @@ def _overrides(
 ) -> "Overrides":
     from specbench.scenario.parse import Overrides
 
+    if profile is not None and profile not in PROFILES:
+        raise typer.BadParameter(f"{profile}: smoke, standard or full", param_hint="--profile")
     pairs: list[tuple[str, str]] = []
     for setting in settings or ():
         key, equals, value = setting.partition("=")
@@ -119,7 +168,7 @@ def _overrides(
 
 
 def _scenario(path: Path, overrides: "Overrides"):  # type: ignore[no-untyped-def]
-    from specbench.errors import ScenarioError
+    from specbench.errors import ScenarioError, did_you_mean
     from specbench.files import other_encoding
     from specbench.scenario.parse import parse_scenario
 
@@ -129,19 +178,21 @@ def _scenario(path: Path, overrides: "Overrides"):  # type: ignore[no-untyped-de
             raise ScenarioError(f"{path}: is {encoding} text, as Windows programs save it; save it as UTF-8")
         content = held.decode("utf-8-sig")
     except OSError as error:
-        raise ScenarioError(f"{path}: cannot be read: {error.strerror}") from None
+        near = [str(one) for folder in {path.parent, Path("scenarios")} for one in sorted(folder.glob("*.yaml"))]
+        hint = did_you_mean(str(path), near) or (f"; here are {', '.join(near[:NAMED])}" if near else "")
+        raise ScenarioError(f"{path}: cannot be read: {error.strerror}{hint}") from None
     except UnicodeDecodeError as error:
         raise ScenarioError(f"{path}: is not UTF-8 text (byte {error.start}); save it as UTF-8") from None
     return parse_scenario(content, str(path), overrides)
 
 
-def _print_partial(folder: Path) -> None:
+def _print_partial(folder: Path, as_json: bool) -> None:
     from specbench.store import MANIFEST, RESULT
 
     if (folder / RESULT).exists():
         from specbench.report import read_result
 
-        print_result(read_result(folder / RESULT), folder)
+        print_result(read_result(folder / RESULT), folder, as_json=as_json)
     elif (folder / MANIFEST).exists():
         tell(f"specbench: interrupted; what was measured is kept, judge it with: specbench analyze {folder}")
     else:

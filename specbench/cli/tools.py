@@ -9,6 +9,7 @@ from typing import Annotated
 
 import typer
 
+from specbench.cli.help import add
 from specbench.errors import DataError, ExitCode, ScenarioError, UnreachableError
 from specbench.net.urls import without_secrets
 from specbench.run.output import deliver, say, tell
@@ -25,7 +26,7 @@ CALIBRATION = Path("calibration")
 def register(app: typer.Typer) -> None:
     """Adds these commands to the command line."""
     for command in (probe, doctor, engine, serve, calibrate):
-        app.command()(command)
+        add(app, command)
 
 
 def probe(

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 
 from specbench.model.guardrails import AT_P50
 from specbench.model.result import CellResult, Comparison, Finding, IntegrityCheck, LoadRange, Result, SliceResult, VerdictWord
+from specbench.model.scenario import ArmName
 
 
 def comparison(cell: CellResult, metric: str) -> Comparison | None:
@@ -102,6 +103,13 @@ def enabled(result: Result) -> tuple[CellResult, ...]:
         for cell in result.cells
         if any((bin, sampling) == (cell.axes.bin, cell.axes.sampling) and within(cell, one) for bin, sampling, one in named)
     )
+
+
+def share_failed(result: Result, arm: ArmName) -> float | None:
+    """The share of the arm's requests over all required cells that failed, of those that ended; None where none ended."""
+    counts = [cell.counts.of(arm) for cell in result.cells if cell.required]
+    ended = sum(one.ok + one.failed for one in counts)
+    return sum(one.failed for one in counts) / ended if ended else None
 
 
 def virtual(result: Result) -> bool:

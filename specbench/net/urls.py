@@ -19,6 +19,7 @@ _ROUTE = re.compile(r"(?:/chat)?/completions/?(?=\?|$)")
 # The names that systems give this machine in /etc/hosts.
 _OWN_NAMES = frozenset({"localhost", "localhost.localdomain", "localhost6", "ip6-localhost", "ip6-loopback"})
 _LOOSE_IPV4 = re.compile(r"(0x[0-9a-f]+|[0-9]+)(\.(0x[0-9a-f]+|[0-9]+)){0,3}")
+_HOST_AND_PORT = re.compile(r"(?:[A-Za-z0-9.-]+|\[[0-9A-Fa-f:.]+\]):[0-9]{1,5}(?:/[\w./-]*)?")
 _BEHIND_THE_PATH = re.compile(r"([?#]).+", re.DOTALL)
 
 
@@ -30,7 +31,8 @@ def address_fault(address: str, page: bool = False) -> str | None:
     """
     address, _ = without_route(address) if not page else (address, None)
     if not re.match(r"https?://[^/\s]", address):
-        return "must start with http:// or https:// and a host"
+        meant = f"; did you mean http://{address}?" if _HOST_AND_PORT.fullmatch(address) else ""
+        return f"must start with http:// or https:// and a host{meant}"
     if re.match(r"https?://[^/?#]*@", address):
         return "must not hold a user name or password; name the environment variable of a key instead (api_key_env)"
     if "#" in address or ("?" in address and not page):

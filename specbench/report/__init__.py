@@ -9,7 +9,7 @@ from importlib import import_module
 from pathlib import Path
 
 from specbench.credentials import printable
-from specbench.errors import DataError
+from specbench.errors import DataError, did_you_mean
 from specbench.model.result import Result
 from specbench.report.formats.result_json import read_result, result_json, schema
 from specbench.store import REPORT, stream_run, write_atomically, write_in_run
@@ -59,7 +59,8 @@ def render(result: Result, format: str) -> str | bytes:
         DataError: There is no such format.
     """
     if format not in FORMATS:
-        raise DataError(f"there is no format {format!r}; the formats are {', '.join((*FORMATS, *TABLES))}")
+        known = (*FORMATS, *TABLES)
+        raise DataError(f"there is no format {format!r}; the formats are {', '.join(known)}{did_you_mean(format, known)}")
     return FORMATS[format].of(result)
 
 
@@ -75,7 +76,7 @@ def write_report(run: Path, format: str, output: Path | None, say: Callable[[str
     if format in TABLES:
         return _write_tables(run, format, output, say)
     found = FORMATS.get(format)
-    made = render(read_result(run), format)
+    made = _text(run) if format == "text" else render(read_result(run), format)
     content = made.encode() if isinstance(made, str) else made
     if format in _AS_IT_IS:
         content = printable(content.decode()).encode()
@@ -84,6 +85,13 @@ def write_report(run: Path, format: str, output: Path | None, say: Callable[[str
         return content
     (write_in_run if output is None else write_atomically)(file, content)
     return file
+
+
+def _text(run: Path) -> str:
+    """The text, which names the folder in the commands that it ends with."""
+    from specbench.report.formats.text import TextOptions, text
+
+    return text(read_result(run), TextOptions(folder=run))
 
 
 def _write_tables(run: Path, kind: str, output: Path | None, say: Callable[[str], None]) -> Path:

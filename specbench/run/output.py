@@ -47,9 +47,12 @@ def prepare() -> None:
             stream.reconfigure(errors=_HANDLER)
 
 
-def say(text: str) -> None:
-    """Prints the text on standard output, fit for a terminal; where that fails, says so on standard error, and no more."""
-    lost = _written(sys.stdout, printable(text))
+def say(text: str, styled: bool = False) -> None:
+    """Prints the text on standard output, fit for a terminal; where that fails, says so on standard error, and no more.
+
+    A styled text has colours of this program's own and was made fit for a terminal before they were put in.
+    """
+    lost = _written(sys.stdout, text if styled else printable(text))
     if lost is not None:
         tell(f"specbench: standard output cannot be written ({lost}); its text is lost, the exit code stands")
 

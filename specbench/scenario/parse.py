@@ -23,7 +23,8 @@ from specbench.scenario.experiment_design import apply_design
 from specbench.scenario.overrides import Overrides, apply_overrides, flags_of, limit_loads
 from specbench.scenario.schema import GuardrailSchema, MatrixSchema, ScenarioSchema, WorkloadSchema
 from specbench.scenario.secret_detection import is_secret_name
-from specbench.scenario.yaml_source import Path, YamlSource, lone_surrogate, read_text, scalar
+from specbench.scenario.spelling import unknown_key
+from specbench.scenario.yaml_source import Path, YamlSource, key_path, lone_surrogate, read_text, scalar
 
 __all__ = ["PROFILES", "Overrides", "Profile", "parse_scenario"]
 
@@ -69,7 +70,7 @@ def parse_scenario(content: str, name: str, overrides: Overrides) -> Scenario:
     try:
         form = ScenarioSchema.model_validate(tree)
     except ValidationError as error:
-        raise _first_problem(error, text) from None
+        raise _first_problem(error, text, overrides) from None
     whole = replace(_frozen(form, text, content, overrides.profile or DEFAULT_PROFILE), flags=flags_of(overrides))
     return apply_design(limit_loads(whole, overrides.up_to, overrides.rate_up_to), overrides.design)
 
@@ -96,13 +97,13 @@ def _too_long(problem: ErrorDetails, given: _Given) -> str:
     return f"must be two numbers, such as [32, 64], not {given!r}"
 
 
-def _first_problem(error: ValidationError, text: YamlSource) -> ScenarioError:
+def _first_problem(error: ValidationError, text: YamlSource, overrides: Overrides) -> ScenarioError:
     problem = error.errors(include_url=False)[0]
     path: Path = tuple(part for part in problem["loc"] if not (isinstance(part, str) and part.startswith("function-")))
     free = not _FREE.isdisjoint(map(str, path))
     given = _Given(problem.get("input"), free and any(is_secret_name(str(part)) for part in path))
     known = {
-        "extra_forbidden": "unknown key; check its spelling",
+        "extra_forbidden": unknown_key(path) if problem["type"] == "extra_forbidden" else "",
         "missing": "is required and missing",
         "bool_type": f"must be true or false, not {given!r}",
         "int_type": f"must be a whole number, not {given!r}",
@@ -120,7 +121,8 @@ def _first_problem(error: ValidationError, text: YamlSource) -> ScenarioError:
         of_address = isinstance(given.value, str) and path[-1:] in (("url",), ("metrics_url",), ("path",))
         shown = _Given(without_secrets(given.value), False) if of_address else given
         message += f" (it is {shown!r})"
-    return text.error(path, message)
+    given_by = next((key for key, _ in overrides.settings if key_path(path) == key and path not in text.lines), None)
+    return text.error(path, message) if given_by is None else ScenarioError(f"--set {given_by}: {message}")
 
 
 def _frozen(form: ScenarioSchema, text: YamlSource, content: str, profile: str) -> Scenario:

@@ -16,7 +16,6 @@ from specbench.model.scenario import ARMS
 PAIRED = "ttft_paired"
 _TITLES = {entry.name: entry.title for entry in (*CODES, *CHECKS)}
 _UNSAFE = {
-    "error_rate": "requests fail with speculation",
     "oom": "memory runs out with speculation",
     "restarts": "the engine restarts with speculation",
     "stalled_answers": "answers stall with speculation",
@@ -65,7 +64,7 @@ def _gain(result: Result) -> str:
         return ""
     enabled = [one for one in result.cells if one.required]
     at = f" at {numbers.load(cell.axes)}" if len(enabled) > 1 else ""
-    return f": {both_values(cell, result.config.success_metric)}{at}"
+    return f"; {both_values(cell, result.config.success_metric)}{at}"
 
 
 def _capped(result: Result) -> str:
@@ -115,6 +114,9 @@ def _rollback(result: Result) -> str:
     unsafe = next((one for one in _broken(result) if one.role == "safety"), None)
     if any(reason.code == "dead_arm" for reason in result.reasons):
         return title_of("dead_arm")
+    if unsafe is not None and unsafe.metric == "error_rate":
+        shares = (queries.share_failed(result, arm) for arm in ("speculative", "baseline"))
+        return "{} of requests fail with speculation, {} without".format(*map(numbers.percent, shares))
     if unsafe is not None:
         return _UNSAFE.get(unsafe.metric, f"{table_words.row_label(unsafe.metric)} is past its limit with speculation")
     failed = [cell for cell in result.cells if cell.required and cell.state == "FAIL"]

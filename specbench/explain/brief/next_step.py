@@ -41,9 +41,9 @@ def action(result: Result) -> str:
 
 def next_command(result: Result) -> str:
     """The command that does it; '' where no run of this program does."""
-    if result.verdict == "CAPPED":
-        return confirmation(result)
-    if result.verdict == "PROMOTE":
+    if result.verdict == "CAPPED" and (command := confirmation(result)):
+        return command
+    if result.verdict in ("PROMOTE", "CAPPED"):
         return run_again(result, pairs=DECISION_PAIRS) if few_pairs(result) else ""
     if result.verdict == "INVALID":
         failed = [check.id for check in queries.integrity(result) if check.ok is False]

@@ -3,13 +3,16 @@
 Values in, text out: every format prints these words, so that no two disagree. Sentences live in the other modules.
 """
 
+from collections.abc import Sequence
+
 from specbench.explain import labels
 from specbench.explain.findings import COUNTED
-from specbench.explain.numbers import ABSENT, BYTES_PER_GIB, number, percent, short
+from specbench.explain.numbers import BYTES_PER_GIB, number, percent, short
 from specbench.model.metrics import METRICS
 from specbench.model.result import CellResult, Finding, FindingState
 
 NONE = "–"  # no such value
+LEGEND = "✓ passed · ✗ failed · ? open, and the pairs it needs · ( ) only reported"
 DECIDING_MARKS: dict[FindingState, str] = {"PASS": "✓", "FAIL": "✗", "INCONCLUSIVE": "?", "NODATA": NONE}
 _LABELS = {"output_tps": "output tok/s", "completed_rps": "requests/s", "ttft_paired": "TTFT p50"}
 _UNITS = {"ms": "ms", "s": "s", "bytes": "GiB"}  # that stand beside a label; the others are in it, or beside the value
@@ -59,6 +62,11 @@ def change(fraction: float | None, decimals: int | None = None) -> str:
     text = text.rstrip("0").rstrip(".") if "." in text and decimals is None else text
     sign = "" if not text.strip("0.") else "−" if value < 0 else "+"
     return f"{sign or ''}{text if sign else '0'} %"
+
+
+def points(difference: float | None) -> str:
+    """A difference of two shares in points with its sign: '+9.7 pt', '0 pt'."""
+    return NONE if difference is None else change(difference).replace("%", "pt")
 
 
 def interval(low: float | None, high: float | None) -> str:
@@ -129,6 +137,6 @@ def acceptance(length: float | None, alpha: float | None, step_ratio: float | No
     return " · ".join(part for part in parts if part)
 
 
-def no_figure(reason: str | None) -> str:
-    """Why a row has no change."""
-    return f"no figure: {reason}" if reason else ABSENT
+def no_change(names: Sequence[str], reason: str) -> str:
+    """Why these rows have no change."""
+    return f"no change of {', '.join(names)}: {reason}"

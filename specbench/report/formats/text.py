@@ -1,184 +1,211 @@
-"""The report for a terminal or a CI log: 80 columns, verdict first. No colour and no other format lives here."""
+"""The report for a terminal or a CI log: verdict and finding, what it ran on, one table, what to do next.
 
-import re
-from collections.abc import Sequence
-from textwrap import wrap
+At most 45 lines for three loads and 15 without a judgement. The long form is `terminal/explanation.py`.
+"""
 
-from rich.cells import cell_len
+from dataclasses import dataclass
+from pathlib import Path
+from shlex import quote
 
 from specbench.credentials import printable
-from specbench.explain import labels, notes, numbers, verdict
-from specbench.explain.absences import NO_REASON
-from specbench.explain.check_counts import cap_checks
-from specbench.explain.notes import ACCEPTED, table_remarks
-from specbench.explain.reader_questions import ReaderQuestion, reader_questions
+from specbench.explain import labels, numbers
+from specbench.explain.brief import headline, next_step, table_words
+from specbench.explain.load_ranges import range_words
+from specbench.explain.notes import notices
 from specbench.model import queries
-from specbench.model.result import CellResult, Finding, Result
-from specbench.report.view import report_view
-from specbench.report.view.fairness import side_by_side, speculation
-from specbench.report.view.rows import ratio
+from specbench.model.result import EndpointInfo, IntegrityCheck, Result, SliceResult
+from specbench.model.scenario import ARMS
+from specbench.report.terminal.comparison_table import Section, brief_section, full_section, section, table_lines
+from specbench.report.terminal.screen import WIDTH, Screen
+from specbench.report.view.comparison_rows import MOST_ROWS, ComparisonRow, LoadTable, load_tables, run_rows
+from specbench.report.view.fairness import speculation
+from specbench.store import REPORT
 
-WIDTH = 80
-COMMAND_WIDTH = 68
-COLUMNS = {"Acceptance length": "accept"}  # what a word is called at the head of a column
-SHORT = {"output_tps": "TPS"}
-COMMAND_HEAD = re.compile(r"(?<!\S)::")  # at the head of a line GitHub would take it for a command
-
-
-def text(result: Result) -> str:
-    """The verdict, its reasons, a table of cells, and what else a decision needs; every line fits 80 columns."""
-    blocks = [
-        _paragraph(f"{result.verdict}: {verdict.headline(result)}."),
-        _paragraph(notes.demonstration(result)),
-        _run_line(result),
-        _listed("Why", [reason.message for reason in result.reasons]),
-        side_by_side(result),
-        _cells(result),
-        *(_listed(title, checks) for title, checks in cap_checks(result)),
-        _slices(result),
-        _run_wide(result),
-        _answers(result),
-        _listed("Notes", notes.notices(result)),
-    ]
-    blocks.append(_words([line for block in blocks for line in block]))
-    return printable("\n\n".join("\n".join(block) for block in blocks if block) + "\n")
+MOST_LINES = 45
+MOST_INVALID = 15
+IN_FULL = 3  # loads; of more, the one that must show the gain, the cap, and the first that did not pass
+BRIEF = 8  # loads in one line each; slices likewise
+FEWEST_ROWS = 5
+SCREEN = Screen()
 
 
-def _paragraph(content: str, indent: str = "", first: str | None = None) -> list[str]:
-    whole = COMMAND_HEAD.sub(": :", numbers.plain(content))  # before the line is broken, as it is then a little longer
-    whole = whole.replace(" %", "\u00a0%")  # no percent sign alone at the head of a line
-    lines = wrap(whole, WIDTH, initial_indent=indent if first is None else first, subsequent_indent=indent)
-    return [line.replace("\u00a0", " ") for line in lines]
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TextOptions:
+    """How the report is asked for: the run's folder where it is known, all rows and checks, one line, the gate's own code."""
+
+    folder: Path | None = None
+    verbose: bool = False
+    quiet: bool = False
+    exit_code: int | None = None
+    screen: Screen = SCREEN
 
 
-def _listed(title: str, items: Sequence[str]) -> list[str]:
-    return [title, *(line for item in items for line in _paragraph(item, "    ", "  - "))] if items else []
+def text(result: Result, options: TextOptions | None = None) -> str:
+    """The report; every line fits the screen, and ends with the next command, the page, and where to read why."""
+    asked = options or TextOptions()
+    if asked.quiet:
+        return verdict_line(result, asked.screen) + "\n"
+    if asked.verbose:
+        blocks = _blocks(result, asked, None)
+    elif not result.cells or result.verdict == "INVALID":
+        blocks = _fewer(result, asked, MOST_INVALID)
+    else:
+        blocks = _short(result, asked)
+    return "\n\n".join("\n".join(block) for block in blocks if block) + "\n"
 
 
-def _run_line(result: Result) -> list[str]:
+def verdict_line(result: Result, screen: Screen) -> str:
+    """The verdict and what was found, on one line however long it is."""
+    tone = labels.VERDICTS[result.verdict].tone
+    said = printable(screen.fit(f"{result.run.name}: {headline.found(result)}"))
+    return f"{screen.paint(result.verdict, tone, 'bold')}  {said}"
+
+
+def _short(result: Result, asked: TextOptions) -> list[list[str]]:
+    """The blocks with as many rows and loads as fit the lines of a report; a narrow screen has all of them, line by line."""
+    blocks = _blocks(result, asked, MOST_ROWS)
+    for most, brief in (
+        *((most, BRIEF) for most in range(MOST_ROWS - 1, FEWEST_ROWS, -1)),
+        *((FEWEST_ROWS, n) for n in (8, 4, 0)),
+    ):
+        if _length(blocks) <= MOST_LINES or asked.screen.columns < WIDTH:
+            break
+        blocks = _blocks(result, asked, most, brief)
+    return blocks
+
+
+def _length(blocks: list[list[str]]) -> int:
+    kept = [block for block in blocks if block]
+    return sum(map(len, kept)) + len(kept) - 1
+
+
+def _blocks(result: Result, asked: TextOptions, most: int | None, brief: int = BRIEF) -> list[list[str]]:
+    """The blocks of the report, each load with at most so many rows; None where everything is asked for."""
+    screen = asked.screen
+    blocks = [[*verdict_lines(result, screen), *_action(result, screen)], _setup(result, screen)]
+    blocks.append(table_lines(_sections(result, most, brief), screen))
+    if most is None:
+        reasons = [line for reason in result.reasons for line in screen.paragraph(reason.message, "    ", "  - ")]
+        checks = [line for check in queries.integrity(result) for line in _check(check, screen)]
+        notes = [line for note in notices(result) for line in screen.paragraph(note, "    ", "  - ")]
+        blocks += [[title, *lines] for title, lines in (("reasons", reasons), ("checks", checks), ("notes", notes)) if lines]
+    return [*blocks, _end(result, asked)]
+
+
+def _fewer(result: Result, asked: TextOptions, most: int) -> list[list[str]]:
+    """A run without a judgement: why, in as many lines as there are; no figure, as none proves anything."""
+    screen = asked.screen
+    head = [*verdict_lines(result, screen), *_action(result, screen)]
+    blocks = [head, _setup(result, screen) if result.cells else [], [], _end(result, asked)]
+    said = {next_step.action(result)}
+    named = [check.message for check in queries.integrity(result) if check.ok is False] if result.cells else []
+    named = named or [reason.message for reason in result.reasons if reason.code != "invalid"]
+    for message in dict.fromkeys(one for one in named if one not in said):
+        lines = screen.paragraph(message, "    ", "  - ")
+        if _length([*blocks[:2], blocks[2] + lines, blocks[3]]) <= most:
+            blocks[2] += lines
+    return blocks
+
+
+def verdict_lines(result: Result, screen: Screen) -> list[str]:
+    """The verdict and what was found, wrapped."""
+    tone = labels.VERDICTS[result.verdict].tone
+    lines = screen.paragraph(f"{result.verdict}  {result.run.name}: {headline.found(result)}", "  ")
+    first = lines[0].strip()
+    word = result.verdict
+    rest = first.removeprefix(word).strip()
+    return [f"{screen.paint(word, tone, 'bold')}  {rest}".rstrip(), *lines[1:]]
+
+
+def _action(result: Result, screen: Screen) -> list[str]:
+    return screen.paragraph(next_step.action(result))
+
+
+def _setup(result: Result, screen: Screen) -> list[str]:
+    """What was measured, on what, and whether it counts."""
     run, spec = result.run, result.endpoints.speculative
-    partial = ", PARTIAL" if run.partial else ""
+    engines = dict.fromkeys(_engine(result.endpoints.of(arm)) for arm in ARMS)
     design = f", {numbers.design(result.config.design)}" if result.config.design != "plain" else ""
-    setup = f"{run.name} ({run.profile}, {numbers.one_of(result.config.pairs, 'pair')}{design}{partial}), run {run.id}"
-    return _paragraph(f"{setup}: model {spec.model}, engine {spec.engine}; speculation: {speculation(spec) or labels.NOT_TOLD}")
-
-
-def _cells(result: Result) -> list[str]:
-    if not result.cells:
-        return ["No cell was measured."]
-    success = result.config.success_metric
-    side = queries.side_metrics(result)
-    closed = all(cell.axes.rate is None for cell in result.cells)
-    head = [
-        "streams" if closed else "load",
-        labels.metric(success),
-        *(SHORT.get(metric, labels.metric(metric)) for metric in side),
-        "accept",
-        "state",
+    counts = [cell.counts.of(arm) for cell in result.cells for arm in ARMS]
+    checks = queries.integrity(result)
+    broken = sum(check.ok is False for check in checks)
+    sent, failed = (sum(getattr(one, name) for one in counts) for name in ("requests", "failed"))
+    lines = [
+        next_step.demonstration(result),
+        next_step.PARTIAL if run.partial else "",
+        f"{spec.model} on {' against '.join(engines)} · {speculation(spec) or 'speculation not reported'}",
+        f"{run.profile}, {numbers.one_of(result.config.pairs, 'pair')} a load{design}"
+        f" · {numbers.count(sent)} requests, {numbers.count(failed)} failed"
+        f" · {broken} of {numbers.one_of(len(checks), 'check')} failed",
     ]
-    table = _aligned([head, *(_cell_row(cell, success, side) for cell in result.cells)])
-    lines = ["Cells: speculative ÷ baseline; below 1 is better, for TPS above 1", table[0]]
-    part = ""
-    for cell, line in zip(result.cells, table[1:], strict=True):
-        if numbers.slice_name(cell.axes) != part:
-            part = numbers.slice_name(cell.axes)
-            lines += _paragraph(part, "  ")
-        lines.append(line)
-    lines += ["  * the primary cell, which must show the benefit"] if queries.primary(result) else []
-    lines += [line for remark in (ACCEPTED, *table_remarks(result)) for line in _paragraph(remark, "  ")]
-    return lines + _absences(result, [success, *side])
+    return [line for one in lines if one for line in screen.paragraph(one, "  ", "")]
 
 
-def _cell_row(cell: CellResult, success: str, side: Sequence[str]) -> list[str]:
-    main = queries.comparison(cell, success)
-    span = f" ({numbers.dash(main.ci_low, main.ci_high)})" if main is not None and main.ci_low is not None else ""
-    found = [queries.comparison(cell, metric) for metric in side]
-    load = f"{cell.axes.rate:g}/s" if cell.axes.rate is not None else f"{cell.axes.concurrency}"
-    return [
-        f"{load}{' *' if queries.must_show(cell) else ''}",
-        ratio(main) + span,
-        *(ratio(one) for one in found),
-        numbers.ratio(cell.acceptance.length),
-        cell.state if cell.required else f"({cell.state})",
+def _engine(arm: EndpointInfo) -> str:
+    return f"{arm.engine} {arm.engine_version or ''}".strip()
+
+
+def _sections(result: Result, most: int | None, brief: int) -> list[Section]:
+    tables = load_tables(result)
+    run_wide = [row for row in run_rows(result) if most is None or row.state == "FAIL" or (row.decides and row.state != "PASS")]
+    run = [Section("whole run", _worst(run_wide), tuple(run_wide))] if run_wide else []
+    if most is None:
+        return [*_slices(result, len(result.slices)), *(full_section(table) for table in tables), *run]
+    full = in_full(result, tables)
+    others = [table.id for table in tables if table not in full]
+    hidden = others[brief:] if len(others) > brief + 1 else []
+    parts = [section(table, most) if table in full else brief_section(table) for table in tables if table.id not in hidden]
+    rest = [Section(numbers.one_of(len(hidden), "more load"), "--verbose")] if hidden else []
+    return [*_slices(result, brief), *parts, *rest, *run]
+
+
+def in_full(result: Result, tables: tuple[LoadTable, ...]) -> tuple[LoadTable, ...]:
+    """The loads that a short report shows in full: all of up to three, else the primary, the cap and the first past it."""
+    if len(tables) <= IN_FULL:
+        return tables
+    primary, enabled = queries.primary(result), [cell.id for cell in queries.enabled(result)]
+    first = next((table for table in tables if primary is not None and table.id == primary.id), tables[0])
+    cap = next((table for table in reversed(tables) if table.id in enabled), None)
+    others = [table for table in tables if table.required and table.state != "PASS"]
+    worst = [*(table for table in others if table.state == "FAIL"), *others]
+    chosen = list(dict.fromkeys(table.id for table in (first, cap, *worst) if table is not None))[:IN_FULL]
+    return tuple(table for table in tables if table.id in chosen)
+
+
+def _slices(result: Result, brief: int) -> list[Section]:
+    """The verdict of each slice in one line, of so many of them."""
+    parts = [Section(numbers.slice_words(part), ", ".join(filter(None, (part.verdict, _range(part))))) for part in result.slices]
+    more = len(parts) - brief
+    return [*parts[:brief], Section(numbers.one_of(more, "more slice"), "--verbose")] if more > 1 else parts
+
+
+def _range(part: SliceResult) -> str:
+    found = queries.ranges(part)
+    return range_words(found) if found else ""
+
+
+def _worst(rows: list[ComparisonRow]) -> str:
+    states = {row.state for row in rows if row.decides}
+    return "FAIL" if "FAIL" in states else "open" if states - {"PASS"} else "pass"
+
+
+def _check(check: IntegrityCheck, screen: Screen) -> list[str]:
+    mark = table_words.DECIDING_MARKS["PASS" if check.ok else "FAIL" if check.ok is False else "NODATA"]
+    return screen.paragraph(f"{check.id}: {check.message}", "      ", f"  {screen.fit(mark)} ")
+
+
+def _end(result: Result, asked: TextOptions) -> list[str]:
+    """The next command, the page, where to read why, and the exit code."""
+    run = quote(str(asked.folder)) if asked.folder is not None else "RUN"
+    command = next_step.next_command(result)
+    code = f"{result.exit_code}" if asked.exit_code is None else f"{asked.exit_code}"
+    always = asked.exit_code is not None or result.verdict == "INVALID"
+    amounts = ((len(result.reasons), "reason"), (len(notices(result)), "note"))
+    beside = ", ".join(numbers.one_of(amount, noun) for amount, noun in amounts if amount)
+    lines = [("next", asked.screen.command(command, 8))] if command else []
+    lines += [
+        ("report", [f"{asked.folder / REPORT}" if asked.folder is not None else f"{run}/{REPORT}"]),
+        ("why", [f"specbench explain {run}{f'  ({beside})' if beside else ''}"]),
+        ("exit", [code if always else f"{code} with --gate"]),
     ]
-
-
-def _absences(result: Result, metrics: Sequence[str]) -> list[str]:
-    """Why a figure of the table is not there, each reason once."""
-    said: dict[str, list[str]] = {}
-    for cell in result.cells:
-        for found in (queries.comparison(cell, metric) for metric in metrics):
-            if found is not None and found.ratio is None:
-                said.setdefault(f"{labels.metric(found.metric)}: {found.reason or NO_REASON}", []).append(numbers.load(cell.axes))
-        if cell.acceptance.length is None:
-            said.setdefault(f"acceptance: {cell.acceptance.reason or NO_REASON}", []).append(numbers.load(cell.axes))
-    return [
-        line
-        for reason, loads in said.items()
-        for line in _paragraph(f"no figure at {', '.join(dict.fromkeys(loads))}, {reason}", "    ", "  ")
-    ]
-
-
-def _aligned(rows: Sequence[Sequence[str]]) -> list[str]:
-    """The rows as columns, the first one aligned left."""
-    first, *others = (max(map(cell_len, column)) for column in zip(*rows, strict=True))
-    return numbers.columns(rows, [first, *(-width for width in others)], gap="  ")
-
-
-def _slices(result: Result) -> list[str]:
-    return _listed("Slices", [f"{found.name}: {found.verdict}, {found.range}" for found in report_view.slices(result)])
-
-
-def _run_wide(result: Result) -> list[str]:
-    told = {reason.message for reason in result.reasons}
-    shown = [found for found in result.run_findings if found.reason not in told and (found.required or found.state != "NODATA")]
-    said = [_finding(found) for found in shown]
-    said += [
-        f"{check.id.replace('_', ' ')} fails: {check.message}"
-        for check in queries.integrity(result)
-        if check.ok is False and check.message not in told
-    ]
-    return _listed("Safety and integrity", list(dict.fromkeys(said)))
-
-
-def _finding(found: Finding) -> str:
-    return f"{labels.metric(found.metric)} {found.state}: {found.reason}"
-
-
-def _answers(result: Result) -> list[str]:
-    return ["Answers", *(line for found in reader_questions(result) for line in _answer(found))]
-
-
-def _answer(found: ReaderQuestion) -> list[str]:
-    lines = _paragraph(f"{found.question} {found.short}. {found.text}", "    ", "  ")
-    lines += [f"      {line}" for line in _command(found.command)] if found.command else []
-    return lines + [line for point in found.points for line in _paragraph(point, "      ", "    - ")]
-
-
-def _command(command: str) -> list[str]:
-    """The command as a shell takes it, continued where an option would pass the margin."""
-    first, *options = numbers.plain(command).split(" --")
-    lines = [first]
-    for option in options:
-        if len(lines[-1]) + len(option) + 3 > COMMAND_WIDTH:
-            lines[-1] += " \\"
-            lines.append(f"  --{option}")
-        else:
-            lines[-1] += f" --{option}"
-    return lines
-
-
-def _words(content: Sequence[str]) -> list[str]:
-    """What the report's own words mean: those of the glossary, and the states, that stand in it."""
-    words = (*labels.GLOSSARY, *labels.STATES.items())
-    text = " ".join(content)
-    text += " ".join(meaning for term, meaning in words if _used(term, text))
-    used = [(term, meaning) for term, meaning in words if _used(term, text)]
-    return _listed("Words", [f"{term}: {meaning}" for term, meaning in used])
-
-
-def _used(term: str, text: str) -> bool:
-    """Whether one of the words stands in the text, one or many; words in capitals are themselves only in capitals."""
-    flags = re.NOFLAG if term.isupper() else re.IGNORECASE
-    words = "|".join(re.escape(COLUMNS.get(one, one)) for one in term.split(", "))
-    return re.search(rf"(?<!\w)({words})s?(?!\w)", text, flags) is not None
+    return [line for name, texts in lines for line in (f"{name:<8}{printable(texts[0])}", *texts[1:])]

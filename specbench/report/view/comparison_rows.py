@@ -20,7 +20,7 @@ whole run. A row, a `ComparisonRow`, has numbers for charts and sorting, and the
 """
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 from specbench.explain import numbers
@@ -29,7 +29,7 @@ from specbench.explain.findings import unit_of
 from specbench.model import queries
 from specbench.model.metrics import METRICS
 from specbench.model.result import CellResult, CellState, Comparison, Finding, FindingState, PerArm, Result
-from specbench.model.scenario import ARMS, ArmName, Role
+from specbench.model.scenario import ARMS, Role
 from specbench.report.view.judged_bounds import judged_bounds
 
 PAIRED = "ttft_paired"
@@ -236,24 +236,19 @@ def comparison_row(
 
 
 def run_rows(result: Result) -> tuple[ComparisonRow, ...]:
-    """What is counted over the whole run, such as failed requests: a row for each finding, without bounds of a ratio."""
-    shares = PerArm(*(Figure(_share_failed(result, arm)) for arm in ARMS))
-    return tuple(
-        comparison_row(
-            found.metric,
-            None,
-            found,
-            figures=shares if found.metric == "error_rate" else NO_FIGURES,
-            alpha=result.config.alpha,
-        )
-        for found in result.run_findings
-    )
+    """What is counted over the whole run, such as failed requests: a row for each finding, without bounds of a ratio.
 
-
-def _share_failed(result: Result, arm: ArmName) -> float | None:
-    counts = [cell.counts.of(arm) for cell in result.cells if cell.required]
-    ended = sum(one.ok + one.failed for one in counts)
-    return sum(one.failed for one in counts) / ended if ended else None
+    The change of the share of failed requests is in points.
+    """
+    shares = PerArm(*(Figure(queries.share_failed(result, arm)) for arm in ARMS))
+    before, after = shares.baseline.value, shares.speculative.value
+    points = None if before is None or after is None else after - before
+    rows = []
+    for found in result.run_findings:
+        failed = found.metric == "error_rate"
+        row = comparison_row(found.metric, None, found, figures=shares if failed else NO_FIGURES, alpha=result.config.alpha)
+        rows.append(replace(row, change=points, changed=table_words.points(points)) if failed else row)
+    return tuple(rows)
 
 
 def _less_one(ratio: float | None) -> float | None:

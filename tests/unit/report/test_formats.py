@@ -48,7 +48,7 @@ def test_files_go_into_the_run_folder_and_text_to_standard_output(tmp_path: Path
     assert (tmp_path / "junit.xml").read_bytes() == render(capped(), "junit")
     printed = write_report(tmp_path, "text", None)
     assert isinstance(printed, bytes)
-    assert printed.decode().startswith("CAPPED: ")
+    assert printed.decode().startswith("CAPPED ")
     assert write_report(tmp_path, "junit", Path("-")) == render(capped(), "junit")
     assert write_report(tmp_path, "text", tmp_path / "report.txt") == tmp_path / "report.txt"
     assert (tmp_path / "report.txt").read_bytes() == printed

@@ -206,7 +206,7 @@ def test_gitlabs_script_reports_and_ends_as_the_verdict_asks(tmp_path: Path, wor
     script = "\n".join(["set -e", *(line for line in job["script"] if "specbench-run" in line and "specbench run" not in line)])
     done = subprocess.run(["sh", "-c", script], env={"PATH": path}, cwd=tmp_path, capture_output=True, text=True, timeout=120)
     assert done.returncode == code
-    assert f"{word}: " in done.stdout
+    assert f"{word}  " in done.stdout
     assert ElementTree.parse(run / "junit.xml").getroot().tag == "testsuites"
     assert (run / "metrics.txt").read_text().endswith("# EOF\n")
     assert (done.returncode in job["allow_failure"]["exit_codes"]) == (word in ("HOLD", "CAPPED"))

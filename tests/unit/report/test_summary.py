@@ -11,6 +11,8 @@ from specbench.model.queries import side_metrics
 from specbench.model.result import Finding, LoadRange, Result
 from specbench.model.shown import TrafficBin
 from specbench.report.formats.text import text
+from specbench.report.terminal.explanation import explanation
+from specbench.report.terminal.screen import Screen
 from specbench.report.view.report_view import view_of
 from tests.support.goldens import same_text
 from tests.support.result_parts import a_cell
@@ -147,9 +149,9 @@ def test_the_run_can_be_made_again_as_it_was_asked() -> None:
 def test_a_long_command_is_continued_as_a_shell_takes_it() -> None:
     """80 columns hold it in lines that can be pasted."""
     lines = text(replace(capped(), run=replace(capped().run, flags=FLAGS))).splitlines()
-    at = next(index for index, line in enumerate(lines) if line.strip().startswith("specbench run "))
+    at = next(index for index, line in enumerate(lines) if line.startswith("next "))
     assert lines[at].endswith(" \\")
-    joined = " ".join(line.strip().removesuffix(" \\") for line in lines[at : at + 3])
+    joined = " ".join(line.removeprefix("next").strip().removesuffix(" \\") for line in lines[at : at + 3])
     assert joined.startswith(
         "specbench run code.yaml --profile standard --baseline http://gpu1:8000 --set 'matrix.block={min_s: 30}'"
     )
@@ -196,25 +198,12 @@ def test_a_guardrail_on_the_median_is_no_stand_in() -> None:
     same_text("remarks: median asked for", *table_remarks(replace(capped(), cells=asked)))
 
 
-def test_words_of_the_report_are_explained_at_its_end() -> None:
-    """Every term that stands in it, and none that does not."""
-    said = text(capped()).partition("\nWords\n")[2]
-    terms = [line.strip()[2:].partition(":")[0] for line in said.splitlines() if line.startswith("  - ")]
-    assert {"Ratio", "Interval", "TTFT", "TPOT", "Pace", "Output TPS", "Acceptance length", "PASS", "FAIL"} <= set(terms)
-    assert "ITL" not in terms
-    assert "NODATA" not in terms
-    assert "NODATA: " in text(hold())
-    assert {"CAPPED", "PROMOTE", "Arm, baseline", "Stream", "Range, cap", "Primary cell", "Steady window"} <= set(terms)
-    assert "HOLD" not in terms
-    assert "  - HOLD: " in text(hold())
-
-
 def test_checks_inside_the_cap_have_their_bound_and_limit() -> None:
     """A line each: the ratio, how far the truth may lie, the limit as it was asked for; the benefit first."""
     (title, checks), (second, _) = cap_checks(capped())
     same_text("titles of checks", *(title, second))
     same_text("checks inside the cap", *checks)
-    assert f"  - {checks[0]}" in text(capped())
+    assert f"  - {checks[0]}" in explanation(capped(), Screen())
     assert cap_checks(hold()) == cap_checks(sliced()) == ()
 
 

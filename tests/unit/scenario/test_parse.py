@@ -101,7 +101,7 @@ def test_numbers_in_other_spellings_are_numbers() -> None:
 @pytest.mark.parametrize(
     ("old", "new", "message"),
     [
-        ("  traffic: mixed", "  trafic: mixed", "s.yaml:19: matrix.trafic: unknown key; check its spelling"),
+        ("  traffic: mixed", "  trafic: mixed", "s.yaml:19: matrix.trafic: unknown key; did you mean traffic?"),
         ("  traffic: mixed", "  traffic: some", "s.yaml:19: matrix.traffic: must be 'mixed' or 'separate' (it is 'some')"),
         (
             "  primary: 1\n",

@@ -3,7 +3,8 @@
 from dataclasses import replace
 
 from specbench.model.result import EndpointInfo, PerArm
-from specbench.report.formats.text import text
+from specbench.report.terminal.explanation import explanation
+from specbench.report.terminal.screen import Screen
 from specbench.report.view.fairness import fairness, side_by_side
 from tests.support.goldens import same_text
 from tests.support.results import invalid, promote
@@ -49,7 +50,7 @@ def test_the_table_is_for_refused_runs_alone() -> None:
 
     assert side_by_side(replace(invalid(), cells=(), endpoints=PerArm(endpoint("http://a"), endpoint("http://b")))) == []
     assert side_by_side(replace(promote(), endpoints=unequal)) == []
-    assert "The arms side by side" in text(replace(invalid(), cells=(), endpoints=unequal))
+    assert "The arms side by side" in explanation(replace(invalid(), cells=(), endpoints=unequal), Screen())
 
 
 def test_a_difference_that_was_accepted_is_not_among_those_that_refuse_the_run() -> None:
