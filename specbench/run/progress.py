@@ -52,7 +52,8 @@ class _Followed:
 
     def _ended(self, trial: Trial, figures: RunningFigures) -> None:
         now = time.monotonic()
-        self._state = self._state.with_block(BlockDone(trial, figures, now - self._state.since_s))
+        done = BlockDone(trial, figures, now - self._state.since_s)
+        self._state = replace(self._state.with_block(done), since_s=now)  # of two at once, the second took no time of its own
 
 
 class LiveProgress(_Followed):

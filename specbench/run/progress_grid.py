@@ -41,7 +41,7 @@ class RunState:
 
     def with_block(self, done: BlockDone) -> "RunState":
         """The state once that block has ended too."""
-        return replace(self, done=(*self.done, done))
+        return replace(self, done=(*self.done, done), at_hand=None)
 
 
 def load_of(trial: Trial) -> str:

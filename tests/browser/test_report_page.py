@@ -139,7 +139,8 @@ def test_buttons_copy_the_command_and_the_table(browser: Browser, pages: dict[st
 def test_values_appear_by_keyboard_and_go_with_escape(browser: Browser, pages: dict[str, Path]) -> None:
     """Each mark of the picture is a stop that says what it shows, inside the window."""
     browser.open(pages["capped"], 390)
-    shown = "(tip => tip.hidden ? null : [tip.textContent, tip.getBoundingClientRect().right <= innerWidth])(document.getElementById('tip'))"
+    fits = "tip.hidden ? null : [tip.textContent, tip.getBoundingClientRect().right <= innerWidth]"
+    shown = f"(tip => {fits})(document.getElementById('tip'))"
     browser.evaluate("document.querySelectorAll('#verdict svg .mark[tabindex]')[0].focus()")
     text, inside = browser.evaluate(shown)
     assert text.startswith("1 stream: TPOT p50, ms: 11.7 → 5.25")

@@ -46,7 +46,9 @@ def change_chart(points: Sequence[LoadPoint], cap: str, name: str) -> str:
         axes.plot([at for at, _ in known], [value for _, value in known], color=MUTED, linewidth=1, alpha=0.5)
         for index, value in known:
             marks[f"{name}-{index}"] = Mark(_said(points[index]))
-            _point(axes, (index, min(max(value, low), high)), points[index].row, f"mark:{name}-{index}", len(points) <= MOST_CHANGES)
+            _point(
+                axes, (index, min(max(value, low), high)), points[index].row, f"mark:{name}-{index}", len(points) <= MOST_CHANGES
+            )
         _loads(axes, points)
         _cap(axes, points, cap)
         return svg(figure, _words(points), marks)
@@ -88,9 +90,7 @@ def _limit(axes: Axes, index: int, row: ComparisonRow, written: bool) -> None:
         return
     named = f"{'goal' if gain else 'limit'} {row.limit_text.removeprefix('≤ ').removeprefix('≥ ')}"
     place = high if upward else low
-    axes.text(
-        index - 0.47, place, named, color=colour, fontsize=8.5, va="top" if upward else "bottom", ha="left", clip_on=False
-    )
+    axes.text(index - 0.47, place, named, color=colour, fontsize=8.5, va="top" if upward else "bottom", ha="left", clip_on=False)
 
 
 def _point(axes: Axes, at: tuple[float, float], row: ComparisonRow, gid: str, named: bool) -> None:

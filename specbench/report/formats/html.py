@@ -45,19 +45,12 @@ class Chart:
 
 def html(result: Result) -> str:
     """The whole report as one HTML document in UTF-8."""
-    environment = Environment(
-        loader=FileSystemLoader(PAGE), autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
-    )
-    environment.filters.update(sentence=sentence, figures=figures, whole=whole, shell=shell)
     view = view_of(result)
-    script = (PAGE / "page.js").read_text(encoding="utf-8")
-    return environment.get_template("page.html").render(
+    return rendered(
+        "page.html",
         view=view,
         level=numbers.percent(1 - result.config.alpha),
         bin_metrics=[labels.metric(name) for name in BIN_METRICS],
-        style=Markup((PAGE / "page.css").read_text(encoding="utf-8")),  # our own files, no data in them
-        script=Markup(script),
-        script_sha256=b64encode(sha256(script.encode()).digest()).decode(),
         markdown=numbers_table(load_tables(result), result.config.alpha),
         pictures=[_picture(group, index) for index, group in enumerate(view.groups)],
         theory_charts=[
@@ -67,6 +60,21 @@ def html(result: Result) -> str:
         distribution_charts={cell.anchor: _distribution_charts(cell) for cell in view.cells},
         timeline_charts={cell.anchor: _timeline_charts(cell) for cell in view.cells},
         course_charts={cell.anchor: _course_charts(cell) for cell in view.cells},
+    )
+
+
+def rendered(template: str, **values: object) -> str:
+    """The template with these values, and with the style and the script that every page has."""
+    environment = Environment(
+        loader=FileSystemLoader(PAGE), autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
+    )
+    environment.filters.update(sentence=sentence, figures=figures, whole=whole, shell=shell)
+    script = (PAGE / "page.js").read_text(encoding="utf-8")
+    return environment.get_template(template).render(
+        style=Markup((PAGE / "page.css").read_text(encoding="utf-8")),  # our own files, no data in them
+        script=Markup(script),
+        script_sha256=b64encode(sha256(script.encode()).digest()).decode(),
+        **values,
     )
 
 

@@ -9,6 +9,7 @@ from shlex import quote
 
 from specbench.analysis.theory import limiting_factors
 from specbench.explain import costs, labels, notes, numbers
+from specbench.explain.glossary.term_entries import STATES, VERDICTS, WORDS
 from specbench.explain.load_ranges import range_words
 from specbench.explain.notes import limiting_factor
 from specbench.explain.reader_questions import confirmation, whole_verdicts
@@ -115,7 +116,7 @@ def view_of(result: Result) -> ReportView:
         notices=notes.notices(result),
         facts=_facts(result),
         reproduce=_reproduce(result),
-        glossary=labels.GLOSSARY,
+        glossary=tuple((entry.title, entry.text) for entry in (*WORDS, *STATES, *VERDICTS)),
     )
 
 

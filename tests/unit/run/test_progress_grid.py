@@ -87,3 +87,12 @@ def test_a_log_gets_a_line_a_block() -> None:
 def test_a_span_is_short(seconds: float, text: str) -> None:
     """Seconds below a minute, minutes below an hour."""
     assert clock(seconds) == text
+
+
+def test_a_block_that_has_ended_is_no_longer_at_hand() -> None:
+    """Until the next one begins, the time since its beginning is not taken off the rest."""
+    found = trials()
+    state = after(2, found).with_block(BlockDone(found[2], PLAIN, 10.0))
+
+    assert state.at_hand is None
+    assert seconds_left(state, 1000.0) == 90.0
