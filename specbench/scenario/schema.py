@@ -11,6 +11,7 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationInf
 from specbench.net.urls import address_fault
 from specbench.scenario.asking import limit_fault, path_fault
 from specbench.scenario.field_types import AnyFields, Fraction, Milliseconds, Name, Seconds, Tokens, Variable, page_fault
+from specbench.scenario.key_meanings import with_meanings
 from specbench.scenario.secret_detection import is_secret_name, secret_field, secret_word
 
 EngineName = Literal["embedded", "vllm", "sglang", "llamacpp", "tgi", "trtllm", "lmdeploy", "openai"]
@@ -278,4 +279,4 @@ class ScenarioSchema(Strict):
 
 def json_schema() -> dict[str, Any]:
     """The JSON Schema of a scenario file."""
-    return ScenarioSchema.model_json_schema()
+    return with_meanings(ScenarioSchema.model_json_schema())
