@@ -4,12 +4,14 @@ As in `cli/main.py`: parse flags, call one function, print, exit; heavy imports 
 """
 
 import json
+from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from specbench.cli.help import add
+from specbench.cli.printing import AsJson
 from specbench.errors import DataError, ExitCode, ScenarioError, UnreachableError
 from specbench.net.urls import without_secrets
 from specbench.run.output import deliver, say, tell
@@ -91,6 +93,7 @@ def doctor(
     path: AskedPath = None,
     limit_key: LimitKey = None,
     extra_body: ExtraBody = None,
+    as_json: AsJson = False,
 ) -> None:
     """Is this machine's client true? With a URL: is that endpoint's stream fit to measure?"""
     from specbench.credentials import key_header
@@ -99,7 +102,10 @@ def doctor(
 
     headers, asking = key_header(api_key_env, "--api-key-env"), asking_of(path, limit_key, extra_body)
     diagnosis = doctor(url, model=model, engine=engine, headers=headers, asking=asking, say=tell)
-    say(as_text(diagnosis))
+    if as_json:
+        deliver(json.dumps({"fit": diagnosis.fit, **asdict(diagnosis)}, indent=2))
+    else:
+        say(as_text(diagnosis))
     if not diagnosis.fit:
         raise typer.Exit(ExitCode.INVALID)
 

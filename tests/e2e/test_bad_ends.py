@@ -48,7 +48,7 @@ def test_a_killed_run_is_analysed_and_called_partial(killed: Path) -> None:
     assert said.returncode == 0, said.stderr
     assert result["run"]["partial"] is True
     assert result["promote"] is False
-    assert "partial" in said.stdout
+    assert "Partial" in said.stdout
     assert sum(cell["counts"]["baseline"]["requests"] for cell in result["cells"]) > 0
 
 

@@ -16,6 +16,7 @@ from specbench.model.scenario import ARMS
 PAIRED = "ttft_paired"
 _TITLES = {entry.name: entry.title for entry in (*CODES, *CHECKS)}
 _UNSAFE = {
+    "error_rate": "requests fail with speculation",
     "oom": "memory runs out with speculation",
     "restarts": "the engine restarts with speculation",
     "stalled_answers": "answers stall with speculation",
@@ -73,6 +74,8 @@ def _capped(result: Result) -> str:
         above = [text for span in ranges if (text := _beyond(result, span))]
         return ", ".join([f"wins up to {tops(ranges)}", *above])
     on, capped = queries.slices_that(result, "PROMOTE"), queries.slices_that(result, "CAPPED")
+    if not (on or capped):
+        return title_of("capped")
     names = numbers.listed([numbers.slice_words(part) for part in (*on, *capped)])
     return f"wins for {len(on) + len(capped)} of {len(result.slices)} slices: {names}"
 
@@ -114,9 +117,9 @@ def _rollback(result: Result) -> str:
     unsafe = next((one for one in _broken(result) if one.role == "safety"), None)
     if any(reason.code == "dead_arm" for reason in result.reasons):
         return title_of("dead_arm")
-    if unsafe is not None and unsafe.metric == "error_rate":
-        shares = (queries.share_failed(result, arm) for arm in ("speculative", "baseline"))
-        return "{} of requests fail with speculation, {} without".format(*map(numbers.percent, shares))
+    with_it, without = (queries.share_failed(result, arm) for arm in ("speculative", "baseline"))
+    if unsafe is not None and unsafe.metric == "error_rate" and with_it is not None and without is not None:
+        return f"{numbers.percent(with_it)} of requests fail with speculation, {numbers.percent(without)} without"
     if unsafe is not None:
         return _UNSAFE.get(unsafe.metric, f"{table_words.row_label(unsafe.metric)} is past its limit with speculation")
     failed = [cell for cell in result.cells if cell.required and cell.state == "FAIL"]

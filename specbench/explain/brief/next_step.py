@@ -143,9 +143,9 @@ def _rollback(_: Result) -> str:
 
 
 def _invalid(result: Result) -> str:
-    failed = [check.id for check in queries.integrity(result) if check.ok is False]
+    failed = [check for check in queries.integrity(result) if check.ok is False]
     if result.cells and failed:
-        return _FIXES.get(failed[0]) or _short_reason(result)
+        return _FIXES.get(failed[0].id) or failed[0].message
     return _short_reason(result) if not result.cells else _FIXES.get(deciding_code(result)) or _short_reason(result)
 
 

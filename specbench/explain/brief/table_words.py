@@ -13,6 +13,7 @@ from specbench.model.result import CellResult, Finding, FindingState
 
 NONE = "–"  # no such value
 LEGEND = "✓ passed · ✗ failed · ? open, and the pairs it needs · ( ) only reported"
+BY_PROMPT = "TTFT: p50 of both arms; its change is over the prompts that both answered"
 DECIDING_MARKS: dict[FindingState, str] = {"PASS": "✓", "FAIL": "✗", "INCONCLUSIVE": "?", "NODATA": NONE}
 _LABELS = {"output_tps": "output tok/s", "completed_rps": "requests/s", "ttft_paired": "TTFT p50"}
 _UNITS = {"ms": "ms", "s": "s", "bytes": "GiB"}  # that stand beside a label; the others are in it, or beside the value
@@ -47,7 +48,8 @@ def value(figure: float | None, unit: str, unbounded: bool = False) -> str:
         return NONE
     if unit == "share":
         return percent(figure)
-    return number(figure / BYTES_PER_GIB if unit == "bytes" else figure)
+    shown = figure / BYTES_PER_GIB if unit == "bytes" else figure
+    return number(shown) if shown == 0 or 1e-4 <= abs(shown) < 1e7 else f"{shown:.2e}"
 
 
 def change(fraction: float | None, decimals: int | None = None) -> str:

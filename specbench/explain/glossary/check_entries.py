@@ -147,6 +147,12 @@ CHECKS: tuple[Entry, ...] = (
         "Let blocks warm up longer (matrix.block).",
     ),
     _check(
+        "slows_within_blocks",
+        "one arm slows down under load",
+        "TPOT of both arms changes alike from the first half of a block to the second. If not, the load does not pass.",
+        "Use longer blocks (matrix.block), so that the steady speed is measured.",
+    ),
+    _check(
         "carry_over",
         "the leading arm affects the other one",
         "The level of a pair does not depend on which arm ran first.",

@@ -95,6 +95,12 @@ CODES: tuple[Entry, ...] = (
         "The speculative arm is worse than its limit allows, and chance does not explain it.",
         "Turn speculation off at this load.",
     ),
+    _code(
+        "harm_in_a_bin",
+        "a part of the traffic is harmed",
+        "A bin with at least 5 % of the requests is surely past its limit, and fails its load.",
+        "Judge the bins apart (`traffic: separate`), and keep speculation off for that one.",
+    ),
     _code("harm_beyond", "harm above the cap", "A check failed at a load above the cap.", "Keep speculation off above the cap."),
     _code(
         "not_shown_beyond",

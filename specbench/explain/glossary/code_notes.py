@@ -30,6 +30,15 @@ NOTES: tuple[Entry, ...] = _rows(
     ("unbounded_both", "Too many requests failed in both arms for this percentile."),
     ("unbounded_baseline", "Too many requests of the baseline failed for this percentile."),
     ("sign_flip_disagrees", "The exact sign-flip test does not confirm the harm that t found."),
+    ("worse_limit_open", "The arm is surely worse than the baseline, and not surely past the limit."),
+    ("starts_differ", "Engine starts differ by more than this limit, so more pairs do not settle it. Use `schedule: restart`."),
+    ("in_bursts", "The surplus would be proof, had the failures not come all at once."),
+    ("gain_falls", "The gain gets smaller during the run, so no win stops the run early."),
+    ("harm_in_a_bin", "A part of the mixed traffic is surely past its limit, and fails its load."),
+    ("kept_up", "Requests were served as they arrived."),
+    ("outrun_open", "It is not shown that requests are served as they arrive. Use longer blocks or more pairs."),
+    ("outrun_baseline", "The baseline did not serve requests as they arrived, so nothing compares. Use a lower rate."),
+    ("outrun_both", "Neither arm served requests as they arrived. Use a lower rate, or longer blocks."),
     ("ttft_at_p50", "p50 replaces p95, as blocks held fewer than 20 requests."),
 )
 

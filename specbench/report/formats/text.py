@@ -23,6 +23,7 @@ from specbench.store import REPORT
 
 MOST_LINES = 45
 MOST_INVALID = 15
+MOST_OF_ONE = 5  # lines of one reason, where there is no judgement
 IN_FULL = 3  # loads; of more, the one that must show the gain, the cap, and the first that did not pass
 BRIEF = 8  # loads in one line each; slices likewise
 FEWEST_ROWS = 5
@@ -83,7 +84,7 @@ def _blocks(result: Result, asked: TextOptions, most: int | None, brief: int = B
     """The blocks of the report, each load with at most so many rows; None where everything is asked for."""
     screen = asked.screen
     blocks = [[*verdict_lines(result, screen), *_action(result, screen)], _setup(result, screen)]
-    blocks.append(table_lines(_sections(result, most, brief), screen))
+    blocks.append(table_lines(_sections(result, most, brief), screen, numbers.percent(1 - result.config.alpha)))
     if most is None:
         reasons = [line for reason in result.reasons for line in screen.paragraph(reason.message, "    ", "  - ")]
         checks = [line for check in queries.integrity(result) for line in _check(check, screen)]
@@ -95,16 +96,22 @@ def _blocks(result: Result, asked: TextOptions, most: int | None, brief: int = B
 def _fewer(result: Result, asked: TextOptions, most: int) -> list[list[str]]:
     """A run without a judgement: why, in as many lines as there are; no figure, as none proves anything."""
     screen = asked.screen
-    head = [*verdict_lines(result, screen), *_action(result, screen)]
+    head = [*verdict_lines(result, screen), *_cut(_action(result, screen), MOST_OF_ONE, screen)]
     blocks = [head, _setup(result, screen) if result.cells else [], [], _end(result, asked)]
     said = {next_step.action(result)}
     named = [check.message for check in queries.integrity(result) if check.ok is False] if result.cells else []
     named = named or [reason.message for reason in result.reasons if reason.code != "invalid"]
     for message in dict.fromkeys(one for one in named if one not in said):
         lines = screen.paragraph(message, "    ", "  - ")
-        if _length([*blocks[:2], blocks[2] + lines, blocks[3]]) <= most:
-            blocks[2] += lines
+        room = most - _length([*blocks[:2], [*blocks[2], ""], blocks[3]]) + 1
+        if room > 0:
+            blocks[2] += _cut(lines, room, screen)
     return blocks
+
+
+def _cut(lines: list[str], most: int, screen: Screen) -> list[str]:
+    """The first of these lines, the last of them with dots where there were more."""
+    return lines if len(lines) <= most else [*lines[: most - 1], f"{lines[most - 1][: screen.columns - 4]} ..."]
 
 
 def verdict_lines(result: Result, screen: Screen) -> list[str]:
@@ -136,7 +143,7 @@ def _setup(result: Result, screen: Screen) -> list[str]:
         f"{spec.model} on {' against '.join(engines)} · {speculation(spec) or 'speculation not reported'}",
         f"{run.profile}, {numbers.one_of(result.config.pairs, 'pair')} a load{design}"
         f" · {numbers.count(sent)} requests, {numbers.count(failed)} failed"
-        f" · {broken} of {numbers.one_of(len(checks), 'check')} failed",
+        f" · integrity: {broken} of {numbers.count(len(checks))} failed",
     ]
     return [line for one in lines if one for line in screen.paragraph(one, "  ", "")]
 

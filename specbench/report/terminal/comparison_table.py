@@ -5,9 +5,8 @@ from dataclasses import dataclass
 
 from specbench.explain.brief import table_words
 from specbench.report.terminal.screen import Screen, padded, widths
-from specbench.report.view.comparison_rows import MOST_ROWS, ComparisonRow, LoadTable
+from specbench.report.view.comparison_rows import MOST_ROWS, PAIRED, ComparisonRow, LoadTable
 
-HEAD = ("", "baseline", "spec.", "change", "95 % bounds", "limit", "")
 _EFFECTS = {"better": "good", "worse": "bad", "": "dim"}
 _MARKS = {"✓": "good", "✗": "bad", "?": "wait", "–": "wait"}
 _OUTCOMES = {"pass": "good", "FAIL": "bad", "INVALID": "void", "open": "wait", "no data": "wait"}
@@ -26,7 +25,7 @@ class Section:
     @property
     def heading(self) -> str:
         """The title with its outcome, as one text."""
-        return f"{self.title}: {self.outcome}{f', {self.remark}' if self.remark else ''}"
+        return f"{self.title}: {self.outcome}{f' ({self.remark})' if self.remark else ''}"
 
 
 def section(table: LoadTable, most: int = MOST_ROWS) -> Section:
@@ -56,19 +55,20 @@ def brief_section(table: LoadTable) -> Section:
     return Section(table.title, table.outcome)
 
 
-def table_lines(sections: Sequence[Section], screen: Screen) -> list[str]:
-    """The sections as lines; the head of the columns once, above them all."""
+def table_lines(sections: Sequence[Section], screen: Screen, level: str = "95 %") -> list[str]:
+    """The sections as lines; the head of the columns once, above them all, with the level of the bounds."""
+    head = ("", "baseline", "spec.", "change", f"{level} bounds", "limit", "")
     rows = [row for part in sections for row in part.rows]
     if not rows:
         return [line for part in sections for line in _heading(part, screen)]
     cells = {id(row): [screen.fit(text) for text in _texts(row)] for row in rows}
     full = [texts for texts in (cells[id(row)] for row in rows) if texts[4]]
-    columns = widths([[screen.fit(text) for text in HEAD], *full, *[[*texts[:4], "", "", ""] for texts in cells.values()]])
+    columns = widths([[screen.fit(text) for text in head], *full, *[[*texts[:4], "", "", ""] for texts in cells.values()]])
     room = screen.columns - 2 - sum(columns)
     gap = min(room // 6, 2)
     if gap < 1:
         return [*(line for part in sections for line in _stacked(part, screen)), *_legend(rows, screen)]
-    lines = [_line(HEAD, columns, gap, screen).rstrip()]
+    lines = [_line(head, columns, gap, screen).rstrip()]
     for part in sections:
         lines += [*_heading(part, screen), *(_row_line(row, cells[id(row)], columns, gap, screen) for row in part.rows)]
         lines += [line for text in part.below for line in screen.paragraph(text, "    ", "  ")]
@@ -77,8 +77,9 @@ def table_lines(sections: Sequence[Section], screen: Screen) -> list[str]:
 
 def _legend(rows: Sequence[ComparisonRow], screen: Screen) -> list[str]:
     """What the marks mean, where there are any."""
-    marked = any(row.mark for row in rows)
-    return [screen.paint(line, "dim") for line in screen.paragraph(table_words.LEGEND)] if marked else []
+    said = [table_words.LEGEND] if any(row.mark for row in rows) else []
+    said += [table_words.BY_PROMPT] if any(row.metric == PAIRED and row.change is not None for row in rows) else []
+    return [screen.paint(line, "dim") for text in said for line in screen.paragraph(text)]
 
 
 def _texts(row: ComparisonRow) -> tuple[str, ...]:

@@ -14,6 +14,7 @@ from specbench.credentials import printable, printable_line
 from specbench.explain.numbers import plain
 
 WIDTH = 80
+_WIDE = "\ue000"  # a private character, which stands in no text
 NARROWEST = 20
 COMMAND_WIDTH = 68
 COMMAND_HEAD = re.compile(r"(?<!\S)::")  # at the head of a line GitHub would take it for a command
@@ -49,8 +50,10 @@ class Screen:
     def paragraph(self, text: str, indent: str = "", first: str | None = None) -> list[str]:
         """The text as lines of this screen's width; no percent sign stands alone at the head of one."""
         whole = self.fit(text).replace(" %", "\u00a0%")
-        lines = wrap(whole, self.columns, initial_indent=indent if first is None else first, subsequent_indent=indent)
-        return [printable(line.replace("\u00a0", " ")) for line in lines]
+        # A wide character takes two columns: it is followed by a mark while lines are broken, which leaves again with its line.
+        spread = "".join(f"{one}{_WIDE}" if cell_len(one) > 1 else one for one in whole)
+        lines = wrap(spread, self.columns, initial_indent=indent if first is None else first, subsequent_indent=indent)
+        return [printable(line.replace(_WIDE, "").replace("\u00a0", " ")) for line in lines]
 
     def clipped(self, text: str, width: int) -> str:
         """The text on one line of at most this width, with an ellipsis where it was longer."""

@@ -146,7 +146,7 @@ def test_with_both_loops_the_cell_of_the_benefit_tells_it() -> None:
     opened = moved(opened, "r2", replace(opened.axes, concurrency=None, rate=2.0))
     result = a_result("PROMOTE", (closed, opened), ())
     same_text("both loops", reader_questions(result)[3].text)
-    assert [line.endswith("must show the gain") for line in text(result).splitlines() if line.startswith(("1 s", "2 r"))] == [
+    assert [line.endswith("(must show the gain)") for line in text(result).splitlines() if line.startswith(("1 s", "2 r"))] == [
         False,
         True,
     ]

@@ -5,8 +5,9 @@ from itertools import pairwise
 from pathlib import Path
 
 import pytest
+from rich.cells import cell_len
 
-from specbench.model.result import CellResult, Finding, IntegrityCheck, Result, VerdictWord
+from specbench.model.result import CellResult, Finding, IntegrityCheck, PerArm, Result, VerdictWord
 from specbench.report import read_result
 from specbench.report.formats.text import MOST_INVALID, MOST_LINES, TextOptions, text, verdict_line
 from specbench.report.terminal.screen import Screen
@@ -55,6 +56,27 @@ def not_speculating() -> Result:
     return replace(result, integrity=(check,))
 
 
+def many_faults() -> Result:
+    """An INVALID with thirty failed checks of sixty words each."""
+    check = not_speculating().integrity[0]
+    checks = tuple(replace(check, id=f"fault_{index}", message=f"{index} " + "word " * 60) for index in range(30))
+    return replace(not_speculating(), integrity=checks)
+
+
+def refused_at_length() -> Result:
+    """A run refused with three reasons of two hundred words."""
+    return replace(invalid(), integrity=(), reasons=tuple(reason("refused", f"{index} " + "word " * 200) for index in range(3)))
+
+
+def with_values(scale: float, ratio: float) -> Result:
+    """Figures that no run has, but a damaged clock may."""
+    cells = tuple(
+        replace(cell, metrics=tuple(replace(one, value=PerArm(scale, scale * ratio), ratio=ratio) for one in cell.metrics))
+        for cell in capped().cells
+    )
+    return replace(capped(), cells=cells)
+
+
 RESULTS: dict[str, Result] = {
     **{str(word): result for word, result in every_verdict().items()},
     "HOLD without a gain": no_gain(),
@@ -65,6 +87,13 @@ RESULTS: dict[str, Result] = {
     "24 loads": large(24),
     "100 loads": large(100),
     "hostile": hostile(),
+    "a name of wide characters": replace(capped(), run=replace(capped().run, name="速度" * 40, scenario="code.yaml")),
+    "huge figures": with_values(1e9, 1e7),
+    "tiny figures": with_values(1e-9, 1e-3),
+    "no metric": replace(capped(), cells=tuple(replace(cell, metrics=(), findings=()) for cell in capped().cells)),
+    "no cell": replace(promote(), cells=()),
+    "many faults": many_faults(),
+    "refused at length": refused_at_length(),
 }
 
 
@@ -94,7 +123,7 @@ def test_a_report_is_short_and_80_columns_wide(name: str, ascii: bool) -> None:
     lines = text(RESULTS[name], TextOptions(folder=FOLDER, screen=Screen(ascii=ascii))).splitlines()
 
     assert len(lines) <= (MOST_INVALID if RESULTS[name].verdict == "INVALID" else MOST_LINES)
-    assert max(map(len, lines)) <= 80
+    assert max(map(cell_len, lines)) <= 80
 
 
 @pytest.mark.parametrize("verdict", every_verdict())
@@ -117,6 +146,24 @@ def test_the_rows_of_a_load_hold_both_arms_the_change_its_bounds_the_limit_and_a
     assert ["acceptance", "length", "3.40", "·", "alpha", "0.81", "·", "step", "time", "×4.19"] in rows
 
 
+def test_a_ttft_by_prompt_says_that_its_change_is_another_thing_than_its_values() -> None:
+    """Once below the table, where there is such a row."""
+    cell = a_cell(1, 0.5, primary=True)
+    like = next(one for one in cell.metrics if one.metric == "ttft_p95")
+    both = replace(cell, metrics=(*cell.metrics, replace(like, metric="ttft_paired"), replace(like, metric="ttft_p50")))
+
+    assert "the prompts that" not in text(promote())
+    same_text("by prompt", text(a_result("PROMOTE", (both,), ())).split("\n\n")[2])
+
+
+def test_the_level_of_the_bounds_is_the_runs() -> None:
+    """A run at alpha 0.1 has bounds at 90 %."""
+    result = capped()
+
+    assert "90 % bounds" in text(replace(result, config=replace(result.config, alpha=0.1)))
+    assert "95 % bounds" in text(result)
+
+
 def test_what_passed_is_one_line() -> None:
     """Every deciding check is named, in the table or below it."""
     said = text(promote(), NAMED)
@@ -136,7 +183,7 @@ def test_of_many_loads_three_are_shown_in_full_and_the_rest_in_a_line_each() -> 
     heads = [line for line in lines if line.partition(":")[0].endswith(("stream", "streams"))]
 
     assert heads == [
-        *("1 stream: pass, must show the gain", "2 streams: pass", "3 streams: pass", "4 streams: pass", "5 streams: FAIL"),
+        *("1 stream: pass (must show the gain)", "2 streams: pass", "3 streams: pass", "4 streams: pass", "5 streams: FAIL"),
         *("6 streams: FAIL", "7 streams: FAIL"),
     ]
     assert [heads[index] for index in (0, 3, 4)] == [
@@ -149,7 +196,7 @@ def test_a_load_by_rate_and_a_slice_have_their_names() -> None:
     cell = a_cell(4, 0.98, primary=True, state="INCONCLUSIVE")
     rated = replace(cell, axes=replace(cell.axes, concurrency=None, rate=12.5))
 
-    assert "12.5 requests/s: open, must show the gain" in text(a_result("HOLD", (rated,), (reason("x", "y"),)))
+    assert "12.5 requests/s: open (must show the gain)" in text(a_result("HOLD", (rated,), (reason("x", "y"),)))
     assert "creative/greedy: ROLLBACK" in text(sliced())
 
 
@@ -208,7 +255,7 @@ def test_without_a_judgement_there_is_no_figure() -> None:
     """Refused before load, or measured and not to be trusted: what failed is named instead."""
     assert "baseline  spec." not in text(not_speculating())
     assert "baseline  spec." not in text(invalid())
-    assert "1 of 7 checks failed" in text(not_speculating())
+    assert "integrity: 1 of 7 failed" in text(not_speculating())
 
 
 @pytest.mark.parametrize("width", [20, 40, 60])
