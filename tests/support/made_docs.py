@@ -69,9 +69,9 @@ _FORMATS = (
     "",
     "## Exit codes",
     "",
-    "0 PROMOTE or done, 10 HOLD, 11 CAPPED (0 with `--allow-capped`), 20 ROLLBACK, 30 INVALID, 2 command line, 64 scenario, 65 bad",
-    "data, 69 endpoint not reachable, 70 internal error, 129, 130 and 143 interrupted. `run` without `--gate` exits 0 once it has",
-    "measured and judged, except INVALID, which is 30 always.",
+    "0 PROMOTE or done, 10 HOLD, 11 CAPPED (0 with `--allow-capped`), 20 ROLLBACK, 30 INVALID, 2 command line, 64 scenario,",
+    "65 bad data, 69 endpoint not reachable, 70 internal error, 129, 130 and 143 interrupted.",
+    "`run` without `--gate` exits 0 once it has measured and judged, except INVALID, which is 30 always.",
     "",
 )
 
@@ -120,8 +120,16 @@ def _kind(told: Mapping[str, Any], schema: Mapping[str, Any]) -> str:
         return ", ".join(f"`{one}`" for one in told["enum"])
     if told.get("type") == "array":
         return "two whole numbers" if "prefixItems" in told else f"list: {_kind(told['items'], schema)}"
-    kinds = {"string": "text", "integer": "whole number", "number": "number", "boolean": "true or false", "object": "keys and values"}
-    return kinds[told["type"]]
+    return _KINDS[told["type"]]
+
+
+_KINDS = {
+    "string": "text",
+    "integer": "whole number",
+    "number": "number",
+    "boolean": "true or false",
+    "object": "keys and values",
+}
 
 
 def picture_source() -> str:

@@ -69,7 +69,7 @@ def gain(load: str, told: Told) -> str:
     """The benefit at the load that must show it, whether shown, ruled out or open."""
     if told.state == "PASS":
         return f"At {load} {_figures(told, sure=True)}."
-    how = "the gain is ruled out" if told.state == "FAIL" else "the gain is not shown"
+    how = "that gain is ruled out" if told.state == "FAIL" else "that gain is not shown"
     return f"At {load} {_figures(told, goal=True)}: {how}."
 
 

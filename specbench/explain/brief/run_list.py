@@ -2,7 +2,7 @@
 
 from specbench.explain.numbers import one_of
 
-NO_SUCH_RUN = "there is no such run here"
+NO_SUCH_RUN = "no run of this name is here"
 
 
 def title(count: int, folder: str) -> str:
