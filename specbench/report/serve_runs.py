@@ -10,8 +10,7 @@ from starlette.responses import PlainTextResponse, Response
 from starlette.routing import Route
 
 from specbench.errors import DataError
-from specbench.explain import labels
-from specbench.explain.brief import run_list
+from specbench.explain import labels, numbers
 from specbench.report.formats.html import rendered
 from specbench.report.formats.result_json import read_result
 from specbench.report.runs import RunSummary, run_folders, runs_in
@@ -35,7 +34,7 @@ def runs_app(folder: Path) -> Starlette:
         try:
             run = next((path for _, path in run_folders(folder) if path != folder and path.name == name), None)
             if run is None:
-                raise HTTPException(404, run_list.NO_SUCH_RUN)
+                raise HTTPException(404, "no run of this name is here; / lists those that are")
             return Response(report_page(run, read_result(run)), media_type=HTML)
         except DataError as error:
             raise HTTPException(NO_RESULT, str(error)) from None
@@ -57,8 +56,8 @@ def runs_page(folder: Path) -> str:
     runs = runs_in(folder)
     return rendered(
         "runs.html",
-        title=run_list.title(len(runs), str(folder)),
-        more=run_list.older(len(runs) - MOST_RUNS),
+        title=f"{numbers.one_of(len(runs), 'run')} in {folder}",
+        older=max(len(runs) - MOST_RUNS, 0),
         runs=[(run, _link(run), _tone(run)) for run in runs[:MOST_RUNS]],
     )
 
