@@ -39,6 +39,7 @@ format: dev
 # What is made from the source: a test says when it is stale.
 docs: dev
 	$(bin)/python -m specbench.explain.glossary.page >docs/glossary.md
+	$(bin)/python -m tests.support.made_docs
 
 bench: dev
 	$(bin)/python -m benchmarks

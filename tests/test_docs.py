@@ -3,14 +3,18 @@
 import ast
 import re
 import shlex
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from specbench.cli.main import app
 from specbench.model.metrics import METRICS
-from specbench.report import FORMATS
+from specbench.report import FORMATS, TABLES
+from specbench.scenario.key_meanings import MEANINGS
+from specbench.scenario.schema import json_schema
 from specbench.telemetry import ENGINES
+from tests.support import made_docs
 
 README = Path("README.md").read_text()
 GLOSSARY = Path("docs/glossary.md").read_text()
@@ -36,10 +40,39 @@ def test_the_readme_names_every_command(name: str) -> None:
     assert f"specbench {name}" in README
 
 
-@pytest.mark.parametrize("name", sorted(FORMATS))
-def test_the_readme_names_every_format(name: str) -> None:
+@pytest.mark.parametrize("name", sorted({*FORMATS, *TABLES}))
+def test_the_docs_name_every_format(name: str) -> None:
     """So it is with output formats."""
-    assert re.search(rf"\b{name}\b", README)
+    assert f"`{name}`" in made_docs.cli_page().partition("## Formats")[2]
+
+
+def test_the_readme_is_read_in_a_few_minutes_and_names_no_index() -> None:
+    """What it says of installing works today: from a clone."""
+    assert len(README.splitlines()) <= 120
+    assert re.findall(r"(?:pip|pipx|uv tool) install (?!/path/to/specbench)\S*", README) == []
+
+
+@pytest.mark.parametrize(
+    ("file", "made"),
+    [(made_docs.README, made_docs.readme), (made_docs.CLI, made_docs.cli_page), (made_docs.SCENARIO, made_docs.scenario_page)],
+    ids=lambda value: value.name if isinstance(value, Path) else "",
+)
+def test_what_is_made_from_the_code_is_not_stale(file: Path, made: Callable[[], str]) -> None:
+    """If it is: make docs."""
+    assert file.read_text() == made()
+
+
+def test_the_picture_shows_the_page_as_it_is() -> None:
+    """It was made of today's first screen; if it was not: make docs, with a Chromium."""
+    assert made_docs.picture_made_of() == made_docs.picture_source()
+
+
+def test_every_key_of_a_scenario_has_a_meaning() -> None:
+    """In the table of keys, for the docs and for editors; none of a key that is gone."""
+    schema = json_schema()
+    keys = {name: set(model["properties"]) for name, model in {"": schema, **schema["$defs"]}.items()}
+
+    assert {name: set(told) for name, told in MEANINGS.items()} == keys
 
 
 def shell_lines() -> list[str]:

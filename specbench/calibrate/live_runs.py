@@ -5,6 +5,7 @@ What its verdict should have been is `targets.py`'s.
 """
 
 import shutil
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from functools import partial
 from pathlib import Path
@@ -13,8 +14,10 @@ from specbench.calibrate.whole_runs import Outcome, summary_of
 from specbench.errors import DataError
 from specbench.model.result import Result
 from specbench.model.scenario import Scenario
+from specbench.plan.trials import Trial
 from specbench.run.analyze import analyze
 from specbench.run.run import run
+from specbench.run.running_figures import RunningFigures
 from specbench.scenario.parse import Overrides, parse_scenario
 from specbench.store import FINISHED, read_manifest
 
@@ -52,10 +55,13 @@ class Silent:
     def say(self, message: str) -> None:
         """Nothing."""
 
-    def start(self, blocks: int) -> None:
+    def start(self, trials: Sequence[Trial]) -> None:
         """Nothing."""
 
-    def block(self, done: int, description: str) -> None:
+    def begin(self, trial: Trial) -> None:
+        """Nothing."""
+
+    def block(self, done: int, trial: Trial, figures: RunningFigures) -> None:
         """Nothing."""
 
 

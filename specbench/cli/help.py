@@ -17,6 +17,7 @@ GROUPS: dict[str, dict[str, tuple[str, ...]]] = {
             "specbench run code.yaml --baseline http://gpu-a:8000 --speculative http://gpu-b:8000",
             "specbench run code.yaml --gate --set matrix.pairs=20",
         ),
+        "demo": ("specbench demo", "specbench demo --open"),
         "probe": ("specbench probe http://gpu-a:8000 --model llama --concurrency 8 --requests 64",),
     },
     "Before a run": {
@@ -40,7 +41,7 @@ GROUPS: dict[str, dict[str, tuple[str, ...]]] = {
         "analyze": ("specbench analyze RUN",),
     },
     "Integrate": {
-        "serve": ("specbench serve RUN --max-age 6h",),
+        "serve": ("specbench serve RUN --max-age 6h", "specbench serve reports"),
         "schema": ("specbench schema",),
     },
     "Lab": {

@@ -134,16 +134,22 @@ def plan(
     settings: Settings = None,
     profile: ProfileName = None,
     like: Annotated[Path | None, typer.Option("--like", metavar="RUN", help="Take the noise from this earlier run.")] = None,
+    verbose: Annotated[bool, typer.Option("--verbose", "-v", help="Also arms, bins, sampling and every guardrail.")] = False,
 ) -> None:
     """Print what would run, how long it takes and what difference it could detect."""
     from specbench.plan.describe import describe
+    from specbench.plan.plan_table import plan_table
     from specbench.plan.power import check_margins, describe_power, stated_prior
     from specbench.plan.trials import cells_of, trials_of
     from specbench.plan.variance import spreads_in
 
     asked = _scenario(scenario, _overrides(profile, settings, baseline, speculative, model))
     spreads = stated_prior(asked) if like is None else spreads_in(like)
-    deliver(f"{describe(asked, trials_of(asked, cells_of(asked)))}\n\n{describe_power(asked, spreads)}")
+    trials = trials_of(asked, cells_of(asked))
+    if verbose:
+        deliver(f"{describe(asked, trials)}\n\n{describe_power(asked, spreads)}")
+    else:
+        deliver(plan_table(asked, trials, spreads))
     if like is not None:
         check_margins(asked, spreads)
 

@@ -113,23 +113,29 @@ def doctor(
 
 
 def serve(
-    run: Annotated[Path, typer.Argument(metavar="RUN", help="A run folder.")],
-    host: Annotated[str, typer.Option("--host", metavar="H", help="Loopback unless told otherwise.")] = "127.0.0.1",
+    run: Annotated[Path, typer.Argument(metavar="RUN|DIR", help="A run folder, or a folder of runs.")],
+    host: Annotated[str, typer.Option("--host", metavar="H", help="Address to listen on; default: loopback.")] = "127.0.0.1",
     port: Annotated[int, typer.Option("--port", metavar="P", min=0, max=65_535, help="Where to listen.")] = 8080,
     allow_capped: Annotated[bool, typer.Option("--allow-capped", help="CAPPED counts as passed.")] = False,
     max_age: Annotated[
         str | None, typer.Option("--max-age", metavar="AGE", help="An older verdict is neither yes nor no: 90s, 30m, 6h or 2d.")
     ] = None,
 ) -> None:
-    """Answer rollout controllers (Argo, Flagger, Prometheus) with a run's verdict."""
+    """Answer rollout controllers (Argo, Flagger, Prometheus) with a run's verdict; of a folder of runs, show them as pages."""
     from specbench.report.serve import serve
+    from specbench.store import MANIFEST, RESULT
     from specbench.units import s_of_span
 
     try:
         max_age_s = None if max_age is None else s_of_span(max_age)
     except ValueError as error:
         raise typer.BadParameter(str(error), param_hint="--max-age") from None
-    serve(run, host, port, allow_capped, max_age_s)
+    if not (run / RESULT).exists() and not (run / MANIFEST).exists():
+        from specbench.report.serve_runs import serve_runs
+
+        serve_runs(run, host, port)
+    else:
+        serve(run, host, port, allow_capped, max_age_s)
 
 
 def engine(

@@ -77,52 +77,7 @@ VERDICTS: dict[VerdictWord, VerdictName] = {
     "ROLLBACK": VerdictName("Keep speculation off", "Harm is shown.", "bad"),
     "INVALID": VerdictName("No judgement", "The measurement cannot carry one; mend what the reasons name and run again.", "void"),
 }
-GLOSSARY: tuple[tuple[str, str], ...] = (
-    ("Ratio", "Speculative ÷ baseline. Below 1 is better for times, above 1 for throughput."),
-    (
-        "Interval",
-        "The two-sided range that holds the true ratio with the stated confidence, from the scatter between pairs of blocks."
-        " A sentence that says 'below' or 'above' with the same confidence names one side alone, and so lies further in.",
-    ),
-    ("TTFT", "Time to first token: first content event − sent (the moment before the request is written to an open connection)."),
-    ("TTFT by prompt", "The TTFT of each prompt that both arms of a pair answered, set against each other: its geometric mean."),
-    (
-        "TPOT",
-        "Time per output token of an answer of 8 tokens or more: (last − first content event) ÷ (tokens − tokens of the first"
-        " engine step).",
-    ),
-    ("ITL", "Inter-token latency over engine steps: a gap g that brings k tokens counts as k values of g ÷ k."),
-    ("Pace", "Time for the next 8 tokens ÷ 8, over sliding windows in a request: what a reader of the stream feels."),
-    ("Chunk gap", "Time between consecutive content events, whatever number of tokens each holds."),
-    ("E2E", "Last content event − sent (as for TTFT)."),
-    ("Output TPS", "Tokens received inside the steady window ÷ its length."),
-    ("Completed req/s", "Shares of each request's tokens that fell inside the window, summed, ÷ its length."),
-    ("Acceptance length", "1 + accepted ÷ verification rounds: tokens that a verification brings on average."),
-    ("Acceptance rate", "Accepted ÷ drafted. It falls with the draft's length by arithmetic alone."),
-    ("Alpha", "Accepted ÷ (accepted + rounds that ended in a rejection): the chance that one drafted token is kept."),
-    ("Tokens per step", "Output tokens ÷ all decode steps, drafted or not."),
-    (
-        "Step-time ratio",
-        "Mean step time of the speculative arm ÷ of the baseline. Break-even is where tokens per step equals it.",
-    ),
-    ("Arm, baseline", "One of the two servers compared: the baseline runs without speculation, the speculative arm with it."),
-    ("Stream", "One client that sends its next request when its last answer has ended: concurrency 4 is 4 streams."),
-    ("Block, pair, cell", "One arm under steady load; two blocks, one per arm, side by side; all pairs at one load."),
-    ("Primary cell", "The cell that must show the benefit; every other cell must only keep its limits."),
-    ("Steady window", "The part of a block that is measured: after its ramp, before its end."),
-    ("Smoke, standard", "Profiles: smoke has few pairs and is for a first look, standard has 10 and is meant for a decision."),
-    (
-        "Guardrail",
-        "A limit on how much worse a metric may get. PASS needs proof, as FAIL does; without proof it is INCONCLUSIVE.",
-    ),
-    ("Range, cap", "The unbroken run of loads around the primary cell where everything passed, and its highest load."),
-    (
-        "Running requests",
-        "How many requests the server works on at once, by its own gauge, on average. Fewer than the streams where they wait.",
-    ),
-)
 _LABELS = {row.id: row.label for row in QUANTITIES} | {row.id: row.label for row in METRICS.values()}
-GLOSSARY += tuple((word, name.meaning) for word, name in VERDICTS.items() if word != "INVALID")
 
 
 def metric(name: str) -> str:

@@ -245,9 +245,3 @@ def limiting_factor(code: str, figures: Sequence[float]) -> tuple[str, str]:
     """The title and the sentence of this factor."""
     title, sentence = _LIMITS[code]
     return title, sentence(*figures)
-
-
-def two_factors(step: float, tokens: float, predicted: float | None) -> str:
-    """Why the time per token moved: what a step takes and brings, each as a ratio, and what follows from both."""
-    factors = f"A step took {ratio(step)} times as long and brought {ratio(tokens)} times the tokens"
-    return f"{factors}: {ratio(predicted)} times the time per token."

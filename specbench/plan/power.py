@@ -104,8 +104,12 @@ def describe_power(scenario: Scenario, spreads: PairVariance) -> str:
     missing = [cell.id for cell in _required(scenario) if cell.id not in {power.cell for power in found}]
     if missing and found:
         lines.append(f"  nothing is known of {', '.join(missing)}: that run had no such cells")
-    lines += [_sharper(scenario, found), *_short_blocks(scenario, spreads)]
-    return "\n".join(lines)
+    return "\n".join([*lines, *plan_advice(scenario, spreads)])
+
+
+def plan_advice(scenario: Scenario, spreads: PairVariance) -> list[str]:
+    """How long a plan for 5 % takes, and a warning where blocks are short, in lines for `specbench plan`."""
+    return [_sharper(scenario, power_of(scenario, spreads)), *_short_blocks(scenario, spreads)]
 
 
 def _power(scenario: Scenario, key: Key, spreads: PairVariance, rule: Guardrail | None, tests: int) -> Power:

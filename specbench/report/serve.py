@@ -97,7 +97,7 @@ def app(run: Path, allow_capped: bool = False, max_age_s: float | None = None, n
     routes: dict[str, tuple[str, Callable[[Result], Response]]] = {
         "/verdict": ("GET", asked),
         "/result.json": ("GET", lambda result: Response(render(result, "json"), media_type="application/json")),
-        "/report": ("GET", lambda result: Response(_page(run, result), media_type="text/html; charset=utf-8")),
+        "/report": ("GET", lambda result: Response(report_page(run, result), media_type="text/html; charset=utf-8")),
         "/badge.json": ("GET", lambda result: Response(render(result, "badge"), media_type="application/json")),
         "/policy.json": ("GET", routed),
         "/metrics": ("GET", lambda result: Response(render(result, "prometheus"), headers={"content-type": TEXT})),
@@ -147,7 +147,7 @@ def _ended(result: Result) -> str:
     return result.run.finished or f"early, and started {result.run.started}"
 
 
-def _page(run: Path, result: Result) -> str | bytes:
+def report_page(run: Path, result: Result) -> str | bytes:
     """The page that the run left behind, so that serving draws nothing; drawn anew where it is gone."""
     file = run / REPORT
     return regular_bytes(file) if file.is_file() else render(result, "html")
@@ -220,12 +220,21 @@ def serve(run: Path, host: str, port: int, allow_capped: bool, max_age_s: float 
         DataError: The folder holds no readable result.
         UnreachableError: The address cannot be bound.
     """
+    read_result(run)  # says at once what a request would say much later
+    serve_app(app(run, allow_capped, max_age_s), host, port)
+
+
+def serve_app(served: Starlette, host: str, port: int) -> None:
+    """Serves these routes until the process is told to end: few connections, short log, no patience with slow heads.
+
+    Raises:
+        UnreachableError: The address cannot be bound.
+    """
     import uvicorn
     from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
-    read_result(run)  # says at once what a request would say much later
     config = uvicorn.Config(
-        app(run, allow_capped, max_age_s),
+        served,
         http=impatient(HttpToolsProtocol),
         ws="none",
         limit_concurrency=MOST_CONNECTIONS,

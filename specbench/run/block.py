@@ -17,6 +17,7 @@ from specbench.plan.trials import Trial
 from specbench.prompts.request_body import body_of
 from specbench.prompts.sampler import Prompt, PromptSource, prompt, salted
 from specbench.run.drains import Drains
+from specbench.run.running_figures import RequestFigures, RunningFigures, request_figures, running_figures
 from specbench.store import RunWriter
 from specbench.stream.exchange import Timeouts
 from specbench.stream.record import RequestSpec, record_of
@@ -45,20 +46,18 @@ class BlockContext:
 
 @dataclass(frozen=True, slots=True)
 class BlockOutcome:
-    """A block's facts and how many of its requests ended well and badly."""
+    """A block's facts, and what it showed so far for those who wait: requests that ended well and badly, TPOT, tokens/s."""
 
     block: Block
-    ok: int
-    failed: int
+    figures: RunningFigures
 
 
 @dataclass(frozen=True, slots=True)
 class _Loaded:
-    """How the load of a block ended, how many of its requests went well and badly, and all that was said of why."""
+    """How the load of a block ended, its running figures, and all that was said of why requests failed."""
 
     end: BlockSummary
-    ok: int
-    failed: int
+    figures: RunningFigures
     failures: frozenset[str]
 
 
@@ -93,7 +92,7 @@ def measure(bench: BlockContext, ready: RunningArm, trial: Trial) -> BlockOutcom
         **end.facts(),
     )
     bench.writer.block(block)
-    return BlockOutcome(block, loaded.ok, loaded.failed)
+    return BlockOutcome(block, loaded.figures)
 
 
 def has_metrics(source: MetricsSource) -> bool:
@@ -119,6 +118,7 @@ def _load(bench: BlockContext, ready: RunningArm, trial: Trial) -> _Loaded:
     ok = failed = 0
     failures: set[str] = set()
     ended: list[RequestRecord] = []
+    found: list[RequestFigures] = []
 
     def take(capture: Capture) -> None:
         nonlocal ok, failed
@@ -130,10 +130,13 @@ def _load(bench: BlockContext, ready: RunningArm, trial: Trial) -> _Loaded:
         if record.outcome not in ("ok", "cut"):
             failed += 1
             failures.add(record.reason or record.outcome)
+        elif (one := request_figures(record)) is not None:
+            found.append(one)
 
     end = drive(bench.child, _order(bench, ready, trial), _works(bench, ready, trial, prompts), take)
     bench.drains.note(trial.arm, end, ended)
-    return _Loaded(end, ok, failed, frozenset(failures))
+    figures = running_figures(ok, failed, found, (end.window_open_ns, end.window_close_ns))
+    return _Loaded(end, figures, frozenset(failures))
 
 
 def _order(bench: BlockContext, ready: RunningArm, trial: Trial) -> BlockSpec:

@@ -1,16 +1,25 @@
-"""How a run tells people where it is: one live line on a terminal, one plain line a block elsewhere. Goes to stderr."""
+"""How a run tells people where it is, on stderr: a grid that is repainted on a terminal, one plain line a block elsewhere."""
 
+import os
 import sys
 import time
+from collections.abc import Sequence
 from contextlib import suppress
+from dataclasses import replace
 from types import TracebackType
 from typing import Protocol, Self
 
 from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
+from rich.live import Live
+from rich.text import Text
 
 from specbench.credentials import printable_line
+from specbench.plan.trials import Trial
 from specbench.run.output import tell
+from specbench.run.progress_grid import MARKS, PLAIN_MARKS, BlockDone, RunState, block_line, grid_lines
+from specbench.run.running_figures import RunningFigures
+
+REPAINTS_PER_S = 2
 
 
 class RunProgress(Protocol):
@@ -19,56 +28,77 @@ class RunProgress(Protocol):
     def say(self, message: str) -> None:
         """A line that stays."""
 
-    def start(self, blocks: int) -> None:
-        """Load begins; that many blocks will run."""
+    def start(self, trials: Sequence[Trial]) -> None:
+        """Load begins; these blocks will run."""
 
-    def block(self, done: int, description: str) -> None:
-        """Block number `done` (from 1) has ended; `description` says which and what it saw."""
+    def begin(self, trial: Trial) -> None:
+        """This block begins; with both arms at once, the first of a pair."""
+
+    def block(self, done: int, trial: Trial, figures: RunningFigures) -> None:
+        """Block number `done` (from 1) has ended, with these figures."""
 
 
-class LiveProgress:
-    """A bar with the block under way, for terminals."""
+class _Followed:
+    """Keeps the state of the run by the clock."""
 
     def __init__(self) -> None:
+        self._state = RunState(trials=(), began_s=time.monotonic())
+
+    def _follow(self, trials: Sequence[Trial]) -> None:
+        self._state = replace(self._state, trials=tuple(trials))
+
+    def _begun(self, trial: Trial) -> None:
+        self._state = replace(self._state, at_hand=trial, since_s=time.monotonic())
+
+    def _ended(self, trial: Trial, figures: RunningFigures) -> None:
+        now = time.monotonic()
+        done = BlockDone(trial, figures, now - self._state.since_s)
+        self._state = replace(self._state.with_block(done), since_s=now)  # of two at once, the second took no time of its own
+
+
+class LiveProgress(_Followed):
+    """A grid of loads and pairs with the block under way, for terminals; it is gone at the end."""
+
+    def __init__(self) -> None:
+        super().__init__()
         self._console = Console(stderr=True, highlight=False)
-        columns = (
-            TextColumn("{task.description}"),
-            BarColumn(bar_width=16),
-            MofNCompleteColumn(),
-            TimeElapsedColumn(),
-            TimeRemainingColumn(),
-        )
-        self._progress = Progress(*columns, console=self._console, transient=True)
-        self._task = self._progress.add_task("starting", total=None)
+        self._marks = MARKS if (self._console.encoding or "").lower().startswith("utf") else PLAIN_MARKS
+        self._live = Live(get_renderable=self._painted, console=self._console, transient=True, refresh_per_second=REPAINTS_PER_S)
 
     def __enter__(self) -> Self:
-        self._progress.start()
+        self._live.start()
         return self
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
         with suppress(OSError):  # the terminal is gone
-            self._progress.stop()
+            self._live.stop()
 
     def say(self, message: str) -> None:
-        """Prints the line above the bar."""
+        """Prints the line above the grid."""
         with suppress(OSError):
             self._console.print(printable_line(message), markup=False)
 
-    def start(self, blocks: int) -> None:
-        """Gives the bar its length."""
-        self._progress.update(self._task, total=blocks, description="measuring")
+    def start(self, trials: Sequence[Trial]) -> None:
+        """Lays the grid out."""
+        self._follow(trials)
 
-    def block(self, done: int, description: str) -> None:
-        """Moves the bar."""
-        self._progress.update(self._task, completed=done, description=description[:40])
+    def begin(self, trial: Trial) -> None:
+        """Names the block at hand."""
+        self._begun(trial)
+
+    def block(self, done: int, trial: Trial, figures: RunningFigures) -> None:
+        """Marks the block in the grid and adds its figures."""
+        self._ended(trial, figures)
+
+    def _painted(self) -> Text:
+        if not self._state.trials:
+            return Text("starting")
+        lines = grid_lines(self._state, time.monotonic(), self._console.width, self._marks)
+        return Text("\n".join(map(printable_line, lines)), no_wrap=True, overflow="crop")
 
 
-class LogProgress:
-    """One line a block with the time since the start, for CI logs."""
-
-    def __init__(self) -> None:
-        self._began = time.monotonic()
-        self._blocks = 0
+class LogProgress(_Followed):
+    """One line a block with the time since the start, for CI logs and terminals that cannot repaint."""
 
     def __enter__(self) -> Self:
         return self
@@ -80,15 +110,22 @@ class LogProgress:
         """Prints the line."""
         tell(message)
 
-    def start(self, blocks: int) -> None:
-        """Notes the number of blocks."""
-        self._blocks = blocks
+    def start(self, trials: Sequence[Trial]) -> None:
+        """Notes the blocks."""
+        self._follow(trials)
 
-    def block(self, done: int, description: str) -> None:
+    def begin(self, trial: Trial) -> None:
+        """Notes when the block began."""
+        self._begun(trial)
+
+    def block(self, done: int, trial: Trial, figures: RunningFigures) -> None:
         """Prints the block's line."""
-        self.say(f"[{time.monotonic() - self._began:6.1f} s] {done:3d}/{self._blocks} {description}")
+        self._ended(trial, figures)
+        now = time.monotonic()
+        self.say(f"[{now - self._state.began_s:6.1f} s] {block_line(self._state, now)}")
 
 
 def progress_on() -> LiveProgress | LogProgress:
-    """The live line on a terminal, plain lines elsewhere."""
-    return LiveProgress() if sys.stderr is not None and sys.stderr.isatty() else LogProgress()
+    """The grid on a terminal that can repaint, plain lines elsewhere."""
+    repaints = sys.stderr is not None and sys.stderr.isatty() and os.environ.get("TERM") not in ("dumb", "")
+    return LiveProgress() if repaints else LogProgress()

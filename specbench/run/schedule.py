@@ -39,12 +39,11 @@ def run_trials(course: ScheduleContext, trials: Sequence[Trial]) -> tuple[str, .
     Returns:
         A sentence about the death, which left the rest undone; nothing where there was none.
     """
-    course.watcher.start(len(trials))
+    course.watcher.start(trials)
     run = _at_once if course.bench.scenario.matrix.schedule == "simultaneous" else _in_turn
     with closing(run(course, trials)) as blocks:
         for done, (ready, trial, measured) in enumerate(blocks, start=1):
-            counted = f"{measured.ok} ok, {measured.failed} failed"
-            course.watcher.block(done, f"{trial.cell.id} pair {trial.pair + 1} {trial.arm}: {counted}")
+            course.watcher.block(done, trial, measured.figures)
             if measured.block.engine_exit is not None:
                 return (_death(course, ready, trial, measured.block.engine_exit),)
             if course.looking is not None and course.looking.settled(trials[done:]):
@@ -61,6 +60,7 @@ def _in_turn(course: ScheduleContext, trials: Sequence[Trial]) -> Ran:
             if bench.scenario.matrix.schedule == "restart":
                 try_arm(bench.child, bench.scenario, ready, arm, bench.drawing)
             for trial in group:
+                course.watcher.begin(trial)
                 yield ready, trial, measure(bench, ready, trial)
 
 
@@ -74,6 +74,7 @@ def _at_once(course: ScheduleContext, trials: Sequence[Trial]) -> Ran:
         first = replace(course.bench, child=stack.enter_context(LoadGenerator()))
         benches: dict[ArmName, BlockContext] = dict(zip(ARMS, (first, second), strict=True))
         for pair in zip(trials[::2], trials[1::2], strict=True):
+            course.watcher.begin(pair[0])
             started = [(trial, pool.submit(measure, benches[trial.arm], readies[trial.arm], trial)) for trial in pair]
             for ended in wait([future for _, future in started], return_when=FIRST_EXCEPTION).done:
                 ended.result()  # a lost load child is told at once, not when the other arm's block has ended

@@ -31,6 +31,7 @@ from specbench.scenario.field_types import (
     page_fault,
     start_share,
 )
+from specbench.scenario.key_meanings import with_meanings
 from specbench.scenario.secret_detection import is_secret_name, secret_field, secret_word
 
 EngineName = Literal["embedded", "vllm", "sglang", "llamacpp", "tgi", "trtllm", "lmdeploy", "openai"]
@@ -324,4 +325,4 @@ class ScenarioSchema(Strict):
 
 def json_schema() -> dict[str, Any]:
     """The JSON Schema of a scenario file."""
-    return ScenarioSchema.model_json_schema()
+    return with_meanings(ScenarioSchema.model_json_schema())

@@ -73,6 +73,10 @@ class Browser:
         while not self._loaded:
             self._next()
 
+    def resize(self, width: int, height: int) -> None:
+        """Gives the window another size."""
+        self.ask("Emulation.setDeviceMetricsOverride", width=width, height=height, deviceScaleFactor=1, mobile=width < 600)
+
     def evaluate(self, expression: str) -> Any:
         """The value of a JavaScript expression in the page; a promise is awaited."""
         answer = self.ask("Runtime.evaluate", expression=expression, returnByValue=True, awaitPromise=True)
@@ -82,7 +86,7 @@ class Browser:
 
     def press(self, key: str) -> None:
         """One key down and up."""
-        codes = {"Tab": 9, "Enter": 13}
+        codes = {"Tab": 9, "Enter": 13, "Escape": 27, "ArrowRight": 39}
         text = {"text": "\r"} if key == "Enter" else {}
         self.ask("Input.dispatchKeyEvent", type="keyDown", key=key, code=key, windowsVirtualKeyCode=codes[key], **text)
         self.ask("Input.dispatchKeyEvent", type="keyUp", key=key, code=key, windowsVirtualKeyCode=codes[key])

@@ -7,10 +7,13 @@ Source: workflow commands and limits in GitHub's documentation of Actions.
 
 from typing import Literal
 
-from specbench.explain import notes, numbers, verdict
+from specbench.explain import numbers
+from specbench.explain.brief import headline, next_step
+from specbench.explain.brief.row_line import more_failed
 from specbench.model import queries
 from specbench.model.guardrails import SLOWS
-from specbench.model.result import CellResult, Result
+from specbench.model.result import CellResult, IntegrityCheck, Result
+from specbench.report.view.deciding_rows import line_of, rows_by_finding
 
 SHOWN = 9
 Level = Literal["error", "warning", "notice"]
@@ -18,35 +21,46 @@ LEVELS: dict[str, Level] = {"PROMOTE": "notice", "CAPPED": "warning", "HOLD": "w
 
 
 def annotations(result: Result) -> str:
-    """The verdict and each cell that did not pass, as workflow commands; at most ten lines of a kind."""
+    """The verdict and each failed finding or check, as workflow commands of a line each; at most ten lines of a kind."""
     level = LEVELS[result.verdict]
-    first = result.reasons[0].message if result.reasons else verdict.headline(result)
-    lines = [_command(level, f"specbench {result.verdict}", first)]
-    lines += [_cell(cell, level) for cell in result.cells if cell.required and cell.state not in ("PASS", "ADVISORY")]
-    more = len(lines) - SHOWN
-    if more > 0:
-        lines = [
-            *lines[:SHOWN],
-            _command(level, f"specbench {result.verdict}", f"{numbers.one_of(more, 'more cell')} did not pass; see the report"),
-        ]
-    demonstration = notes.demonstration(result)
-    lines += [_command("notice", "specbench: a demonstration", demonstration)] if demonstration else []
-    return "\n".join(lines) + "\n"
+    lines = [_command(level, f"specbench {result.verdict}", f"{headline.found(result)}. {next_step.action(result)}")]
+    failed = [*_findings(result, level), *_checks(result, level)]
+    if len(failed) + len(lines) > SHOWN:
+        more = len(failed) + len(lines) - SHOWN
+        failed = failed[: SHOWN - len(lines)]
+        failed.append(_command(level, f"specbench {result.verdict}", more_failed(more)))
+    demonstration = next_step.demonstration(result)
+    notice = [_command("notice", "specbench: demonstration", demonstration)] if demonstration else []
+    return "\n".join([*lines, *failed, *notice]) + "\n"
 
 
-def _cell(cell: CellResult, level: Level) -> str:
-    part = numbers.slice_name(cell.axes)
-    where = f"{numbers.load(cell.axes)}{f', {part}' if part else ''}"
-    worst = [
-        found
-        for state in ("FAIL", "INCONCLUSIVE", "NODATA")
-        for found in cell.findings
-        if found.required and found.state == state
+def _findings(result: Result, level: Level) -> list[str]:
+    """The deciding findings that failed; of what is above a cap, too, as that is why there is one."""
+    rows = rows_by_finding(result)
+    places = {cell.id: _place(cell) for cell in result.cells if cell.required}
+    return [
+        _command(level, f"FAIL{places.get(one.cell or '', '')}", line_of(one, rows.get(id(one))))
+        for one in queries.findings(result)
+        if one.required and one.state == "FAIL" and (one.cell is None or one.cell in places)
     ]
-    broken = [check.message for check in cell.integrity if check.ok is False]
-    broken += [check.message for check in cell.integrity if check.id == SLOWS and not worst]
-    why = broken[0] if broken else worst[0].reason if worst else cell.state
-    return _command(level, f"{cell.state} at {where}", why)
+
+
+def _checks(result: Result, level: Level) -> list[str]:
+    places = {cell.id: _place(cell) for cell in result.cells if cell.required}
+    return [
+        _command(level, f"{'INVALID' if one.ok is False else 'HOLD'}{places.get(one.cell or '', '')}", one.message)
+        for one in queries.integrity(result)
+        if _is_broken(one) and (one.cell is None or one.cell in places)
+    ]
+
+
+def _is_broken(check: IntegrityCheck) -> bool:
+    return check.ok is False or check.id == SLOWS
+
+
+def _place(cell: CellResult) -> str:
+    part = numbers.slice_name(cell.axes)
+    return f" at {numbers.load(cell.axes)}{f', {part}' if part else ''}"
 
 
 def _command(level: Level, title: str, message: str) -> str:
@@ -72,6 +86,6 @@ def outputs(result: Result) -> str:
         "max_concurrency": tops.get("concurrency", ""),
         "max_rate": tops.get("rate", ""),
         "run": result.run.id,
-        "headline": verdict.headline(result),
+        "headline": headline.found(result),
     }
     return "".join(f"{key}={numbers.plain(value)}\n" for key, value in fields.items())

@@ -11,11 +11,17 @@ Source: junit-10.xsd of Jenkins' xUnit plugin, which GitLab and GitHub's actions
 from collections.abc import Sequence
 from xml.etree import ElementTree
 
-from specbench.explain import labels, notes, numbers, verdict
+from specbench.explain import labels, numbers
+from specbench.explain.brief import headline, next_step
+from specbench.explain.brief.row_line import beyond_cap
 from specbench.explain.findings import limit
 from specbench.model import queries
 from specbench.model.guardrails import SLOWS
 from specbench.model.result import CellResult, Finding, IntegrityCheck, Result, VerdictWord
+from specbench.report.view.comparison_rows import ComparisonRow
+from specbench.report.view.deciding_rows import line_of, rows_by_finding
+
+Rows = dict[int, ComparisonRow]  # by the `id` of their finding
 
 PROBLEMS = {"FAIL": ("failure", "ROLLBACK"), "INCONCLUSIVE": ("skipped", "HOLD"), "NODATA": ("error", "NODATA")}
 VERDICT_PROBLEMS = {"ROLLBACK": "failure", "INVALID": "error", "HOLD": "skipped", "CAPPED": "skipped"}
@@ -24,7 +30,8 @@ VERDICT_PROBLEMS = {"ROLLBACK": "failure", "INVALID": "error", "HOLD": "skipped"
 def junit(result: Result) -> bytes:
     """The whole result as one JUnit document in UTF-8."""
     root = ElementTree.Element("testsuites", name="specbench")
-    suites = [_run_suite(result), *(_cell_suite(result, cell) for cell in result.cells)]
+    rows = rows_by_finding(result)
+    suites = [_run_suite(result, rows), *(_cell_suite(result, cell, rows) for cell in result.cells)]
     for suite in suites:
         suite.set("tests", str(len(suite.findall("testcase"))))
         for attribute, tag in (("failures", "failure"), ("errors", "error"), ("skipped", "skipped")):
@@ -40,24 +47,20 @@ def _suite(result: Result, name: str) -> ElementTree.Element:
     return ElementTree.Element("testsuite", name=numbers.plain(name), time="0", timestamp=started)
 
 
-def _run_suite(result: Result) -> ElementTree.Element:
+def _run_suite(result: Result, rows: Rows) -> ElementTree.Element:
     """The verdict, the run-wide findings and the run's integrity."""
     suite = _suite(result, f"{result.run.name}: run")
     _properties(suite, [("run", result.run.id), ("verdict", result.verdict), ("exit_code", str(result.exit_code))])
     case = _case(suite, "run", "verdict")
-    said = [
-        f"{result.verdict}: {verdict.headline(result)}.",
-        notes.demonstration(result),
-        *(one.message for one in result.reasons),
-    ]
-    message = " ".join(filter(None, said))
-    _end(case, VERDICT_PROBLEMS.get(result.verdict), result.verdict, message)
-    _findings(suite, "run", result.run_findings, (result.verdict, result.verdict))
+    said = (f"{result.verdict}: {headline.found(result)}.", next_step.action(result), next_step.demonstration(result))
+    reasons = " ".join(one.message for one in result.reasons)
+    _end(case, VERDICT_PROBLEMS.get(result.verdict), result.verdict, (" ".join(filter(None, said)), reasons))
+    _findings(suite, "run", result.run_findings, (result.verdict, result.verdict), rows)
     _checks(suite, "run", result.integrity, decides=True)
     return suite
 
 
-def _cell_suite(result: Result, cell: CellResult) -> ElementTree.Element:
+def _cell_suite(result: Result, cell: CellResult, rows: Rows) -> ElementTree.Element:
     part = numbers.slice_name(cell.axes)
     suite = _suite(result, f"{result.run.name}: {numbers.load(cell.axes)}{f', {part}' if part else ''}")
     pairs = [("state", cell.state), ("pairs", f"{cell.pairs_used} of {cell.pairs_planned}")]
@@ -69,7 +72,7 @@ def _cell_suite(result: Result, cell: CellResult) -> ElementTree.Element:
     pairs += [(".".join([one.metric, *mark, "p_harm"]), f"{one.p_harm:.6g}") for one, mark in marked if one.p_harm is not None]
     _properties(suite, pairs)
     own = queries.slice_of(result, cell)
-    _findings(suite, cell.id, cell.findings, (result.verdict, own.verdict if own else result.verdict))
+    _findings(suite, cell.id, cell.findings, (result.verdict, own.verdict if own else result.verdict), rows)
     _checks(suite, cell.id, cell.integrity, decides=cell.required)
     return suite
 
@@ -86,23 +89,28 @@ def _marked(found: Sequence[Finding]) -> list[tuple[Finding, tuple[str, ...]]]:
 
 
 def _findings(
-    suite: ElementTree.Element, place: str, findings: Sequence[Finding], verdicts: tuple[VerdictWord, VerdictWord]
+    suite: ElementTree.Element,
+    place: str,
+    findings: Sequence[Finding],
+    verdicts: tuple[VerdictWord, VerdictWord],
+    rows: Rows,
 ) -> None:
     """A case per finding; `verdicts` are the run's, and that of the slice that the findings are of."""
     run, own = verdicts
     for found, mark in _marked(findings):
         tag, kind = PROBLEMS.get(found.state, (None, ""))
         kept_off = found.state == "FAIL" and run in ("CAPPED", "HOLD") and own != "ROLLBACK"
-        message = f"beyond the cap: {found.reason}" if kept_off and own == "CAPPED" else found.reason
+        line = line_of(found, rows.get(id(found)))
+        message = beyond_cap(line) if kept_off and own == "CAPPED" else line
         case = _case(suite, place, labels.metric(found.metric) + (f" ({', '.join(mark)})" if mark else ""))
-        _end(case, ("skipped" if kept_off else tag) if found.required else None, kind, message)
+        _end(case, ("skipped" if kept_off else tag) if found.required else None, kind, (message, found.reason))
 
 
 def _checks(suite: ElementTree.Element, place: str, checks: Sequence[IntegrityCheck], decides: bool) -> None:
     for check in checks:
         case = _case(suite, place, f"integrity: {check.id.replace('_', ' ')}")
         tag = "error" if check.ok is False else "skipped" if check.id == SLOWS else None
-        _end(case, tag if decides else None, "INVALID", check.message)
+        _end(case, tag if decides else None, "INVALID", (check.message, check.message))
 
 
 def _properties(suite: ElementTree.Element, pairs: Sequence[tuple[str, str]]) -> None:
@@ -117,12 +125,11 @@ def _case(suite: ElementTree.Element, place: str, name: str) -> ElementTree.Elem
     )
 
 
-def _end(case: ElementTree.Element, tag: str | None, kind: str, message: str) -> None:
-    """Closes a case: with its problem, or with the sentence that says why it passed."""
-    text = numbers.plain(message)
+def _end(case: ElementTree.Element, tag: str | None, kind: str, said: tuple[str, str]) -> None:
+    """Closes a case with its problem, or with why it passed; `said` is one short line, and the reason in full."""
+    message, reason = map(numbers.plain, said)
     if tag is None:
-        ElementTree.SubElement(case, "system-out").text = text
-    elif tag == "skipped":
-        ElementTree.SubElement(case, tag, message=text)
-    else:
-        ElementTree.SubElement(case, tag, type=kind, message=text).text = text
+        ElementTree.SubElement(case, "system-out").text = message
+        return
+    attributes = {"message": message} if tag == "skipped" else {"type": kind, "message": message}
+    ElementTree.SubElement(case, tag, attributes).text = reason

@@ -3,31 +3,39 @@
 GitHub cuts a step summary at 1 MiB and a comment at 65,536 characters; both are kept, long tables lose their last rows first.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
-from specbench.explain import labels, notes, numbers, verdict
-from specbench.explain.check_counts import cap_checks, place_words
-from specbench.explain.findings import limit
-from specbench.explain.notes import ACCEPTED, table_remarks
-from specbench.explain.reader_questions import ReaderQuestion, reader_questions
-from specbench.model import queries
-from specbench.model.result import CellResult, Finding, Result
-from specbench.report.view.rows import ratio
+from specbench.explain import numbers
+from specbench.explain.brief import headline, next_step
+from specbench.explain.brief.table_words import NONE
+from specbench.explain.notes import notices
+from specbench.model.result import Result
+from specbench.report.view.comparison_rows import ComparisonRow, LoadTable, load_tables
+from specbench.report.view.deciding_rows import deciding_rows
+from specbench.report.view.first_screen import first_screen
 
 SUMMARY_LIMIT = 1_000_000  # bytes; 1 MiB is refused as a whole, so a little below
 COMMENT_LIMIT = 65_000  # characters of at most 4 bytes each are counted as bytes, which is on the safe side
+FIRST_REASONS = 3  # that stand unfolded where there is no table
+SUMMARY_ROWS = 24  # of all loads that a summary shows unfolded
 _ENTITIES = str.maketrans({"&": "&amp;", "<": "&lt;", ">": "&gt;", "@": "@\u200b"} | {mark: "\\" + mark for mark in "\\`*_[]|~#"})
+_HEAD = "| load | metric | baseline | spec. | change ({} bounds) | limit | |\n|---|---|---:|---:|---:|---|---|"
 
 
 def markdown(result: Result) -> str:
-    """The summary of a CI job, below GitHub's limit of 1 MiB."""
-    return _report(result, SUMMARY_LIMIT)
+    """The summary of a CI job, below GitHub's limit of 1 MiB: at most 40 lines unfolded."""
+    tables = load_tables(result)
+    shown = [(table, row) for table in tables for row in table.rows if _is_common(row)]
+    return _fitted(
+        _sections(result, tables, shown if len(shown) <= SUMMARY_ROWS else deciding_rows(result, tables)), SUMMARY_LIMIT
+    )
 
 
 def comment(result: Result) -> str:
-    """The same as a pull-request comment, headed by a hidden mark by which the next run finds and replaces it."""
+    """The same as a pull-request comment: at most 15 lines unfolded, after a hidden mark by which the next run replaces it."""
     mark = f"<!-- specbench {''.join(one for one in result.run.name if one.isalnum() or one in '-_.')} -->\n"
-    return mark + _report(result, COMMENT_LIMIT - len(mark))
+    tables = load_tables(result)
+    return mark + _fitted(_sections(result, tables, deciding_rows(result, tables)), COMMENT_LIMIT - len(mark))
 
 
 def literal(text: str) -> str:
@@ -35,48 +43,51 @@ def literal(text: str) -> str:
     return numbers.plain(text).translate(_ENTITIES)
 
 
-def _report(result: Result, room: int) -> str:
+def numbers_table(tables: Sequence[LoadTable], alpha: float) -> str:
+    """The rows that every report shows, of all loads, as one Markdown table."""
+    return "\n".join(_table(((table, row) for table in tables for row in table.rows if _is_common(row)), alpha)) + "\n"
+
+
+def _is_common(row: ComparisonRow) -> bool:
+    return row.always_shown or row.decides
+
+
+def _table(found: Iterable[tuple[LoadTable, ComparisonRow]], alpha: float) -> list[str]:
+    known = [(table, row) for table, row in found if row.before != NONE or row.after != NONE or row.decides]
+    return [*_HEAD.format(numbers.percent(1 - alpha)).split("\n"), *(_line(table, row) for table, row in known)]
+
+
+def _line(table: LoadTable, row: ComparisonRow) -> str:
+    changed = f"{row.changed} ({row.bounds.replace(' %', '')})" if row.bounds else row.changed
+    pairs = f" {row.pairs_needed} pairs" if row.pairs_needed is not None and row.decides else ""
+    fields = (table.title, row.title, row.before, row.after, changed, row.limit_text, f"{row.mark}{pairs}")
+    load, metric, before, after, *rest = map(literal, fields)
+    return f"| {' | '.join([load, metric, before, f'**{after}**', *rest])} |"
+
+
+def _sections(result: Result, tables: Sequence[LoadTable], shown: Sequence[tuple[LoadTable, ComparisonRow]]) -> list[list[str]]:
+    first = first_screen(result, tables)
+    demonstration = f"{literal(first.demonstration)} " if first.demonstration else ""
+    partial = f"{literal(next_step.PARTIAL)} " if result.run.partial else ""
+    every, alpha = [(table, row) for table in tables for row in table.rows], result.config.alpha
+    reasons = [f"- {literal(one.message)}" for one in result.reasons]
+    title = f"### {result.verdict} · {literal(result.run.name)}: {literal(headline.found(result))}"
     sections = [
-        [f"## specbench: {result.verdict}", "", f"**{literal(verdict.headline(result))}**", *_demonstration(result)],
-        [f"- {literal(found.message)}" for found in result.reasons],
-        [f"> {literal(notice)}  " for notice in notes.notices(result)],
-        [
-            "| | | |",
-            "|---|---|---|",
-            *(_answer(one) for one in reader_questions(result)),
-        ],
-        _cells(result),
-        _cap_checks(result),
-        _open_findings(result),
-        [
-            "<details><summary>Words</summary>",
-            "",
-            *(f"- **{term}**: {literal(meaning)}" for term, meaning in labels.GLOSSARY),
-            "",
-            "</details>",
-        ],
-        [f"<sub>{literal(f'{result.run.name}, run {result.run.id}, profile {result.run.profile}')}</sub>"],
+        [title],
+        [f"> {partial}{demonstration}{literal(first.advice)}"],
+        _table(shown, alpha) if shown else reasons[:FIRST_REASONS],
+        [literal(" ".join(first.sure))],
+        [f"Next: <code>{literal(first.command)}</code>"] if first.command else [],
+        _folded(f"Reasons ({len(reasons)})", reasons),
+        _folded("All loads and metrics", _table(every, alpha) if every else []),
+        _folded("Notes", [f"- {literal(notice)}" for notice in notices(result)]),
+        [f"<sub>{literal(f'run {result.run.id}, profile {result.run.profile}; the HTML report has every figure')}</sub>"],
     ]
-    return _fitted([section for section in sections if section], room)
+    return [section for section in sections if section]
 
 
-def _demonstration(result: Result) -> list[str]:
-    said = notes.demonstration(result)
-    return ["", f"**{literal(said)}**"] if said else []
-
-
-def _cap_checks(result: Result) -> list[str]:
-    return [
-        line
-        for title, checks in cap_checks(result)
-        for line in (f"{literal(title)}", "", *(f"- {literal(one)}" for one in checks), "")
-    ][:-1]
-
-
-def _answer(found: ReaderQuestion) -> str:
-    command = f"<br><code>{literal(found.command)}</code>" if found.command else ""
-    points = "".join(f"<br>• {literal(point)}" for point in found.points)
-    return f"| {found.question} | **{literal(found.short)}** | {literal(found.text)}{command}{points} |"
+def _folded(title: str, lines: Sequence[str]) -> list[str]:
+    return [f"<details><summary>{title}</summary>", "", *lines, "", "</details>"] if lines else []
 
 
 def _fitted(sections: Sequence[Sequence[str]], room: int) -> str:
@@ -86,70 +97,14 @@ def _fitted(sections: Sequence[Sequence[str]], room: int) -> str:
     made: list[str] = []
     for section in sections:
         kept: list[str] = []
+        folded = section[-1] == "</details>"
         for position, line in enumerate([*section, ""]):
             size = len(line.encode()) + 1
-            if used + size > room - 400:  # room for a cut mark and the last line
-                kept += ["", cut.format(len(section) - position), ""] if kept else []
+            if used + size > room - 400:  # room for a cut mark, its fold and the last line
+                if kept:
+                    kept += ["", cut.format(len(section) - position), *(["", "</details>"] if folded else []), ""]
                 break
             kept.append(line)
             used += size
         made += kept
     return "\n".join(made).rstrip() + "\n"
-
-
-def _cells(result: Result) -> list[str]:
-    if not result.cells:
-        return ["No cell was measured."]
-    success = result.config.success_metric
-    shown = [success, *queries.side_metrics(result)]
-    head = ["cell", *(labels.metric(metric) for metric in shown), "accept", "state"]
-    rows = [
-        _row(
-            [
-                _name(cell),
-                *(_ratio(cell, metric) for metric in shown),
-                _accepted(cell),
-                f"{labels.GLYPHS[cell.state]} {cell.state}",
-            ]
-        )
-        for cell in result.cells
-    ]
-    legend = " ".join(("Speculative ÷ baseline; below 1 is better, for TPS above 1.", ACCEPTED, *table_remarks(result)))
-    return [legend, "", _row(head), _row(["---"] * len(head)), *rows]
-
-
-def _row(fields: Sequence[str]) -> str:
-    return f"| {' | '.join(fields)} |"
-
-
-def _name(cell: CellResult) -> str:
-    part = numbers.slice_name(cell.axes)
-    return literal(f"{numbers.load(cell.axes)}{f' · {part}' if part else ''}{' (primary)' if queries.must_show(cell) else ''}")
-
-
-def _ratio(cell: CellResult, metric: str) -> str:
-    found = queries.comparison(cell, metric)
-    why = literal(found.reason) if found is not None and found.reason else ""
-    beside = why or (numbers.dash(found.ci_low, found.ci_high) if found is not None else "")
-    return f"{ratio(found)} ({beside})" if beside else ratio(found)
-
-
-def _accepted(cell: CellResult) -> str:
-    found = cell.acceptance
-    return numbers.ratio(found.length) if found.length is not None else f"{numbers.ABSENT} ({literal(found.reason or '')})"
-
-
-def _open_findings(result: Result) -> list[str]:
-    """Every required finding that did not pass, as a table; nothing where all did."""
-    places = {cell.id: (cell, _name(cell) + place_words(result, cell)) for cell in result.cells}
-    found = [one for one in queries.findings(result) if one.required and one.state != "PASS"]
-    if not found:
-        return []
-    head = [_row(["where", "guardrail", "state", "allowed", "why"]), _row(["---"] * 5)]
-    return ["Not passed:", "", *head, *(_finding(one, places.get(one.cell or "")) for one in found)]
-
-
-def _finding(found: Finding, place: tuple[CellResult, str] | None) -> str:
-    where, unit = ("the run", "") if place is None else (place[1], queries.unit(place[0], found.metric))
-    state = f"{labels.GLYPHS[found.state]} {found.state}"
-    return _row([where, labels.metric(found.metric), state, literal(limit(found, unit)), literal(found.reason)])

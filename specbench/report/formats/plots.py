@@ -1,4 +1,7 @@
-"""The charts of the page: a metric against load, the ratio against load, distributions of both arms. Nothing is computed here."""
+"""The charts of a load: distributions of both arms, one pair over time, the blocks of the run; and theory beside measurement.
+
+Nothing is computed here.
+"""
 
 from collections.abc import Sequence
 from math import log10
@@ -10,65 +13,54 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import FuncFormatter, LogLocator, MaxNLocator, NullFormatter, NullLocator
 
 from specbench.explain import labels, numbers
+from specbench.explain.brief import table_words
 from specbench.model.shown import BlockSample, Distribution, Timeline
-from specbench.report.formats.svg import BASELINE, INK, LIMIT, MUTED, PANEL, SPECULATIVE, drawing, svg
+from specbench.report.formats.svg import BASELINE, LIMIT, MUTED, PANEL, SPECULATIVE, Mark, drawing, svg
 from specbench.report.view.curves import Curve, Point
 from specbench.report.view.rows import by_probability
 
-SIZE = (5.0, 3.1)  # inches of 72 points: readable on a phone at full width, and three abreast on a desk
-FRAME = (0.125, 0.165, 0.845, 0.735)
+SIZE = (5.0, 2.9)  # inches of 72 points: readable on a phone at full width, and three abreast on a desk
+FRAME = (0.125, 0.17, 0.85, 0.8)
 DRAWN_SHARES = (0.005, 0.999)  # a single odd value beyond these would squeeze the rest of a curve
-TIMELINE_TITLES = {"tokens_per_s": "Tokens per second", "in_flight": "Requests in flight"}
+Timed = Literal["tokens_per_s", "in_flight"]
+TIMELINE_TITLES: dict[Timed, str] = {"tokens_per_s": "Tokens per second", "in_flight": "Requests in flight"}
 Course = Literal["acceptance_length", "read_lag_ms_p99"]
 COURSE_TITLES: dict[Course, str] = {
     "acceptance_length": "Acceptance length, block by block",
     "read_lag_ms_p99": "Lag of the load generator's reads (p99), ms",
 }
 HEADROOM = 1.05
+READ_OUT = (0.05, 0.1, 0.25, 0.5, 0.75, 0.9, 0.95, 0.99)  # points of a distribution that tell their value
+NAMED = (0.5, 0.95)  # and are marked
 TICKS_APART = 0.09  # of the axis: closer labels would overlap
 # Ticks within a decade, by how many decades a logarithmic axis spans at least.
 TICKS = ((3.0, (1.0,)), (1.6, (1.0, 3.0)), (0.7, (1.0, 2.0, 5.0)), (0.0, (1.0, 1.5, 2.0, 3.0, 4.0, 6.0, 8.0)))
 ARMS = (("baseline", BASELINE, "o", (0, (5, 2))), ("speculative", SPECULATIVE, "s", "-"))
 
 
-def load_chart(curve: Curve, name: str) -> str:
-    """Both arms' values against load; the bars carry the ratio's interval on the speculative arm."""
+def theory_chart(curve: Curve, name: str) -> str:
+    """The measured change by load beside the one that the two factors predict, and where it passes 0."""
     with drawing(name):
         figure, axes = _frame(curve.axis)
+        known = [(point.load, point.ratio - 1) for point in curve.points if point.ratio is not None]
+        theory = [(point.load, point.theory - 1) for point in curve.points if point.theory is not None]
+        marks: dict[str, Mark] = {}
         _loads(axes, [point.load for point in curve.points])
-        for arm, colour, marker, dashes in ARMS:
-            known = [(point.load, value) for point in curve.points if (value := getattr(point, arm)) is not None]
-            axes.plot(*_columns(known), color=colour, marker=marker, linestyle=dashes, markersize=5)
-        for point in curve.points:
-            if point.baseline is not None and point.low is not None and point.high is not None:
-                ends = [point.baseline * point.low, point.baseline * point.high]
-                axes.plot([point.load, point.load], ends, color=SPECULATIVE, linewidth=1.2)
-        axes.set_ylim(bottom=0)
-        axes.set_title(f"{curve.label}, {curve.unit}", loc="left", fontsize=10.5, color=INK)
-        return svg(figure, _load_words(curve))
-
-
-def ratio_chart(curve: Curve, name: str) -> str:
-    """The ratio with its interval against load, and the line of no change."""
-    with drawing(name):
-        figure, axes = _frame(curve.axis)
-        known = [(point, point.ratio) for point in curve.points if point.ratio is not None]
-        _loads(axes, [point.load for point in curve.points])
-        axes.axhline(1, color=MUTED, linewidth=1)
-        theory = [(point.load, point.theory) for point in curve.points if point.theory is not None]
-        if theory:
-            axes.plot(*_columns(theory), color=MUTED, linestyle=(0, (1, 2)), marker="x", markersize=4.5, linewidth=1.2)
-        for point, ratio in known:
-            if point.low is not None and point.high is not None:
-                axes.plot([point.load, point.load], [point.low, point.high], color=SPECULATIVE, linewidth=5, alpha=0.3)
-            axes.annotate(numbers.ratio(ratio), (point.load, ratio), xytext=(9, -11), textcoords="offset points", fontsize=9.5)
-        axes.plot(*_columns([(point.load, ratio) for point, ratio in known]), color=SPECULATIVE, marker="s", markersize=5)
+        axes.axhline(0, color=MUTED, linewidth=1)
+        axes.plot(*_columns(theory), color=MUTED, linestyle=(0, (1, 2)), linewidth=1.2)
+        axes.plot(*_columns(known), color=SPECULATIVE)
+        for what, colour, marker, points in (("theory", MUTED, "x", theory), ("measured", SPECULATIVE, "s", known)):
+            for load, change in points:
+                key = f"{name}-{what}-{load:g}"
+                marks[key] = Mark(f"{load:g} {curve.axis}, {what}: {table_words.change(change)}")
+                axes.plot([load], [change], color=colour, marker=marker, markersize=5.5, gid=f"mark:{key}")
         if curve.crossing is not None:
-            axes.plot([curve.crossing], [1], color=LIMIT, marker="D", markersize=6, markerfacecolor=PANEL)
-        low, high = axes.get_ylim()
-        axes.set_ylim(min(low, 0.9, low - 0.05), max(high + 0.05, 1.1))
-        axes.set_title(f"{curve.label}, speculative ÷ baseline", loc="left", fontsize=10.5, color=INK)
-        return svg(figure, _ratio_words(curve))
+            marks[f"{name}-even"] = Mark(f"no change near {curve.crossing:.3g} {curve.axis}")
+            axes.plot(
+                [curve.crossing], [0], color=LIMIT, marker="D", markersize=6, markerfacecolor=PANEL, gid=f"mark:{name}-even"
+            )
+        axes.yaxis.set_major_formatter(FuncFormatter(lambda value, _: table_words.change(value)))
+        return svg(figure, _theory_words(curve), marks)
 
 
 def ecdf_chart(found: Sequence[Distribution], name: str) -> str:
@@ -78,48 +70,62 @@ def ecdf_chart(found: Sequence[Distribution], name: str) -> str:
         figure, axes = _frame(unit)
         axes.set_xscale("log")
         bounds: list[float] = []
+        marks: dict[str, Mark] = {}
         for arm, colour, marker, dashes in ARMS:
             for one in (one for one in found if one.arm == arm):
                 shown = [(value, share) for value, share in zip(one.values, one.probabilities, strict=True) if value > 0]
                 axes.plot(*_columns(shown), color=colour, linestyle=dashes)
                 bounds += [value for value, share in shown if DRAWN_SHARES[0] <= share <= DRAWN_SHARES[1]]
-                marks = [(value, share) for value, share in shown if round(share, 6) in (0.5, 0.95)]
-                axes.plot(*_columns(marks), color=colour, marker=marker, markersize=4.5, linestyle="none")
+                for value, share in shown:
+                    if round(share, 6) in READ_OUT:
+                        key, named = f"{name}-{arm}-{share:g}", round(share, 6) in NAMED
+                        marks[key] = Mark(f"{arm}, {metric} p{100 * share:g}: {numbers.quantity(value, one.unit)}", focus=named)
+                        axes.plot(
+                            [value], [share], color=colour, marker=marker, gid=f"mark:{key}", markersize=5 if named else 9,
+                            alpha=1 if named else 0,
+                        )  # fmt: skip
         axes.set_ylim(0, 1.02)
-        axes.set_yticks([0, 0.25, 0.5, 0.75, 0.95], ["0", "25%", "50%", "75%", "95%"])
+        axes.set_yticks([0, 0.25, 0.5, 0.75, 0.95], ["0", "25 %", "50 %", "75 %", "95 %"])
         if bounds:
             axes.set_xlim(min(bounds) / 1.05, max(bounds) * 1.05)
         _plain_logarithmic(axes)
-        axes.set_title(f"{metric}: share at or below, by {unit}", loc="left", fontsize=10.5, color=INK)
-        return svg(figure, _ecdf_words(found))
+        return svg(figure, _ecdf_words(found), marks)
 
 
-def timeline_chart(found: Sequence[Timeline], quantity: Literal["tokens_per_s", "in_flight"], name: str) -> str:
+def timeline_chart(found: Sequence[Timeline], quantity: Timed, name: str) -> str:
     """One block per arm over time, a tick where its steady window opens."""
     with drawing(name):
         figure, axes = _frame("seconds since the block's first request")
+        marks: dict[str, Mark] = {}
         for arm, colour, _, dashes in ARMS:
             for one in (one for one in found if one.arm == arm):
                 values = getattr(one, quantity)
+                marks[f"{name}-{arm}"] = Mark(_timeline_said(one, quantity))
+                marks[f"{name}-{arm}-open"] = Mark(f"{arm}: the steady window opens at {one.window_open_s:.1f} s", focus=False)
                 middles = [(index + 0.5) * one.slot_s for index in range(len(values))]
-                axes.plot(middles, values, color=colour, linestyle=dashes, linewidth=1.4)
-                axes.plot([one.window_open_s], [0], color=colour, marker="^", markersize=8, linestyle="none", clip_on=False)
+                axes.plot(middles, values, color=colour, linestyle=dashes, linewidth=1.4, gid=f"mark:{name}-{arm}")
+                axes.plot(
+                    [one.window_open_s], [0], color=colour, marker="^", markersize=8, clip_on=False, gid=f"mark:{name}-{arm}-open"
+                )
         axes.set_ylim(bottom=0)
         axes.set_xlim(left=0)
-        axes.set_title(TIMELINE_TITLES[quantity], loc="left", fontsize=10.5, color=INK)
-        return svg(figure, _timeline_words(found, quantity))
+        return svg(figure, _timeline_words(found, quantity), marks)
 
 
 def course_chart(found: Sequence[BlockSample], quantity: Course, name: str) -> str:
     """The blocks of a cell in the order of their pairs, one line per arm that has the quantity."""
     with drawing(name):
         figure, axes = _frame("pair of blocks, in the order of the run")
+        marks: dict[str, Mark] = {}
         for arm, colour, marker, dashes in ARMS:
-            axes.plot(*_columns(_course(found, arm, quantity)), color=colour, marker=marker, linestyle=dashes, markersize=5)
+            axes.plot(*_columns(_course(found, arm, quantity)), color=colour, linestyle=dashes)
+            for pair, value in _course(found, arm, quantity):
+                key = f"{name}-{arm}-{pair:g}"
+                marks[key] = Mark(f"{arm}, pair {pair:g}: {numbers.number(value)}", focus=False)
+                axes.plot([pair], [value], color=colour, marker=marker, markersize=5, gid=f"mark:{key}")
         axes.set_ylim(0, axes.get_ylim()[1] * HEADROOM)
         axes.xaxis.set_major_locator(MaxNLocator(integer=True, nbins=10))
-        axes.set_title(COURSE_TITLES[quantity], loc="left", fontsize=10.5, color=INK)
-        return svg(figure, _course_words(found, quantity))
+        return svg(figure, _course_words(found, quantity), marks)
 
 
 def _course(found: Sequence[BlockSample], arm: str, quantity: Course) -> list[tuple[float, float]]:
@@ -164,23 +170,14 @@ def _columns(pairs: Sequence[tuple[float, float]]) -> tuple[list[float], list[fl
     return [pair[0] for pair in pairs], [pair[1] for pair in pairs]
 
 
-def _load_words(curve: Curve) -> str:
-    said = "; ".join(
-        f"at {point.load:g}: baseline {numbers.number(point.baseline)}, speculative {numbers.number(point.speculative)}"
-        for point in curve.points
-    )
-    return f"Line chart of {curve.label} in {curve.unit} against {curve.axis}. {said}."
-
-
-def _ratio_words(curve: Curve) -> str:
+def _theory_words(curve: Curve) -> str:
     said = "; ".join(_point_words(point) for point in curve.points)
-    return f"Line chart of the {curve.label} ratio, speculative over baseline, against {curve.axis}. {said}."
+    return f"Change of {curve.label} against {curve.axis}, as measured and as theory predicts it. {said}."
 
 
 def _point_words(point: Point) -> str:
-    span = numbers.interval(point.low, point.high)
-    theory = f", theory {numbers.ratio(point.theory)}" if point.theory is not None else ""
-    return f"at {point.load:g}: {numbers.ratio(point.ratio)}" + (f" ({span})" if span else "") + theory
+    measured, theory = (None if ratio is None else ratio - 1 for ratio in (point.ratio, point.theory))
+    return f"at {point.load:g}: measured {table_words.change(measured)}, theory {table_words.change(theory)}"
 
 
 def _ecdf_words(found: Sequence[Distribution]) -> str:
@@ -192,12 +189,14 @@ def _ecdf_words(found: Sequence[Distribution]) -> str:
     return f"Cumulative distribution of {labels.metric(found[0].metric)}. {'; '.join(said)}."
 
 
-def _timeline_words(found: Sequence[Timeline], quantity: str) -> str:
-    said = []
-    for one in found:
-        values = getattr(one, quantity)
-        said.append(f"{one.arm}: {numbers.number(fmean(values))} on average, {numbers.number(max(values))} at most")
-    return f"Line chart over time of one block per arm: {TIMELINE_TITLES[quantity].lower()}. {'; '.join(said)}."
+def _timeline_words(found: Sequence[Timeline], quantity: Timed) -> str:
+    said = "; ".join(_timeline_said(one, quantity) for one in found)
+    return f"Line chart over time of one block per arm: {TIMELINE_TITLES[quantity].lower()}. {said}."
+
+
+def _timeline_said(one: Timeline, quantity: str) -> str:
+    values = getattr(one, quantity)
+    return f"{one.arm}: {numbers.number(fmean(values))} on average, {numbers.number(max(values))} at most"
 
 
 def _course_words(found: Sequence[BlockSample], quantity: Course) -> str:

@@ -4,8 +4,9 @@ Figures are drawn in placeholder colours, which become CSS variables, so that on
 """
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import dataclass
 from html import escape
 from io import StringIO
 from typing import Any
@@ -16,6 +17,7 @@ from matplotlib.figure import Figure
 # Placeholder colours: no figure uses them by chance, and each stands for a variable of the page.
 INK, MUTED, LINE = "#010203", "#010204", "#010205"
 BASELINE, SPECULATIVE, LIMIT, PANEL = "#010206", "#010207", "#010208", "#010209"
+GOOD, FLAT = "#01020a", "#01020b"
 VARIABLES = {
     INK: "--ink",
     MUTED: "--muted",
@@ -24,6 +26,8 @@ VARIABLES = {
     SPECULATIVE: "--speculative",
     LIMIT: "--bad",
     PANEL: "--panel",
+    GOOD: "--good",
+    FLAT: "--flat",
 }
 STYLE: Any = {  # matplotlib types each key by a literal of its own
     "svg.fonttype": "none",  # text stays text: it scales, can be searched, and takes the page's font
@@ -52,8 +56,20 @@ _BEFORE = re.compile(r"^.*?(?=<svg)|<metadata>.*?</metadata>|<defs>\s*<style.*?<
 _ROOT = re.compile(r"<svg [^>]*?viewBox=\"([^\"]+)\"[^>]*>")
 _DROPPED = re.compile(r"font-family: [^;\"]*;? ?| transform=\"rotate\(-0 [^\"]*\"|(?<=<g) id=\"[^\"]*\"")
 _TAG = re.compile(r"<[^>]*>")
-_DECIMALS = re.compile(r"(-?\d+\.\d)\d+")
+_DECIMALS = re.compile(r"(?<!opacity: )(-?\d+\.\d)\d+")
 _EMPTY = re.compile(r"<g/>|<g>\s*</g>")
+_MARK = re.compile(r'<g id="mark:([^"]+)"')
+
+
+@dataclass(frozen=True, slots=True)
+class Mark:
+    """What an artist of the figure shows, in words: on hover, by keyboard where `focus`, and for those who hear the page.
+
+    Artists are tied to it by their gid, `mark:` and the key under which it is handed to `svg`.
+    """
+
+    title: str
+    focus: bool = True
 
 
 @contextmanager
@@ -65,17 +81,30 @@ def drawing(name: str) -> Iterator[None]:
         yield
 
 
-def svg(figure: Figure, label: str) -> str:
+def svg(figure: Figure, label: str, marks: Mapping[str, Mark] | None = None) -> str:
     """The figure as an SVG element without a size of its own; `label` is its text alternative. To be called inside `drawing`."""
     with StringIO() as file:
         figure.savefig(file, format="svg", metadata={"Date": None, "Creator": None, "Format": None, "Type": None})
         text = _BEFORE.sub("", file.getvalue())
+    held = {f"{index}": mark for index, mark in enumerate((marks or {}).values())}
+    keys = {key: f"{index}" for index, key in enumerate(marks or {})}
+    text = text.replace('<g id="halo"', '<g class="halo"')
+    text = _MARK.sub(lambda found: f'<g class="mark {keys[found[1]]}"', text)
     text = _EMPTY.sub("", _DROPPED.sub("", text))
     text = _TAG.sub(lambda tag: _DECIMALS.sub(r"\1", tag[0]), text)  # coordinates only: what people read keeps its digits
+    text = re.sub(r'<g class="mark (\d+)"([^>]*)>', lambda found: _opened(held[found[1]], found[2]), text)
     for placeholder, variable in VARIABLES.items():
         text = text.replace(placeholder, f"var({variable})")
-    text = _ROOT.sub(rf'<svg role="img" aria-label="{_literal(label)}" viewBox="\1">', text, count=1)
+    role = "group" if any(mark.focus for mark in held.values()) else "img"  # what is inside an image cannot be reached
+    text = _ROOT.sub(rf'<svg role="{role}" aria-label="{_literal(label)}" viewBox="\1">', text, count=1)
     return " ".join(text.split())
+
+
+def _opened(mark: Mark, attributes: str) -> str:
+    """The tag of a mark with its title inside."""
+    said = escape(mark.title, quote=True)
+    reach = f' tabindex="0" role="img" aria-label="{said}"' if mark.focus else ""
+    return f'<g class="mark"{reach}{attributes}><title>{said}</title>'
 
 
 def _literal(label: str) -> str:

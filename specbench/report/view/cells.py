@@ -5,12 +5,15 @@ from dataclasses import dataclass
 from specbench.analysis.theory import predicted_ratio
 from specbench.explain import labels, numbers
 from specbench.explain.absences import NO_REASON
-from specbench.explain.notes import two_factors
+from specbench.explain.brief import table_words
+from specbench.explain.brief.table_words import NONE
 from specbench.model import queries
 from specbench.model.result import AcceptanceSummary, CellResult, Comparison, Factors
 from specbench.model.shown import BlockSample, Distribution, Timeline
 from specbench.report.view import rows
+from specbench.report.view.comparison_rows import ComparisonRow, LoadTable
 from specbench.report.view.engine_truth import TruthRow, truth_rows
+from specbench.report.view.load_groups import IntervalBar, definition_of, interval_bar
 from specbench.report.view.rows import QuantileTable, quantile_tables
 
 
@@ -38,14 +41,33 @@ class FactorView:
 
     step_baseline: str
     step_speculative: str
-    step_ratio: str
+    step_change: str
     tokens_baseline: str
     tokens_speculative: str
     predicted: str
     measured: str
-    residual: str
     break_even: str
-    sentence: str
+
+
+@dataclass(frozen=True, slots=True)
+class MetricLine:
+    """One row of the table of a load: the row, what the metric is, its interval as a bar, and how it was estimated."""
+
+    row: ComparisonRow
+    definition: str
+    bar: IntervalBar | None
+    how: str
+
+
+@dataclass(frozen=True, slots=True)
+class ReasonLine:
+    """One finding in full: what it is of, its state, and its reason."""
+
+    label: str
+    role: str
+    state: str
+    glyph: str
+    reason: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -59,10 +81,11 @@ class CellView:
     glyph: str
     required: bool
     primary: bool
+    outcome: str
     pairs: str
-    metrics: tuple[rows.MetricRow, ...]
+    metrics: tuple[MetricLine, ...]
     untold: tuple[CellFact, ...]
-    findings: tuple[rows.FindingRow, ...]
+    reasons: tuple[ReasonLine, ...]
     checks: tuple[rows.CheckRow, ...]
     counts: tuple[rows.Pair, ...]
     bins: tuple[rows.BinRow, ...]
@@ -78,27 +101,26 @@ class CellView:
     block_series: tuple[BlockSample, ...]
 
 
-def cell_view(cell: CellResult, index: int) -> CellView:
-    """The cell for a reader; `index` makes its anchor."""
-    load, part = numbers.load(cell.axes), numbers.slice_name(cell.axes)
-    compared = {found.metric: found for found in cell.metrics}
-    order = tuple(labels.ROLES)
+def cell_view(cell: CellResult, table: LoadTable, index: int) -> CellView:
+    """The cell for a reader, with the rows of its table; `index` makes its anchor."""
     mean = cell.axes.running_mean
     running = rows.Pair("running at the server, on average", numbers.number(mean.baseline), numbers.number(mean.speculative))
     return CellView(
         id=cell.id,
-        anchor=f"cell-{index + 1}",
-        label=f"{load} · {part}" if part else load,
+        anchor=f"load-{index + 1}",
+        label=table.title,
         state=cell.state,
         glyph=labels.GLYPHS[cell.state],
         required=cell.required,
         primary=queries.must_show(cell),
+        outcome=table.outcome,
         pairs=f"{cell.pairs_used} of {cell.pairs_planned} pairs",
-        metrics=tuple(rows.metric_row(found) for found in cell.metrics if _told(found)),
-        untold=_untold(cell),
-        findings=tuple(
-            rows.finding_row(found, compared.get(found.metric), number)
-            for found, number in sorted(queries.numbered(cell.findings), key=lambda one: order.index(one[0].role))
+        metrics=tuple(_line(row) for row in table.rows if _is_known(row)),
+        untold=_untold(table),
+        reasons=tuple(
+            ReasonLine(row.label, labels.ROLES[row.role], row.state, labels.GLYPHS[row.state], row.finding.reason)
+            for row in table.rows
+            if row.finding is not None and row.role is not None and row.state is not None
         ),
         checks=tuple(rows.check_row(found) for found in cell.integrity),
         counts=(*rows.count_rows(cell.counts), *rows.answer_rows(cell.answers), running),
@@ -118,18 +140,29 @@ def cell_view(cell: CellResult, index: int) -> CellView:
     )
 
 
-def _told(found: Comparison) -> bool:
+def _line(row: ComparisonRow) -> MetricLine:
+    found = row.comparison
+    return MetricLine(row, definition_of(row), interval_bar(row), "" if found is None else _how(found))
+
+
+def _how(found: Comparison) -> str:
+    said = [found.method, f"{numbers.count(found.n.baseline)} and {numbers.count(found.n.speculative)} values"]
+    said += ["few for this percentile"] if found.low_n else []
+    said += ["no spread between pairs"] if found.constant else []
+    return "; ".join(said)
+
+
+def _is_known(row: ComparisonRow) -> bool:
     """Whether either arm has a figure, be it beyond all limits."""
-    arms = (found.value.baseline, found.value.speculative)
-    return any(value is not None for value in arms) or found.unbounded.baseline or found.unbounded.speculative
+    return not (row.before == row.after == NONE)
 
 
-def _untold(cell: CellResult) -> tuple[CellFact, ...]:
+def _untold(table: LoadTable) -> tuple[CellFact, ...]:
     """The metrics that neither arm has a figure of, by reason."""
     by_reason: dict[str, list[str]] = {}
-    for found in cell.metrics:
-        if not _told(found):
-            by_reason.setdefault(found.reason or NO_REASON, []).append(labels.metric(found.metric))
+    for row in table.rows:
+        if not _is_known(row):
+            by_reason.setdefault(row.note or NO_REASON, []).append(row.label)
     return tuple(CellFact(", ".join(metrics), reason) for reason, metrics in by_reason.items())
 
 
@@ -160,22 +193,16 @@ def _positions(found: AcceptanceSummary) -> tuple[Position, ...]:
 def factor_view(found: Factors) -> FactorView:
     """The two factors of a cell.
 
-    predicted TPOT ratio = step-time ratio ÷ (tokens per step, speculative ÷ baseline) = measured ÷ (1 + residual)
+    predicted TPOT ratio = step-time ratio ÷ (tokens per step, speculative ÷ baseline)
     """
     predicted = predicted_ratio(found)
-    gain = found.step_ratio / predicted if found.step_ratio is not None and predicted else None
-    sentence = ""
-    if found.step_ratio is not None and gain is not None:
-        sentence = two_factors(found.step_ratio, gain, predicted)
     return FactorView(
         step_baseline=numbers.number(found.step_ms.baseline),
         step_speculative=numbers.number(found.step_ms.speculative),
-        step_ratio=numbers.ratio(found.step_ratio),
+        step_change=NONE if found.step_ratio is None else f"×{numbers.ratio(found.step_ratio)}",
         tokens_baseline=numbers.ratio(found.tokens_per_step.baseline),
         tokens_speculative=numbers.ratio(found.tokens_per_step.speculative),
-        predicted=numbers.ratio(predicted),
-        measured=numbers.ratio(found.tpot_ratio),
-        residual=numbers.percent(found.residual),
+        predicted=table_words.change(None if predicted is None else predicted - 1),
+        measured=table_words.change(None if found.tpot_ratio is None else found.tpot_ratio - 1),
         break_even=numbers.ratio(found.break_even),
-        sentence=sentence,
     )

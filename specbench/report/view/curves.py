@@ -1,4 +1,4 @@
-"""Metrics against load, one curve per slice of the matrix, as numbers to draw. No drawing lives here."""
+"""The success metric against load, beside what theory predicts, as numbers to draw. No drawing lives here."""
 
 from dataclasses import dataclass
 from typing import NamedTuple
@@ -7,8 +7,6 @@ from specbench.analysis.theory import crossing
 from specbench.explain import labels, numbers
 from specbench.model import queries
 from specbench.model.result import CellResult, Comparison, Result
-
-DRAWN = ("tpot_p50", "output_tps")
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,37 +35,15 @@ class Curve:
     crossing: float | None
 
 
-@dataclass(frozen=True, slots=True)
-class LoadRow:
-    """One metric at one load as text."""
-
-    load: str
-    label: str
-    baseline: str
-    speculative: str
-    ratio: str
-    interval: str
-
-
-def curves(result: Result) -> tuple[tuple[Curve, ...], ...]:
-    """Per slice and kind of load, the curves of the success metric, of `DRAWN` and of the TTFT that is judged."""
-    groups: dict[tuple[str, str], list[CellResult]] = {}
+def curves(result: Result) -> tuple[Curve, ...]:
+    """The success metric against load, a curve for each slice and kind of load."""
+    groups: dict[tuple[str, str], list[_Place]] = {}
     for cell in result.cells:
         by = "rate" if cell.axes.rate is not None else "concurrency"
-        groups.setdefault((by, numbers.slice_name(cell.axes)), []).append(cell)
-    metrics = tuple(dict.fromkeys((result.config.success_metric, *DRAWN, queries.first_token_metric(result))))
-    found = tuple(tuple(_curves(cells, by, part, metrics)) for (by, part), cells in groups.items())
-    return tuple(group for group in found if group)
-
-
-def _curves(cells: list[CellResult], by: str, part: str, metrics: tuple[str, ...]) -> list[Curve]:
-    made = []
-    for metric in metrics:
-        placed = [(queries.place(cell, by), queries.comparison(cell, metric), cell) for cell in cells]
-        known = [_Place(at, found, _theory(cell, metric)) for at, found, cell in placed if at is not None and found is not None]
-        if known:
-            made.append(_curve(sorted(known, key=lambda one: one.load), by, part))
-    return made
+        at, found = queries.place(cell, by), queries.comparison(cell, result.config.success_metric)
+        if at is not None and found is not None:
+            groups.setdefault((by, numbers.slice_name(cell.axes)), []).append(_Place(at, found, _theory(cell, found.metric)))
+    return tuple(_curve(sorted(known, key=lambda one: one.load), by, part) for (by, part), known in groups.items())
 
 
 class _Place(NamedTuple):
@@ -96,19 +72,4 @@ def _curve(known: list[_Place], by: str, part: str) -> Curve:
         axis="requests/s offered" if by == "rate" else "concurrent streams",
         points=points,
         crossing=crossing([(point.load, point.ratio) for point in points if point.ratio]),
-    )
-
-
-def load_rows(curve: Curve) -> tuple[LoadRow, ...]:
-    """The curve as rows of a table."""
-    return tuple(
-        LoadRow(
-            load=f"{point.load:g}{f' · {curve.slice}' if curve.slice else ''}",
-            label=curve.label,
-            baseline=numbers.quantity(point.baseline, curve.unit),
-            speculative=numbers.quantity(point.speculative, curve.unit),
-            ratio=numbers.ratio(point.ratio),
-            interval=numbers.interval(point.low, point.high),
-        )
-        for point in curve.points
     )

@@ -4,23 +4,26 @@ Every output for people is made from this value or from the rows that it is made
 """
 
 from dataclasses import dataclass
+from datetime import datetime
 from shlex import quote
 
 from specbench.analysis.theory import limiting_factors
-from specbench.explain import costs, labels, notes, numbers, verdict
+from specbench.explain import costs, labels, notes, numbers
+from specbench.explain.glossary.term_entries import STATES, VERDICTS, WORDS
 from specbench.explain.load_ranges import range_words
-from specbench.explain.notes import limiting_factor, table_remarks
-from specbench.explain.reader_questions import ReaderQuestion, confirmation, reader_questions
+from specbench.explain.notes import limiting_factor
+from specbench.explain.reader_questions import confirmation, whole_verdicts
 from specbench.model import queries
 from specbench.model.result import Result
 from specbench.report.view import rows
 from specbench.report.view.cells import CellFact, CellView, cell_view
-from specbench.report.view.curves import Curve, LoadRow, curves, load_rows
+from specbench.report.view.comparison_rows import ComparisonRow, load_tables, run_rows
+from specbench.report.view.curves import Curve, curves
 from specbench.report.view.engine_truth import overruns
-from specbench.report.view.fairness import FairnessRow, fairness, speculation
-from specbench.report.view.heatmap import HeatMap, heat_map
-
-FIRST_REASONS = 3  # what a tired reader takes in; the others wait behind one key
+from specbench.report.view.fairness import speculation
+from specbench.report.view.first_screen import FirstScreen, first_screen
+from specbench.report.view.load_groups import LoadGroup, load_groups
+from specbench.report.view.trust import TrustView, trust_view
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,74 +61,78 @@ class ReportView:
     """Everything that a report shows, in its order."""
 
     title: str
-    verdict: str
-    tone: str
-    headline: str
-    demonstration: str
+    about: str
+    first: FirstScreen
+    partial: str
     exit_code: int
     tool: str
-    facts: tuple[CellFact, ...]
-    notices: tuple[str, ...]
     reasons: tuple[ReasonView, ...]
-    more_reasons: tuple[ReasonView, ...]
-    more_title: str
-    answers: tuple[ReaderQuestion, ...]
+    groups: tuple[LoadGroup, ...]
+    anchors: dict[str, str]
     slices: tuple[SliceView, ...]
-    heat: HeatMap
-    curves: tuple[tuple[Curve, ...], ...]
-    load_table: tuple[LoadRow, ...]
-    remarks: tuple[str, ...]
+    prices: tuple[rows.Pair, ...]
+    theory: tuple[Curve, ...]
     obstacles: tuple[LimitingFactorView, ...]
     cells: tuple[CellView, ...]
-    run_findings: tuple[rows.FindingRow, ...]
-    checks: tuple[rows.CheckRow, ...]
+    run_rows: tuple[ComparisonRow, ...]
+    trust: TrustView
     overruns: tuple[CellFact, ...]
-    prices: tuple[rows.Pair, ...]
-    fairness: tuple[FairnessRow, ...]
+    calibrated: str
+    notices: tuple[str, ...]
+    facts: tuple[CellFact, ...]
     reproduce: tuple[str, ...]
     glossary: tuple[tuple[str, str], ...]
 
 
 def view_of(result: Result) -> ReportView:
     """The result as a reader sees it."""
-    cells = tuple(cell_view(cell, index) for index, cell in enumerate(result.cells))
+    tables = load_tables(result)
+    cells = tuple(cell_view(cell, table, index) for index, (cell, table) in enumerate(zip(result.cells, tables, strict=True)))
     by_id = {cell.id: cell for cell in cells}
-    reasons = _reasons(result, by_id)
-    name, drawn = labels.VERDICTS[result.verdict], curves(result)
     return ReportView(
         title=result.run.name,
-        verdict=result.verdict,
-        tone=name.tone,
-        headline=verdict.headline(result),
-        demonstration=notes.demonstration(result),
+        about=_about(result),
+        first=first_screen(result, tables),
+        partial=notes.PARTIAL if result.run.partial else "",
         exit_code=result.exit_code,
         tool=f"{result.tool_name} {result.tool_version}",
-        facts=_facts(result),
-        notices=notes.notices(result),
-        reasons=reasons[:FIRST_REASONS],
-        more_reasons=reasons[FIRST_REASONS:],
-        more_title=numbers.one_of(len(reasons[FIRST_REASONS:]), "more reason"),
-        answers=reader_questions(result),
+        reasons=_reasons(result, by_id),
+        groups=load_groups(result, tables),
+        anchors={cell.id: cell.anchor for cell in cells},
         slices=slices(result),
-        heat=heat_map(cells),
-        curves=drawn,
-        load_table=tuple(row for group in drawn for curve in group for row in load_rows(curve)),
-        remarks=table_remarks(result),
+        prices=_prices(result),
+        theory=tuple(curve for curve in curves(result) if any(point.theory is not None for point in curve.points)),
         obstacles=tuple(
             LimitingFactorView(*limiting_factor(one.code, one.figures), by_id[one.cell].anchor, by_id[one.cell].label)
             for one in limiting_factors(result)
         ),
         cells=cells,
-        run_findings=tuple(rows.finding_row(found, number=number) for found, number in queries.numbered(result.run_findings)),
-        checks=tuple(rows.check_row(found) for found in result.integrity),
+        run_rows=run_rows(result),
+        trust=trust_view(result, {cell.id: cell.label for cell in cells}),
         overruns=tuple(
             CellFact(view.label, late) for view, cell in zip(cells, result.cells, strict=True) if (late := overruns(cell))
         ),
-        prices=_prices(result),
-        fairness=fairness(result.endpoints, result.config.accept_differences),
+        calibrated=whole_verdicts(result.verdict) if result.verdict != "INVALID" else "",
+        notices=notes.notices(result),
+        facts=_facts(result),
         reproduce=_reproduce(result),
-        glossary=labels.GLOSSARY,
+        glossary=tuple((entry.title, entry.text) for entry in (*WORDS, *STATES, *VERDICTS)),
     )
+
+
+def _about(result: Result) -> str:
+    """Which run this is, in a line: profile, pairs, design, when."""
+    run = result.run
+    design = numbers.design(result.config.design)
+    parts = (run.profile, f"{numbers.one_of(result.config.pairs, 'pair')} a load", design, _moment(run.started))
+    return " · ".join(part for part in parts if part)
+
+
+def _moment(text: str) -> str:
+    try:
+        return f"{datetime.fromisoformat(text):%Y-%m-%d %H:%M} UTC"
+    except ValueError:
+        return text
 
 
 def _facts(result: Result) -> tuple[CellFact, ...]:

@@ -1,46 +1,12 @@
-"""Rows of a cell's tables as strings: metrics, findings, checks, counts, bins, quantiles. No layout, no judgement."""
+"""Rows of a cell's lesser tables as strings: checks, counts, bins, quantiles. No layout, no judgement."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 from specbench.explain import labels, numbers
-from specbench.explain.findings import COUNTED, limit, seen_and_limit, unit_of
-from specbench.model.result import AcceptanceSummary, ArmCounts, BinResult, Comparison, Finding, IntegrityCheck, PerArm
-from specbench.model.scenario import Role
+from specbench.explain.brief import table_words
+from specbench.model.result import AcceptanceSummary, ArmCounts, BinResult, Comparison, IntegrityCheck, PerArm
 from specbench.model.shown import AnswerTexts, Distribution
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class MetricRow:
-    """One metric of both arms; `effect` is a colour class and holds only where the interval excludes 1."""
-
-    label: str
-    baseline: str
-    speculative: str
-    ratio: str
-    interval: str
-    effect: str
-    samples: str
-    method: str
-    note: str
-    definition: str
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class FindingRow:
-    """One guardrail as judged; `metric`, `kind` and `number` tell it apart from the others of its cell."""
-
-    metric: str
-    kind: Role
-    number: int
-    label: str
-    role: str
-    required: bool
-    state: str
-    glyph: str
-    seen: str
-    limit: str
-    reason: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,38 +31,18 @@ class Pair:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BinRow:
-    """One bin and sampling of a mixed cell: ratios, the acceptance there, and what its own limits say."""
+    """One bin and sampling of a mixed cell: the changes of `BIN_METRICS`, the acceptance there, and what its own limits say."""
 
     bin: str
     sampling: str
     requests: str
-    ratios: tuple[str, ...]
+    changes: tuple[str, ...]
     acceptance: str
     alpha: str
-    findings: tuple[FindingRow, ...] = ()
+    findings: tuple[tuple[str, str], ...]  # mark and reason
 
 
 BIN_METRICS = ("tpot_p50", "itl_p50", "ttft_p50", "e2e_p50")
-
-
-def metric_row(found: Comparison) -> MetricRow:
-    """The comparison as a row; what cannot be had is 'n/a' with its reason as the note."""
-    return MetricRow(
-        label=labels.metric(found.metric),
-        baseline=_value(found, found.value.baseline, found.unbounded.baseline),
-        speculative=_value(found, found.value.speculative, found.unbounded.speculative),
-        ratio=ratio(found),
-        interval=numbers.interval(found.ci_low, found.ci_high),
-        effect=effect(found),
-        samples=f"{numbers.count(found.n.baseline)} / {numbers.count(found.n.speculative)}",
-        method=f"{numbers.percent(found.ci_level)}: {found.method}",
-        note=_note(found),
-        definition=found.definition,
-    )
-
-
-def _value(found: Comparison, value: float | None, unbounded: bool) -> str:
-    return "∞" if unbounded else numbers.quantity(value, unit_of(found.metric, found.unit))
 
 
 def ratio(found: Comparison | None) -> str:
@@ -106,48 +52,6 @@ def ratio(found: Comparison | None) -> str:
     if found.ratio is None and found.unbounded.speculative and not found.unbounded.baseline:
         return "∞"
     return numbers.ratio(found.ratio)
-
-
-def _note(found: Comparison) -> str:
-    said = [found.reason] if found.reason else []
-    said += ["few samples for this percentile"] if found.low_n else []
-    said += ["no spread between pairs"] if found.constant else []
-    return "; ".join(said)
-
-
-def effect(found: Comparison) -> str:
-    """'better' or 'worse' where the interval excludes no change, else ''."""
-    if found.ci_low is None or found.ci_high is None or found.direction == "equal":
-        return ""
-    if found.ci_low <= 1 <= found.ci_high:
-        return ""
-    return "better" if (found.ci_high < 1) == (found.direction == "lower") else "worse"
-
-
-def finding_row(found: Finding, compared: Comparison | None = None, number: int = 1) -> FindingRow:
-    """The finding as a row, with what it was judged by: the ratio, or the speculative arm's value under an absolute limit."""
-    return FindingRow(
-        metric=found.metric,
-        kind=found.role,
-        number=number,
-        label=labels.metric(found.metric),
-        role=labels.ROLES[found.role] + ("" if found.required or found.role == "advisory" else ", not required"),
-        required=found.required,
-        state=found.state,
-        glyph=labels.GLYPHS[found.state],
-        seen=_seen(found, compared),
-        limit=limit(found, compared.unit if compared is not None else ""),
-        reason=found.reason,
-    )
-
-
-def _seen(found: Finding, compared: Comparison | None) -> str:
-    """What was judged: the ratio, or under an absolute limit the figure over all blocks of the speculative arm."""
-    if compared is not None and found.slo is not None and compared.alone.blocks:
-        return _value(compared, compared.alone.value, compared.alone.unbounded)
-    if compared is not None and (found.slo is not None or COUNTED in found.notes):
-        return _value(compared, compared.value.speculative, compared.unbounded.speculative)
-    return ratio(compared) if found.ratio is None else seen_and_limit(found)[0]
 
 
 def check_row(found: IntegrityCheck) -> CheckRow:
@@ -183,17 +87,17 @@ def answer_rows(found: AnswerTexts | None) -> tuple[Pair, ...]:
     )
 
 
-def bin_row(found: BinResult) -> BinRow:
-    """One bin as a row: the ratios of `BIN_METRICS`, then its acceptance."""
-    ratios = {comparison.metric: comparison.ratio for comparison in found.metrics}
+def bin_row(bin_result: BinResult) -> BinRow:
+    """One bin as a row: the changes of `BIN_METRICS`, then its acceptance."""
+    ratios = {comparison.metric: comparison.ratio for comparison in bin_result.metrics}
     return BinRow(
-        bin=found.bin,
-        sampling=found.sampling,
-        requests=f"{numbers.count(found.requests.baseline)} / {numbers.count(found.requests.speculative)}",
-        ratios=tuple(numbers.ratio(ratios.get(name)) for name in BIN_METRICS),
-        acceptance=acceptance_length(found.acceptance),
-        alpha=numbers.ratio(found.acceptance.alpha) if found.acceptance else numbers.ABSENT,
-        findings=tuple(finding_row(one) for one in found.findings),
+        bin=bin_result.bin,
+        sampling=bin_result.sampling,
+        requests=f"{numbers.count(bin_result.requests.baseline)} / {numbers.count(bin_result.requests.speculative)}",
+        changes=tuple(table_words.change(None if (ratio := ratios.get(name)) is None else ratio - 1) for name in BIN_METRICS),
+        acceptance=acceptance_length(bin_result.acceptance),
+        alpha=numbers.ratio(bin_result.acceptance.alpha) if bin_result.acceptance else numbers.ABSENT,
+        findings=tuple((labels.GLYPHS[one.state], one.reason) for one in bin_result.findings),
     )
 
 

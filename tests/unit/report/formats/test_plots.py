@@ -25,25 +25,37 @@ def _curve(*points: Point) -> Curve:
     )
 
 
-def test_a_ratio_chart_says_every_point_in_its_label() -> None:
-    """Load, ratio, interval and theory of each point; what is unknown is said to be."""
+def test_theory_and_measurement_say_every_point_in_their_label() -> None:
+    """Load, measured and predicted change of each point; what is unknown is a dash."""
     curve = _curve(Point(1, 10.0, 5.0, 0.5, 0.45, 0.55, 0.48), Point(4, 10.0, None, None, None, None))
-    label = re.findall(r'aria-label="([^"]+)"', plots.ratio_chart(curve, "one"))[0]
+    chart = plots.theory_chart(curve, "one")
+    label = re.findall(r'aria-label="([^"]+)"', chart)[0]
     assert label == (
-        "Line chart of the TPOT p50 ratio, speculative over baseline, against concurrent streams. "
-        "at 1: 0.50 (0.45 to 0.55), theory 0.48; at 4: n/a."
+        "Change of TPOT p50 against concurrent streams, as measured and as theory predicts it. "
+        "at 1: measured −50 %, theory −52 %; at 4: measured –, theory –."
     )
+    titles = re.findall(r"<title>([^<]+)</title>", chart)
+    assert titles == ["1 concurrent streams, theory: −52 %", "1 concurrent streams, measured: −50 %"]
 
 
 def test_a_chart_survives_what_could_not_be_measured() -> None:
     """One load, no figure of an arm, a single value: each draws something and fails on nothing."""
     empty = _curve(Point(4, None, None, None, None, None))
-    assert plots.load_chart(empty, "a").startswith("<svg")
-    assert plots.ratio_chart(empty, "b").startswith("<svg")
+    assert plots.theory_chart(empty, "b").startswith("<svg")
     point = replace(distributions(0.5)[0], probabilities=(0.5,), values=(12.0,), n=1)
     zero = replace(point, values=(0.0,))
     assert plots.ecdf_chart([point], "c").startswith("<svg")
     assert plots.ecdf_chart([zero], "d").startswith("<svg")
+
+
+def test_a_distribution_tells_its_quantiles_and_lets_the_keyboard_reach_the_marked_ones() -> None:
+    """Median and p95 of each arm are stops; between them other points tell their value on hover."""
+    chart = plots.ecdf_chart(distributions(0.5)[2:], "c")
+    stops = re.findall(r'tabindex="0" role="img" aria-label="([^"]+)"', chart)
+    assert [stop.partition(":")[0] for stop in stops] == [
+        f"{arm}, ITL p{point}" for arm in ("baseline", "speculative") for point in (50, 95)
+    ]
+    assert "<title>speculative, ITL p25:" in chart
 
 
 @pytest.mark.parametrize("quantity", ["tokens_per_s", "in_flight"])
@@ -65,8 +77,8 @@ def test_the_course_of_a_run_tells_its_span() -> None:
 
 def test_ids_of_two_charts_never_meet_and_references_stay_inside() -> None:
     """Each id is used by its own chart alone, though both charts draw the same."""
-    group = curves(capped())[0]
-    charts = [plots.load_chart(group[0], name) for name in ("one", "two")]
+    curve = curves(capped())[0]
+    charts = [plots.theory_chart(curve, name) for name in ("one", "two")]
     ids = [set(re.findall(r' id="([^"]+)"', chart)) for chart in charts]
     assert ids[0]
     assert not ids[0] & ids[1]
@@ -77,16 +89,16 @@ def test_ids_of_two_charts_never_meet_and_references_stay_inside() -> None:
 def test_a_label_cannot_end_its_attribute() -> None:
     """A hostile slice name or unit is escaped, backslashes included."""
     curve = replace(_curve(Point(1, 1.0, 1.0, 1.0, None, None)), label=r'"><script>\1')
-    chart = plots.load_chart(curve, "x")
+    chart = plots.theory_chart(curve, "x")
     assert "<script" not in chart
     assert r"&quot;&gt;&lt;script&gt;\1" in chart
 
 
 def test_the_readers_own_matplotlib_settings_change_nothing() -> None:
     """A style of the user's, such as a dark one, is set aside while drawing and is back afterwards."""
-    group = curves(capped())[0]
-    plain = plots.load_chart(group[0], "same")
+    curve = curves(capped())[0]
+    plain = plots.theory_chart(curve, "same")
     with matplotlib.rc_context({"axes.facecolor": "black", "lines.linewidth": 9, "font.size": 30, "svg.fonttype": "path"}):
-        assert plots.load_chart(group[0], "same") == plain
+        assert plots.theory_chart(curve, "same") == plain
         assert matplotlib.rcParams["font.size"] == 30
     assert not any(placeholder in plain for placeholder in VARIABLES)

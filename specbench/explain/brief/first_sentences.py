@@ -1,0 +1,143 @@
+"""The sentences of a page's first screen: what speculation gains, what it costs, what is open, each with both arms' figures.
+
+Values in, text out. Which rows are told is decided by `report/view/first_screen.py`.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from specbench.explain.numbers import listed, one_of
+from specbench.model.metrics import METRICS
+from specbench.model.result import FindingState
+
+# What happens to a user, by the quantity that is measured: before the two figures, and behind them.
+_HAPPENS = {
+    "tpot": "each token takes",
+    "itl": "the time between tokens is",
+    "ttft": "the first token takes",
+    "ttft_paired": "the first token takes",
+    "pace": "8 tokens take, per token,",
+    "e2e": "a whole answer takes",
+    "output_tps": "throughput is",
+    "completed_rps": "the server completes",
+}
+_UNITS = {"output_tps": "tok/s", "completed_rps": "requests/s"}
+PANELS = {
+    "tpot": "Time per token",
+    "itl": "Between tokens",
+    "ttft": "First token",
+    "ttft_paired": "First token",
+    "pace": "Pace of reading",
+    "e2e": "Whole answer",
+    "output_tps": "Throughput",
+    "completed_rps": "Requests done",
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Told:
+    """One row of a table as a sentence tells it: texts of the row's fields."""
+
+    metric: str
+    label: str
+    before: str
+    after: str
+    changed: str
+    assured: str  # the end of its interval on which a pass rests, as a change
+    limit: str
+    state: FindingState | None
+
+
+def quantity_of(metric: str) -> str:
+    """What the metric measures, without its percentile."""
+    known = METRICS.get(metric)
+    return metric if known is None else known.quantity
+
+
+def panel_title(metric: str, label: str) -> str:
+    """The heading of a chart, in everyday words."""
+    return PANELS.get(quantity_of(metric), label)
+
+
+def better_when(metric: str) -> str:
+    """Which way is better."""
+    known = METRICS.get(metric)
+    return "higher is better" if known is not None and known.direction == "higher" else "lower is better"
+
+
+def gain(load: str, told: Told) -> str:
+    """The benefit at the load that must show it, whether shown, ruled out or open."""
+    if told.state == "PASS":
+        return f"At {load} {_figures(told, sure=True)}."
+    how = "that gain is ruled out" if told.state == "FAIL" else "that gain is not shown"
+    return f"At {load} {_figures(told, goal=True)}: {how}."
+
+
+def also(load: str, told: Told) -> str:
+    """A change at another load, which nobody had to show."""
+    return f"At {load} {_figures(told)}."
+
+
+def failed(load: str, told: Sequence[Told], more: int) -> str:
+    """What got worse than its limit at this load."""
+    rest = f"; {one_of(more, 'more limit is broken', 'more limits are broken')}" if more else ""
+    return f"At {load} {listed([_figures(one, goal=True) for one in told])}{rest}."
+
+
+def open_checks(load: str, told: Told, more: int) -> str:
+    """What is neither passed nor failed at this load."""
+    rest = f"; {one_of(more, 'more check is open', 'more checks are open')}" if more else ""
+    figures = f"{told.before} → {told.after}{unit_of(told.metric)} ({told.changed}{_limit(told)})"
+    return f"At {load} {told.label} is open: {figures}{rest}."
+
+
+def without_figure(load: str, label: str, more: int) -> str:
+    """What could not be judged at this load, as it has no figure."""
+    rest = f"; {one_of(more, 'more check is open', 'more checks are open')}" if more else ""
+    return f"At {load} {label} has no figure{rest}."
+
+
+def worse(load: str, told: Told, judged: bool) -> str:
+    """What got worse though nothing failed: inside its limit, or only reported."""
+    how = "within its limit" if judged else "reported, not judged"
+    figures = f"{told.before} → {told.after}{unit_of(told.metric)} ({told.changed}{_limit(told)})"
+    return f"Worse, {how}: {told.label} at {load}, {figures}."
+
+
+NOTHING_WORSE = "Nothing measured got worse."
+
+
+def first_look(pairs: int, profile: str) -> str:
+    """How many pairs the run has, and what that is enough for."""
+    count = f"{one_of(pairs, 'pair')} a load"
+    return f"{count}: a first look; the standard profile runs 10." if pairs < 10 else f"{count} ({profile})."
+
+
+def trust(checks: int, failed_checks: int, requests: int, failed_requests: int) -> str:
+    """How many checks and requests failed."""
+    return f"{failed_checks} of {checks:,} checks and {failed_requests:,} of {requests:,} requests failed."
+
+
+def _figures(told: Told, goal: bool = False, sure: bool = False) -> str:
+    happens = _HAPPENS.get(quantity_of(told.metric))
+    unit = unit_of(told.metric)
+    name = f"{told.label}, " if happens is not None and told.metric not in _UNITS else ""
+    assured = f"; at least {told.assured} with 95 % confidence" if sure and told.assured else ""
+    change = f"({name}{told.changed}{_limit(told) if goal else ''}{assured})"
+    return f"{happens or f'{told.label} is'} {told.after}{unit} instead of {told.before}{unit} {change}"
+
+
+def bare_limit(told: Told) -> str:
+    """The limit as it was asked for, without the sign that says which side of it is allowed."""
+    return told.limit.removeprefix("≤ ").removeprefix("≥ ")
+
+
+def _limit(told: Told) -> str:
+    return f"; limit {bare_limit(told)}" if told.limit else ""
+
+
+def unit_of(metric: str) -> str:
+    """The unit behind a figure of the metric, with a space before it; '' where it has none or the figure holds it."""
+    known = METRICS.get(metric)
+    unit = _UNITS.get(metric, "ms" if metric == "ttft_paired" else "" if known is None else known.unit)
+    return "" if unit in ("", "share", "tokens", "bytes", "events", "requests") else f" {unit}"
