@@ -30,9 +30,10 @@ class Finished:
 
 @pytest.fixture(scope="module")
 def finished(tmp_path_factory: pytest.TempPathFactory) -> Finished:
-    """A short run of code.yaml."""
+    """A short run of code.yaml, at its lowest and its highest load."""
     folder = tmp_path_factory.mktemp("runs") / "code"
-    return Finished(folder, specbench("run", "scenarios/code.yaml", *SHORT, "--out", str(folder)))
+    words = (*SHORT, "--set", "matrix.concurrency=[1, 16]", "--out", str(folder))
+    return Finished(folder, specbench("run", "scenarios/code.yaml", *words))
 
 
 def test_the_run_ends_with_a_verdict_and_leaves_its_report(finished: Finished) -> None:

@@ -3,6 +3,7 @@
 import socket
 import threading
 import time
+from contextlib import nullcontext
 
 from specbench.load.messages import BlockSpec, BlockSummary, RequestJob
 from specbench.load.parent import LoadGenerator
@@ -16,8 +17,13 @@ RULE = ENGINES["openai"].stream
 GOOD = STREAM_HEAD + chunk(said("a")) + chunk(finish() + final_usage(1) + DONE) + END
 
 
-def driven(url: str, requests: int, concurrency: int, **changes: object) -> tuple[list[Capture], BlockSummary]:
-    """What came of so many requests in so many streams, and how the block ended; `changes` are fields of its order."""
+def driven(
+    url: str, requests: int, concurrency: int, child: LoadGenerator | None = None, **changes: object
+) -> tuple[list[Capture], BlockSummary]:
+    """What came of so many requests in so many streams, and how the block ended; `changes` are fields of its order.
+
+    Without a `child` it starts one, which takes on the environment as it is and costs more than most blocks do.
+    """
     values: dict[str, object] = {
         "block": "b",
         "url": url,
@@ -31,8 +37,8 @@ def driven(url: str, requests: int, concurrency: int, **changes: object) -> tupl
         "stagger_s": 0.0,
     }
     works = (RequestJob(index=index, body=b'{"max_tokens":1}') for index in range(requests))
-    with LoadGenerator() as child:
-        *captures, end = child.run_block(BlockSpec(**(values | changes)), works)  # type: ignore[arg-type]
+    with LoadGenerator() if child is None else nullcontext(child) as driver:
+        *captures, end = driver.run_block(BlockSpec(**(values | changes)), works)  # type: ignore[arg-type]
     assert isinstance(end, BlockSummary)
     return [capture for capture in captures if isinstance(capture, Capture)], end
 
