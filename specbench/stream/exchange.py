@@ -8,7 +8,7 @@ import httptools
 
 from specbench.model.records import Outcome, StampSource, TimedRead
 from specbench.stream.decoded_body import LARGEST_BODY, Unpacking, unpacking_of
-from specbench.stream.ending import ERROR, ERROR_WORD, MARK, PIECE_BYTES, StreamEnding
+from specbench.stream.ending import ERROR, ERROR_WORD, MARK, MARK_BYTE, PIECE_BYTES, StreamEnding
 from specbench.stream.http_response import ResponseParser
 from specbench.units import ns_of_s
 
@@ -117,20 +117,21 @@ class Exchange:
             self.reads.append(read_ns)
             self.firsts.append(UNKNOWN)
             self.pieces.append(body)
-            if not self._size:
+            size = self._size
+            if not size:
                 self._unpacking = unpacking_of(self.framing.headers)
-            self._size += len(body) + PIECE_BYTES
+            self._size = size = size + len(body) + PIECE_BYTES
             plain = body if self._unpacking is None else self._unpacked(body, self._unpacking)
-            if plain:  # `find` takes half the time of `in`
+            if plain:  # `find` takes half the time of `in`, `rfind` two thirds of that, and a single byte a tenth
                 if plain.find(b"data:") >= 0 and (self._token_ns is not None or self._holds_token(plain)):
                     self._token_ns = read_ns
                 ending = self._ending
                 whole_lines = plain[-1] == LINE_FEED
-                if ending.open or plain.find(MARK) >= 0 or plain.find(ERROR_WORD) >= 0:
+                if ending.open or (MARK_BYTE in plain and plain.rfind(MARK) >= 0) or plain.rfind(ERROR_WORD) >= 0:
                     self.over = self.finished = ending.over(plain)
                 elif not whole_lines:
                     ending.left_open(plain)
-                if whole_lines and self._size <= LARGEST_BODY:
+                if whole_lines and size <= LARGEST_BODY:
                     self._open_line = 0
                 elif not self.over:
                     self._measure(plain)
