@@ -1,12 +1,11 @@
 """One request and its answer while they happen: stamps, body bytes, limits. Reads no clock and no socket: it is told."""
 
 from array import array
-from collections.abc import Iterable
 from dataclasses import dataclass
 
 import httptools
 
-from specbench.model.records import Outcome, StampSource, TimedRead
+from specbench.model.records import UNKNOWN, Outcome, StampSource
 from specbench.stream.decoded_body import LARGEST_BODY, Unpacking, unpacking_of
 from specbench.stream.ending import ERROR, ERROR_WORD, MARK, MARK_BYTE, PIECE_BYTES, StreamEnding
 from specbench.stream.http_response import ResponseParser
@@ -23,9 +22,6 @@ LINE_FEED = 10
 
 LARGEST_HEAD = 256 * 1024
 """Bytes of an answer's head that are read, interim answers included; the largest that servers and proxies allow is less."""
-
-UNKNOWN = -1
-"""Stands in a column of frames for a first moment that is not known."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -227,11 +223,3 @@ class Exchange:
     def stamp_source(self) -> StampSource:
         """Where the stamps came from, once the exchange has ended."""
         return "user" if self._unstamped else "kernel"
-
-
-def frames_of(
-    stamps: Iterable[int], reads: Iterable[int], pieces: Iterable[bytes], firsts: Iterable[int]
-) -> tuple[TimedRead, ...]:
-    """Frames out of columns of equal length; a first moment of UNKNOWN becomes None."""
-    known = (None if first_ns == UNKNOWN else first_ns for first_ns in firsts)
-    return tuple(map(TimedRead, stamps, reads, pieces, known))

@@ -78,7 +78,7 @@ def both() -> tuple[list[RequestRecord], dict[int, dict[str, Any]], dict[str, An
 
 def answer_id(capture: Capture) -> str:
     """The id that the engine gave the request, as every event of its answer says."""
-    found = re.search(rb'"id": ?"([^"]+)"', b"".join(frame.data for frame in capture.frames))
+    found = re.search(rb'"id": ?"([^"]+)"', capture.body)
     assert found is not None
     return found.group(1).decode()
 

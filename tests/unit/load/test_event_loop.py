@@ -8,8 +8,9 @@ import httpx
 import pytest
 
 from specbench.load.event_loop import GATHER_S, WITNESSES, PollTimes, StreamReader, coalesced_reads
+from specbench.model.records import UNKNOWN
 from specbench.stream.connection import now_ns
-from specbench.stream.exchange import UNKNOWN, Exchange
+from specbench.stream.exchange import Exchange
 from specbench.stream.transport import EXCHANGE, StampingTransport, Timeouts
 from specbench.units import ms, ns_of_ms, ns_of_s
 from tests.support.captures import DONE, said
