@@ -75,7 +75,7 @@ def test_a_real_pair_is_measured_as_its_engine_counts(tmp_path: Path, scenario: 
     assert result["endpoints"]["speculative"]["facts"]["speculation"] == "on"
     assert result["endpoints"]["baseline"]["facts"]["speculation"] == "off"
     check_counts(done)
-    assert left_after(done.mark, 5) == {}
+    assert left_after(done.mark, 30) == {}
 
 
 def test_restart_starts_each_engine_for_its_pair_and_does_not_promote_on_two_starts(tmp_path: Path) -> None:
@@ -102,7 +102,7 @@ def test_restart_starts_each_engine_for_its_pair_and_does_not_promote_on_two_sta
     ]
     assert done.result["verdict"] not in ("PROMOTE", "CAPPED")
     assert any("schedule: restart" in note for note in done.result["notes"])
-    assert left_after(done.mark, 5) == {}
+    assert left_after(done.mark, 30) == {}
 
 
 @pytest.mark.parametrize("arm", ["speculative", "baseline"])
@@ -129,7 +129,7 @@ def test_an_engine_killed_in_the_middle_of_a_block_is_a_hold_whichever_it_was(tm
     assert "ok" in outcomes
     assert {"connect_failed", "disconnected"} & set(outcomes)
     assert done.result["cells"][0]["counts"][arm]["failed"] == 0
-    assert left_after(done.mark, 5) == {}
+    assert left_after(done.mark, 30) == {}
 
 
 @pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGKILL, -9)])
@@ -144,4 +144,4 @@ def test_no_engine_outlives_a_run_that_was_stopped(tmp_path: Path, number: signa
     done = run("llamacpp-ngram", tmp_path / "run", "--set", "matrix.concurrency=[1]", *SHORT_ANSWERS, during=stop)
 
     assert done.code == code, done.said
-    assert left_after(done.mark, 15) == {}
+    assert left_after(done.mark, 30) == {}
