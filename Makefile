@@ -2,6 +2,9 @@
 .PHONY: docs demo demo-real e2e-vllm test campaigns check format bench install dev real everything clean
 bin := .venv/bin
 
+# The tests start hundreds of Pythons; without bytecode each of them would compile all of specbench anew.
+unexport PYTHONDONTWRITEBYTECODE
+
 demo: install
 	$(bin)/specbench run scenarios/code.yaml --profile smoke
 
@@ -14,9 +17,10 @@ e2e-vllm: everything
 	tools/real/vllm
 	$(bin)/python -m pytest -q -s tests/e2e/real_vllm.py
 
-# What rests on timing runs alone: two such tests at once would only measure each other.
+# What rests on timing runs alone: two such tests at once would only measure each other. The others wait more than they compute,
+# so four share two cores; a file stays in one process, as its tests share engines and runs, and the long ones come first.
 test: everything
-	$(bin)/python -m pytest -q -n 2 --dist worksteal -m "(beside or not slow) and not campaign"
+	$(bin)/python -m pytest -q -n 4 --dist loadfile --no-loadscope-reorder -m "(beside or not slow) and not campaign"
 	$(bin)/python -m pytest -q -m "slow and not beside and not campaign" tests/e2e
 
 # What takes longer than CI allows: tests marked `campaign`, then the whole table of the calibration, an hour and more on two cores.

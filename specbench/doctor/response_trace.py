@@ -9,7 +9,7 @@ from itertools import pairwise
 from specbench.credentials import LONGEST_WORD, NO_SECRETS, Secrets, one_line
 from specbench.doctor.diagnosis import Symptom
 from specbench.model.records import Capture, Outcome, RequestRecord, StreamFormat
-from specbench.stream.decoded_body import plain_frames
+from specbench.stream.decoded_body import plain_body
 from specbench.stream.parse_stream import ParsedStream, parse_stream
 from specbench.stream.record import GIVEN_UP, GIVEN_UP_BYTES, RequestSpec, record_of
 from specbench.units import ns_of_ms
@@ -46,8 +46,7 @@ class ResponseTrace:
 def response_trace(capture: Capture, rule: StreamFormat, secrets: Secrets = NO_SECRETS) -> ResponseTrace:
     """The answer in this capture, read as its engine streams, its headers and its record without these secrets."""
     shown = {name: one_line(secrets.out_of(value), LONGEST_WORD) for name, value in capture.headers.items()}
-    frames, _ = plain_frames(capture)
-    body = b"".join(frame.data for frame in frames)
+    body = plain_body(capture).data
     record = record_of(capture, _UNLIMITED, rule, secrets)
     groups, late = _groups(record, {frame.stamp_ns - capture.sent_ns: frame.read_ns - frame.stamp_ns for frame in capture.frames})
     return ResponseTrace(
@@ -80,10 +79,9 @@ def _torn(capture: Capture) -> int:
     """Of an answer that is not packed: packed bytes have no lines."""
     if "content-encoding" in capture.headers:
         return 0
-    frames = capture.frames
     return sum(
         not earlier.data.endswith((b"\n", b"\r")) and later.stamp_ns - earlier.stamp_ns > TOGETHER_NS
-        for earlier, later in pairwise(frames)
+        for earlier, later in pairwise(capture.frames)
     )
 
 

@@ -80,8 +80,7 @@ def _role_first(good: Sequence[ResponseTrace]) -> Symptom | None:
 
 def _lead_ns(one: ResponseTrace) -> int | None:
     """How long before the first token an event without any came first; None where the first event has a token."""
-    body = b"".join(frame.data for frame in one.capture.frames)
-    events = events_of(body)
+    events = events_of(one.capture.body)
     if "content-encoding" in one.capture.headers or not events or events[0].end >= one.answer.ends[0]:
         return None
     reached = 0

@@ -31,12 +31,12 @@ from specbench.load.messages import (
     MessageDecoder,
     NoMoreWork,
     RequestJob,
-    Response,
     decode_to_child,
     framed,
 )
 from specbench.load.process_limits import raise_open_files, raise_priority
 from specbench.load.streams import BlockDriver, StreamUser
+from specbench.model.records import Capture
 from specbench.stream.connection import keep_stamping
 
 READ_SIZE = 1 << 18
@@ -51,7 +51,7 @@ class PipeWriter:
         self._messages: SimpleQueue[bytes] = SimpleQueue()
         gevent.spawn(self._write)
 
-    def tell(self, message: Response | BlockClosed) -> None:
+    def tell(self, message: Capture | BlockClosed) -> None:
         """The message will be written as soon as the pipe takes it."""
         self._messages.put(framed(message))
 

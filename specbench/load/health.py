@@ -6,8 +6,8 @@ import numpy as np
 import numpy.typing as npt
 
 from specbench.load.block_phases import LONGEST_PAUSE_S
-from specbench.load.messages import BlockClosed, BlockSpec, Response
-from specbench.model.records import GeneratorHealth, Outcome
+from specbench.load.messages import BlockClosed, BlockSpec
+from specbench.model.records import Capture, GeneratorHealth, Outcome
 from specbench.units import NS_PER_MS, ns_of_s
 
 LONGEST_PAUSE_NS = ns_of_s(LONGEST_PAUSE_S)
@@ -33,7 +33,7 @@ class HealthCounter:
         self._events = 0
         self._clock_steps = 0
 
-    def add(self, answer: Response) -> None:
+    def add(self, answer: Capture) -> None:
         """Count one answer in; those of one stream come in the order in which they were sent."""
         self._chunks += len(answer.sizes) // 8
         self._events += events_in(answer.body)
@@ -84,7 +84,7 @@ class HealthCounter:
         return sum(_overlaps(spans, opened_ns, closed_ns)) / (closed_ns - opened_ns) / self._order.concurrency
 
 
-def _last_token_ns(answer: Response) -> int:
+def _last_token_ns(answer: Capture) -> int:
     """When the last read came that held a `data:` line, or anything of a compressed body; the sending where none did."""
     encoded = "content-encoding" in answer.headers
     stamps, sizes = np.frombuffer(answer.stamps, np.int64), np.frombuffer(answer.sizes, np.int64)

@@ -1,14 +1,13 @@
 """What parent and child say to each other over their pipes, and how it is written. No sockets, no processes, no Locust."""
 
-import itertools
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, fields
 from typing import Any, TypeAlias
 
 import msgspec
 
-from specbench.model.records import Capture, LoadFacts, Outcome, StampSource
-from specbench.stream.exchange import Timeouts, frames_of
+from specbench.model.records import Capture, LoadFacts
+from specbench.stream.exchange import Timeouts
 
 LENGTH_BYTES = 4
 
@@ -60,63 +59,6 @@ class Abort(msgspec.Struct, frozen=True, tag=True, array_like=True):
     """End the block now; what is in flight is cut."""
 
 
-class Response(msgspec.Struct, frozen=True, tag=True, array_like=True):
-    """One capture as it goes over the pipe: the columns of its frames packed, its body in one piece.
-
-    `failed`: as far as the socket can see; its stream then waits on purpose.
-    """
-
-    block: str
-    index: int
-    stream: int
-    scheduled_ns: int | None
-    sent_ns: int
-    connect_ns: int | None
-    reused: bool
-    retries: int
-    status: int | None
-    headers: dict[str, str]
-    stamps: bytes
-    reads: bytes
-    firsts: bytes
-    sizes: bytes
-    body: bytes
-    end_ns: int
-    stamp_source: StampSource
-    problem: Outcome | None
-    problem_text: str | None
-    clock_step: bool
-    failed: bool = False
-    data_after_end: bool = False
-    redirected: str | None = None
-
-    def capture(self) -> Capture:
-        """The same as a value of the vocabulary."""
-        stamps, reads, firsts, sizes = (memoryview(each).cast("q") for each in (self.stamps, self.reads, self.firsts, self.sizes))
-        ends = list(itertools.accumulate(sizes))
-        pieces = [self.body[end - size : end] for end, size in zip(ends, sizes, strict=True)]
-        return Capture(
-            block=self.block,
-            index=self.index,
-            stream=self.stream,
-            scheduled_ns=self.scheduled_ns,
-            sent_ns=self.sent_ns,
-            connect_ns=self.connect_ns,
-            reused=self.reused,
-            retries=self.retries,
-            status=self.status,
-            headers=self.headers,
-            frames=frames_of(stamps, reads, pieces, firsts),
-            end_ns=self.end_ns,
-            stamp_source=self.stamp_source,
-            problem=self.problem,
-            problem_text=self.problem_text,
-            clock_step=self.clock_step,
-            data_after_end=self.data_after_end,
-            redirected=self.redirected,
-        )
-
-
 class BlockClosed(msgspec.Struct, frozen=True, kw_only=True, tag=True, array_like=True):
     """A block has ended, as its child saw it; window bounds are None where the window never opened."""
 
@@ -145,7 +87,7 @@ class BlockSummary(LoadFacts):
 
 
 ToChild: TypeAlias = BlockSpec | RequestJob | NoMoreWork | Abort
-ToParent: TypeAlias = Response | BlockClosed
+ToParent: TypeAlias = Capture | BlockClosed
 
 encode = msgspec.msgpack.Encoder().encode
 decode_to_child: Callable[[bytes], ToChild] = msgspec.msgpack.Decoder(ToChild).decode

@@ -88,7 +88,7 @@ class LoadGenerator:
             while not isinstance(message := self._hear(), BlockClosed):
                 self._hand_over(work, 1)
                 tally.add(message)
-                yield message.capture()
+                yield message
         except GeneratorExit:
             self._abandon()
             raise

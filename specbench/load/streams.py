@@ -17,7 +17,8 @@ from specbench import __version__
 from specbench.load.block_phases import Window, pause_s
 from specbench.load.event_loop import MANY, PollTimes, StreamReader, coalesced_reads
 from specbench.load.machine import ResourceMonitor, ResourceUsage
-from specbench.load.messages import BlockClosed, BlockSpec, RequestJob, Response
+from specbench.load.messages import BlockClosed, BlockSpec, RequestJob
+from specbench.model.records import Capture
 from specbench.net.urls import redirect_target
 from specbench.stream.connection import now_ns
 from specbench.stream.exchange import Exchange
@@ -46,7 +47,7 @@ HEADERS = {
 class BlockDriver:
     """One block while it is driven. `tell` takes each answer on its way out; work comes in by `give`."""
 
-    def __init__(self, order: BlockSpec, tell: Callable[[Response], None]) -> None:
+    def __init__(self, order: BlockSpec, tell: Callable[[Capture], None]) -> None:
         self.order = order
         self._tell = tell
         self._asked = self._url = httpx.URL(order.url.rstrip("/") + order.path)
@@ -186,7 +187,7 @@ class BlockDriver:
             exchange.problem, exchange.problem_text = "unanswered", STILL_OPEN
         self._stamped = exchange.stamp_source == "kernel" and bool(exchange.stamps)
         failed = exchange.problem != "cut" and not exchange.looks_successful
-        self._tell(self._answered(exchange, number, work, failed, None if url == self._asked else url))
+        self._tell(self._capture(exchange, number, work, failed, None if url == self._asked else url))
         self._window.ended(number, now_ns(), failed)
         return failed
 
@@ -213,8 +214,8 @@ class BlockDriver:
         """Whether reading a moment later changes no figure: stamps are the kernel's, and no request waits for its moment."""
         return self._reading >= MANY and self._stamped and self.order.concurrency is not None
 
-    def _answered(self, exchange: Exchange, number: int, work: RequestJob, failed: bool, moved: httpx.URL | None) -> Response:
-        return Response(
+    def _capture(self, exchange: Exchange, number: int, work: RequestJob, failed: bool, moved: httpx.URL | None) -> Capture:
+        return Capture(
             block=self.order.block,
             index=work.index,
             stream=number,

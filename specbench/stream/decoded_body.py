@@ -2,8 +2,10 @@
 
 import zlib
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import accumulate
 
-from specbench.model.records import Capture, TimedRead
+from specbench.model.records import UNKNOWN, Capture, column
 
 LARGEST_BODY = 24 * 1024 * 1024
 """Bytes of one answer that are kept, as sent and as decoded: some eighty thousand events, and little of a machine's memory."""
@@ -128,20 +130,30 @@ def unpacking_of(headers: Mapping[str, str]) -> Unpacking | None:
     return Unpacking(encoding) if encoding else None
 
 
-def plain_frames(capture: Capture) -> tuple[Sequence[TimedRead], str | None]:
-    """The frames with their content encoding undone, each byte under the read from which it could first be decoded.
+@dataclass(frozen=True, slots=True)
+class PlainBody:
+    """A body with its content encoding undone: its bytes, how many of them each read brought, and why there are no more.
 
-    Returns: the frames, and why they could not be decoded whole, None where they could.
+    A byte counts for the read from which it could first be decoded. `problem` is None where the whole body could be.
     """
+
+    data: bytes
+    sizes: Sequence[int]
+    problem: str | None = None
+
+
+def plain_body(capture: Capture) -> PlainBody:
+    """The capture's body behind its content encoding, as far as that can be undone."""
+    sizes = column(capture.sizes)
     unpacking = unpacking_of(capture.headers)
     if unpacking is None:
-        return capture.frames, None
-    frames = []
-    for frame in capture.frames:
-        frames.append(TimedRead(frame.stamp_ns, frame.read_ns, unpacking.feed(frame.data)))
+        return PlainBody(capture.body, sizes)
+    pieces: list[bytes] = []
+    for end, size in zip(accumulate(sizes), sizes, strict=True):
+        pieces.append(unpacking.feed(capture.body[end - size : end]))
         if unpacking.problem is not None:
             break
-    return frames, unpacking.problem
+    return PlainBody(b"".join(pieces), [len(piece) for piece in pieces], unpacking.problem)
 
 
 def encoding_flags(capture: Capture) -> set[str]:
@@ -149,36 +161,37 @@ def encoding_flags(capture: Capture) -> set[str]:
     unpacking = unpacking_of(capture.headers)
     if unpacking is None:
         return set()
-    for frame in capture.frames:
-        unpacking.feed(frame.data[:_SLICE])
+    sizes = column(capture.sizes)
+    for end, size in zip(accumulate(sizes), sizes, strict=True):
+        unpacking.feed(capture.body[end - size : end][:_SLICE])
         if unpacking.plain is not None or unpacking.problem is not None:
             break
     return {"unknown_encoding" if unpacking.plain else "compressed_stream"}
 
 
-def event_stamps(frames: Sequence[TimedRead], ends: Sequence[int]) -> list[int]:
-    """The moment (ns) at which the byte before each offset had arrived; `ends`, where events end, must not fall.
+def event_stamps(capture: Capture, body: PlainBody, ends: Sequence[int]) -> list[int]:
+    """The moment (ns) at which the byte before each offset of the body had arrived; `ends`, where events end, must not fall.
 
     That is the stamp of the read that delivered it. Where one read delivered several events, the first of them has the
     moment of the read's first bytes, if that is known.
     """
+    stamps, firsts = column(capture.stamps), column(capture.firsts)
     moments: list[int] = []
-    reads = iter(frames)
-    start = reached = 0
-    frame = None
+    read, start, reached = -1, 0, 0
     for place, end in enumerate(ends):
-        opens = frame is None or reached < end
-        while frame is None or reached < end:
-            frame = next(reads)
-            start, reached = reached, reached + len(frame.data)
-        several = place + 1 < len(ends) and ends[place + 1] <= reached
-        if opens and several and frame.first_ns is not None and _is_first_event(frame.data, end - start):
-            moments.append(min(frame.first_ns, frame.stamp_ns))
-        else:
-            moments.append(frame.stamp_ns)
+        opens = read < 0 or reached < end
+        while read < 0 or reached < end:
+            read += 1
+            start, reached = reached, reached + body.sizes[read]
+        stamp_ns = stamps[read]
+        if opens and firsts[read] != UNKNOWN:
+            several = place + 1 < len(ends) and ends[place + 1] <= reached
+            if several and _is_first_event(body.data, start, end):
+                stamp_ns = min(firsts[read], stamp_ns)
+        moments.append(stamp_ns)
     return moments
 
 
-def _is_first_event(data: bytes, end: int) -> bool:
-    """Whether no other event ends in a read's data before the one that ends there."""
-    return all(data.find(blank, 0, end - len(blank)) < 0 for blank in (b"\n\n", b"\n\r\n"))
+def _is_first_event(data: bytes, start: int, end: int) -> bool:
+    """Whether no other event ends between the start of a read and the end of this one."""
+    return all(data.find(blank, start, end - len(blank)) < 0 for blank in (b"\n\n", b"\n\r\n"))

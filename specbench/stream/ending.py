@@ -17,6 +17,8 @@ PIECE_BYTES = 16  # what a read counts for beside its bytes
 MARK, ERROR_WORD = b"DONE", b"error"
 """What stands in an event that may end the answer; most hold neither."""
 
+MARK_BYTE = MARK[0]  # a capital, which most events have none of: one byte is looked for in no time
+
 _LONGEST_WORD: Final = 5
 _BLANKS = (b"\n\n", b"\r\n\r\n", b"\r\r")
 _LINE_ENDS = (b"\n", b"\r")

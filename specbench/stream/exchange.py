@@ -1,14 +1,13 @@
 """One request and its answer while they happen: stamps, body bytes, limits. Reads no clock and no socket: it is told."""
 
 from array import array
-from collections.abc import Iterable
 from dataclasses import dataclass
 
 import httptools
 
-from specbench.model.records import Outcome, StampSource, TimedRead
+from specbench.model.records import UNKNOWN, Outcome, StampSource
 from specbench.stream.decoded_body import LARGEST_BODY, Unpacking, unpacking_of
-from specbench.stream.ending import ERROR, ERROR_WORD, MARK, PIECE_BYTES, StreamEnding
+from specbench.stream.ending import ERROR, ERROR_WORD, MARK, MARK_BYTE, PIECE_BYTES, StreamEnding
 from specbench.stream.http_response import ResponseParser
 from specbench.units import ns_of_s
 
@@ -23,9 +22,6 @@ LINE_FEED = 10
 
 LARGEST_HEAD = 256 * 1024
 """Bytes of an answer's head that are read, interim answers included; the largest that servers and proxies allow is less."""
-
-UNKNOWN = -1
-"""Stands in a column of frames for a first moment that is not known."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -117,20 +113,21 @@ class Exchange:
             self.reads.append(read_ns)
             self.firsts.append(UNKNOWN)
             self.pieces.append(body)
-            if not self._size:
+            size = self._size
+            if not size:
                 self._unpacking = unpacking_of(self.framing.headers)
-            self._size += len(body) + PIECE_BYTES
+            self._size = size = size + len(body) + PIECE_BYTES
             plain = body if self._unpacking is None else self._unpacked(body, self._unpacking)
-            if plain:  # `find` takes half the time of `in`
+            if plain:  # `find` takes half the time of `in`, `rfind` two thirds of that, and a single byte a tenth
                 if plain.find(b"data:") >= 0 and (self._token_ns is not None or self._holds_token(plain)):
                     self._token_ns = read_ns
                 ending = self._ending
                 whole_lines = plain[-1] == LINE_FEED
-                if ending.open or plain.find(MARK) >= 0 or plain.find(ERROR_WORD) >= 0:
+                if ending.open or (MARK_BYTE in plain and plain.rfind(MARK) >= 0) or plain.rfind(ERROR_WORD) >= 0:
                     self.over = self.finished = ending.over(plain)
                 elif not whole_lines:
                     ending.left_open(plain)
-                if whole_lines and self._size <= LARGEST_BODY:
+                if whole_lines and size <= LARGEST_BODY:
                     self._open_line = 0
                 elif not self.over:
                     self._measure(plain)
@@ -226,11 +223,3 @@ class Exchange:
     def stamp_source(self) -> StampSource:
         """Where the stamps came from, once the exchange has ended."""
         return "user" if self._unstamped else "kernel"
-
-
-def frames_of(
-    stamps: Iterable[int], reads: Iterable[int], pieces: Iterable[bytes], firsts: Iterable[int]
-) -> tuple[TimedRead, ...]:
-    """Frames out of columns of equal length; a first moment of UNKNOWN becomes None."""
-    known = (None if first_ns == UNKNOWN else first_ns for first_ns in firsts)
-    return tuple(map(TimedRead, stamps, reads, pieces, known))

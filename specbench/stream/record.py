@@ -10,7 +10,7 @@ import msgspec
 from specbench.credentials import LONGEST_WORD, NO_SECRETS, Secrets, one_line
 from specbench.model.records import Capture, Grouping, Outcome, RequestRecord, SpeculationCounts, StreamFormat, TokenSource
 from specbench.stream.chunks import MOST_TOKENS
-from specbench.stream.decoded_body import encoding_flags, event_stamps, plain_frames
+from specbench.stream.decoded_body import encoding_flags, event_stamps, plain_body
 from specbench.stream.grouping import censored, engine_timestamps, grouping_of, step_sizes, steps_of_moments
 from specbench.stream.outcome import outcome_of, outcome_of_document, outcome_of_status, succeeded
 from specbench.stream.parse_stream import ParsedStream, parse_stream
@@ -60,14 +60,12 @@ def record_and_text(
     capture: Capture, asked: RequestSpec, rule: StreamFormat, secrets: Secrets = NO_SECRETS
 ) -> tuple[RequestRecord, str]:
     """The facts of one request, and the text that it generated."""
-    frames, undecodable = plain_frames(capture)
-    body = b"".join([frame.data for frame in frames])
-    if capture.problem in GIVEN_UP:
-        body = body[:GIVEN_UP_BYTES]
-    answer, outcome, reason = _judged(capture, body, undecodable)
+    plain = plain_body(capture)
+    body = plain.data[:GIVEN_UP_BYTES] if capture.problem in GIVEN_UP else plain.data
+    answer, outcome, reason = _judged(capture, body, plain.problem)
     if reason is not None and secrets.values:  # before it is cut to an excerpt, which may cut a key in two
-        outcome, reason = _judged(_freed(capture, secrets), secrets.out_of_bytes(body), undecodable)[1:]
-    line = _timeline(capture, answer, rule, event_stamps(frames, answer.ends))
+        outcome, reason = _judged(_freed(capture, secrets), secrets.out_of_bytes(body), plain.problem)[1:]
+    line = _timeline(capture, answer, rule, event_stamps(capture, plain, answer.ends))
     if line.event_ns and line.event_ns[0] < 0:
         line, outcome, reason = EventTimes(), "protocol_error", "the answer came before its request was sent"
     text = answer.text

@@ -1,12 +1,13 @@
 """Real A/A runs, small: what `calibrate` does over sockets, end to end."""
 
+from dataclasses import replace
 from pathlib import Path
 from typing import get_args
 
 import pytest
 
 from specbench.calibrate.hardware_noise import describe_noise, measure_noise
-from specbench.calibrate.live_runs import Silent, over_sockets
+from specbench.calibrate.live_runs import EFFECTS, Silent, over_sockets
 from specbench.model.result import VerdictWord
 from specbench.plan.power import describe_power
 from specbench.plan.variance import spreads_in
@@ -24,7 +25,7 @@ workload:
 matrix:
   concurrency: [2]
   pairs: 3
-  block: {min_requests: 6, min_s: 1}
+  block: {min_requests: 6, min_s: 0.5}
 """
 
 
@@ -42,8 +43,9 @@ def test_the_noise_floor_of_two_engines_feeds_the_plan(tmp_path: Path) -> None:
 
 @pytest.mark.slow
 @pytest.mark.beside
-def test_a_campaigns_run_over_sockets_is_judged_again_from_its_facts(tmp_path: Path) -> None:
-    """That an A/A over sockets is no verdict for or against is held, on a quiet machine, by the scenario `aa`."""
+def test_a_campaigns_run_over_sockets_is_judged_again_from_its_facts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of two pairs here. That an A/A is no verdict for or against is held, on a quiet machine, by the scenario `aa`."""
+    monkeypatch.setitem(EFFECTS, "aa", replace(EFFECTS["aa"], pairs=2))
     asked = ("aa", 0, tmp_path / "sockets-aa-0000")
     outcome = over_sockets(*asked)
     requests = (tmp_path / "sockets-aa-0000" / "requests.jsonl").stat()

@@ -12,7 +12,7 @@ import pytest
 from specbench.model.records import RequestRecord, SpeculationCounts, TimedRead
 from specbench.stream.record import record_and_text, record_of
 from specbench.telemetry import ENGINES
-from tests.support.captures import ASKED, SENT_NS, a_capture
+from tests.support.captures import ASKED, SENT_NS, a_capture, columns_of
 from tests.support.recordings import FOLDER, recorded
 
 NAMES = sorted(path.name for path in FOLDER.iterdir() if path.suffix != ".md")
@@ -195,7 +195,7 @@ def test_no_recording_makes_the_decoder_fail() -> None:
     """Cut after any byte of its beginning, middle or end, too."""
     for name in NAMES:
         capture = recorded(name)
-        body = b"".join(frame.data for frame in capture.frames)
+        body = capture.body
         for end in {0, 1, 6, 100, len(body) // 2, len(body) // 2 + 7, len(body) - 1, len(body)} & set(range(len(body) + 1)):
-            cut = replace(capture, frames=(TimedRead(SENT_NS, SENT_NS, body[:end]),))
+            cut = replace(capture, **columns_of([TimedRead(SENT_NS, SENT_NS, body[:end])]))
             assert record_of(cut, ASKED, ENGINES["vllm"].stream).outcome

@@ -1,12 +1,14 @@
 """Captures made by hand: what arrived when, in the short forms of engines' events."""
 
 import json
+from array import array
+from collections.abc import Sequence
 from dataclasses import replace
 from itertools import pairwise
 from typing import Any
 
-from specbench.model.records import Capture, RequestRecord, StreamFormat, TimedRead
-from specbench.stream.exchange import Exchange, frames_of
+from specbench.model.records import UNKNOWN, Capture, RequestRecord, StreamFormat, TimedRead
+from specbench.stream.exchange import Exchange
 from specbench.stream.record import RequestSpec, record_and_text
 from specbench.telemetry import ENGINES
 from specbench.units import ms, ns_of_ms
@@ -59,8 +61,9 @@ def final_usage(tokens: int) -> bytes:
 
 
 def a_capture(*reads: tuple[float, bytes], **fields: Any) -> Capture:
-    """What arrived: (milliseconds since the request was sent, body bytes) per read."""
-    frames = tuple(TimedRead(SENT_NS + ns_of_ms(at), SENT_NS + ns_of_ms(at) + 50_000, data) for at, data in reads)
+    """What arrived: (milliseconds since the request was sent, body bytes) per read, or `frames` with all their moments."""
+    at_once = [TimedRead(SENT_NS + ns_of_ms(at), SENT_NS + ns_of_ms(at) + 50_000, data) for at, data in reads]
+    frames: Sequence[TimedRead] = fields.pop("frames", at_once)
     values: dict[str, Any] = {
         "block": "baseline-0",
         "index": 0,
@@ -72,7 +75,7 @@ def a_capture(*reads: tuple[float, bytes], **fields: Any) -> Capture:
         "retries": 0,
         "status": 200,
         "headers": SSE,
-        "frames": frames,
+        **columns_of(frames),
         "end_ns": frames[-1].stamp_ns if frames else SENT_NS,
         "stamp_source": "kernel",
         "problem": None,
@@ -80,6 +83,17 @@ def a_capture(*reads: tuple[float, bytes], **fields: Any) -> Capture:
         "clock_step": False,
     }
     return Capture(**(values | fields))
+
+
+def columns_of(frames: Sequence[TimedRead]) -> dict[str, Any]:
+    """The same as fields of a capture."""
+    return {
+        "stamps": array("q", [frame.stamp_ns for frame in frames]).tobytes(),
+        "reads": array("q", [frame.read_ns for frame in frames]).tobytes(),
+        "firsts": array("q", [UNKNOWN if frame.first_ns is None else frame.first_ns for frame in frames]).tobytes(),
+        "sizes": array("q", [len(frame.data) for frame in frames]).tobytes(),
+        "body": b"".join(frame.data for frame in frames),
+    }
 
 
 def a_record(*reads: tuple[float, bytes], rule: StreamFormat = BY_EVENT, **fields: Any) -> RequestRecord:
@@ -116,7 +130,11 @@ def capture_of(exchange: Exchange, block: str = "b", index: int = 0, stream: int
         retries=exchange.retries,
         status=exchange.framing.status,
         headers=exchange.framing.headers,
-        frames=frames_of(exchange.stamps, exchange.reads, exchange.pieces, exchange.firsts),
+        stamps=exchange.stamps.tobytes(),
+        reads=exchange.reads.tobytes(),
+        firsts=exchange.firsts.tobytes(),
+        sizes=array("q", map(len, exchange.pieces)).tobytes(),
+        body=b"".join(exchange.pieces),
         end_ns=exchange.end_ns,
         stamp_source=exchange.stamp_source,
         problem=exchange.problem,

@@ -2,7 +2,7 @@
 
 import socket
 import threading
-import time
+from contextlib import nullcontext, suppress
 
 from specbench.load.messages import BlockSpec, BlockSummary, RequestJob
 from specbench.load.parent import LoadGenerator
@@ -12,12 +12,18 @@ from specbench.telemetry import ENGINES
 from tests.support.captures import DONE, final_usage, finish, said
 from tests.support.raw_server import END, STREAM_HEAD, chunk
 
+CROWD_S = 20.0
 RULE = ENGINES["openai"].stream
 GOOD = STREAM_HEAD + chunk(said("a")) + chunk(finish() + final_usage(1) + DONE) + END
 
 
-def driven(url: str, requests: int, concurrency: int, **changes: object) -> tuple[list[Capture], BlockSummary]:
-    """What came of so many requests in so many streams, and how the block ended; `changes` are fields of its order."""
+def driven(
+    url: str, requests: int, concurrency: int, child: LoadGenerator | None = None, **changes: object
+) -> tuple[list[Capture], BlockSummary]:
+    """What came of so many requests in so many streams, and how the block ended; `changes` are fields of its order.
+
+    Without a `child` it starts one, which takes on the environment as it is and costs more than most blocks do.
+    """
     values: dict[str, object] = {
         "block": "b",
         "url": url,
@@ -31,8 +37,8 @@ def driven(url: str, requests: int, concurrency: int, **changes: object) -> tupl
         "stagger_s": 0.0,
     }
     works = (RequestJob(index=index, body=b'{"max_tokens":1}') for index in range(requests))
-    with LoadGenerator() as child:
-        *captures, end = child.run_block(BlockSpec(**(values | changes)), works)  # type: ignore[arg-type]
+    with LoadGenerator() if child is None else nullcontext(child) as driver:
+        *captures, end = driver.run_block(BlockSpec(**(values | changes)), works)  # type: ignore[arg-type]
     assert isinstance(end, BlockSummary)
     return [capture for capture in captures if isinstance(capture, Capture)], end
 
@@ -43,10 +49,14 @@ def records_of(captures: list[Capture]) -> list[RequestRecord]:
 
 
 class Endpoint:
-    """Answers by number, counts what comes and what is under way at once."""
+    """Answers by number, counts what comes and what is under way at once.
 
-    def __init__(self, *first: bytes, then: bytes = GOOD, after_s: float = 0.0) -> None:
-        self._first, self._then, self._after_s = list(first), then, after_s
+    With a `crowd` it answers nobody before so many are under way, or have been long waited for in vain.
+    """
+
+    def __init__(self, *first: bytes, then: bytes = GOOD, crowd: int = 1) -> None:
+        self._first, self._then = list(first), then
+        self._together = threading.Barrier(crowd)
         self._lock = threading.Lock()
         self._open = 0
         self.most_open = self.asked = 0
@@ -58,7 +68,8 @@ class Endpoint:
             self._open += 1
             self.most_open = max(self.most_open, self._open)
             answer = self._first.pop(0) if self._first else self._then
-        time.sleep(self._after_s)
+        with suppress(threading.BrokenBarrierError):
+            self._together.wait(CROWD_S)
         with self._lock:
             self._open -= 1
         connection.sendall(answer)

@@ -13,7 +13,7 @@ from specbench.doctor.symptoms import symptoms_of
 from specbench.model.records import Capture, StreamFormat, TimedRead
 from specbench.telemetry import ENGINES
 from specbench.units import ns_of_ms
-from tests.support.captures import DONE, SSE, a_capture, final_usage, finish, role, said
+from tests.support.captures import DONE, SSE, a_capture, columns_of, final_usage, finish, role, said
 from tests.support.recordings import recorded
 
 OPENAI, LLAMACPP, VLLM = (ENGINES[name].stream for name in ("openai", "llamacpp", "vllm"))
@@ -73,7 +73,7 @@ def test_a_client_that_read_late_blames_itself() -> None:
     """A few events under one stamp that was read 5 ms later may have been merged here: they are no burst of the endpoint."""
     in_time = _stream([1, 3, 1, 5, 2, 4, 3, 1, 2])
     frames = tuple(TimedRead(frame.stamp_ns, frame.stamp_ns + ns_of_ms(5), frame.data) for frame in in_time.frames)
-    answers = [response_trace(in_time, OPENAI), response_trace(replace(in_time, frames=frames), OPENAI)]
+    answers = [response_trace(in_time, OPENAI), response_trace(replace(in_time, **columns_of(frames)), OPENAI)]
 
     assert [(one.groups, one.late) for one in answers] == [((1, 3, 1, 5, 2, 4, 3, 1, 2), 0), ((1, 1, 1), 6)]
 
@@ -83,7 +83,7 @@ def test_a_client_that_read_late_does_not_hide_a_buffer() -> None:
     in_time = _stream([30], first_ms=2260.0)
     frames = tuple(TimedRead(frame.stamp_ns, frame.stamp_ns + ns_of_ms(5), frame.data) for frame in in_time.frames)
 
-    assert _ids(replace(in_time, frames=frames)) == ["held_back_whole"]
+    assert _ids(replace(in_time, **columns_of(frames))) == ["held_back_whole"]
 
 
 @pytest.mark.parametrize(("sizes", "weight"), [([1, 3, 1, 5, 2, 4, 3, 1, 2], "note"), ([4] * 7, "caution")])

@@ -1,13 +1,13 @@
 """The generator's health is counted from what it brought home: lag, delay, streams kept busy."""
 
 from array import array
+from dataclasses import replace
 
-import msgspec
 import pytest
 
 from specbench.load.health import HealthCounter, events_in
-from specbench.load.messages import BlockClosed, BlockSpec, Response
-from specbench.model.records import Outcome
+from specbench.load.messages import BlockClosed, BlockSpec
+from specbench.model.records import Capture, Outcome
 from specbench.units import ns_of_ms
 
 ORDER = BlockSpec(block="b", url="", path="", headers={}, concurrency=2, min_requests=0, min_s=0.0, max_s=1.0, ramp_s=0.0)
@@ -16,9 +16,9 @@ ORDER = BlockSpec(block="b", url="", path="", headers={}, concurrency=2, min_req
 def _answer(
     stream: int, sent_ms: float, end_ms: float, lags_ms: tuple[float, ...] = (), *, scheduled_ms: float | None = None,
     failed: bool = False, kernel: bool = True, connect_ms: float | None = None,
-) -> Response:  # fmt: skip
+) -> Capture:  # fmt: skip
     stamps = [ns_of_ms(sent_ms)] * len(lags_ms)
-    return Response(
+    return Capture(
         block="b",
         index=0,
         stream=stream,
@@ -56,7 +56,7 @@ def _closed(opened_ms: float | None, closed_ms: float | None) -> BlockClosed:
     )
 
 
-def _tally(*answers: Response) -> HealthCounter:
+def _tally(*answers: Capture) -> HealthCounter:
     tally = HealthCounter(ORDER)
     for answer in answers:
         tally.add(answer)
@@ -92,7 +92,7 @@ def test_a_connection_that_the_endpoint_had_closed_is_no_delay_of_the_client() -
 
 def test_events_are_counted_by_the_stamps_that_they_share() -> None:
     """Five events in two reads; of an answer without any it is not known."""
-    answer = msgspec.structs.replace(_answer(0, 0, 90, (0.1, 0.1)), body=b"data: a\n\n" * 5)
+    answer = replace(_answer(0, 0, 90, (0.1, 0.1)), body=b"data: a\n\n" * 5)
 
     assert _tally(answer).health(_closed(0, 100)).events_per_stamp == 2.5
     assert _tally(_answer(0, 0, 90, (0.1,))).health(_closed(0, 100)).events_per_stamp is None
@@ -159,7 +159,7 @@ def test_a_stream_in_a_request_that_is_never_answered_is_stuck_and_not_in_flight
     problem: Outcome, body: list[tuple[float, bytes]], alive: float, stuck: float
 ) -> None:
     """Of two streams one works on; the other is stuck from its last token on, in a window of 100 ms."""
-    given_up = msgspec.structs.replace(
+    given_up = replace(
         _answer(1, 0, 300),
         problem=problem,
         failed=True,

@@ -41,7 +41,7 @@ def test_ten_pairs_detect_what_the_table_of_t_says() -> None:
 
 
 def test_what_is_detected_is_detected_in_four_of_five_runs() -> None:
-    """Simulated pairs with the stated harm: the share found at 5 %, and shown past a limit of 10 % at the level of seven tests."""
+    """Simulated pairs with the stated harm: found at 5 %, and shown past a limit of 10 % at the level of seven tests."""
     power = power_at("tpot_p95", 0.05)
     draws = np.random.default_rng(3).normal(0.0, 0.05, (4000, 10))
 

@@ -12,7 +12,6 @@ import pytest
 
 from specbench.engine.reference_endpoint.reference_endpoint import ask_for_stamps, received
 from specbench.engine.reference_endpoint.send_log import SendLog, percentiles
-from specbench.units import ms
 from tests.support.truthful import delivered, scripted_endpoint, truth_endpoint
 
 
@@ -29,7 +28,7 @@ def test_what_it_tells_is_what_it_wrote() -> None:
 
 
 def test_a_request_counts_from_its_arrival_however_late_it_is_read() -> None:
-    """Read 60 ms after it came: the moment told is that of the coming, on the monotonic clock."""
+    """Read later than it came: the moment told is that of the coming, on the monotonic clock."""
     with socket.create_server(("127.0.0.1", 0)) as listener, socket.create_connection(listener.getsockname()) as client:
         sock, _ = listener.accept()
         with sock:
@@ -38,10 +37,11 @@ def test_a_request_counts_from_its_arrival_however_late_it_is_read() -> None:
             before_ns = time.monotonic_ns()
             client.sendall(b"hello")
             time.sleep(0.06)
+            slept_ns = time.monotonic_ns()
             data, arrived_ns = received(sock)
 
     assert data == b"hello"
-    assert 0 <= ms(arrived_ns - before_ns) < 60
+    assert before_ns <= arrived_ns < slept_ns
 
 
 def test_it_ends_when_its_input_is_closed() -> None:

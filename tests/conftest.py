@@ -1,0 +1,6 @@
+"""Properties are tried on the same examples everywhere, however slow the machine is: a failure is a fault, on any of them."""
+
+from hypothesis import HealthCheck, settings
+
+settings.register_profile("steady", deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow], database=None)
+settings.load_profile("steady")
