@@ -9,6 +9,7 @@ from specbench.model.records import RequestRecord, RunData
 from specbench.model.scenario import Sampling, Scenario
 from specbench.model.shown import AnswerTexts
 from specbench.report.view.cells import cell_view
+from specbench.report.view.comparison_rows import load_tables
 from tests.support.evidence import Answer, a_scenario, an_arm, literal_run
 
 PROMPTS = 4
@@ -57,7 +58,7 @@ def test_only_good_greedy_answers_have_texts_to_compare() -> None:
 def test_they_are_in_the_result_and_beside_the_counts() -> None:
     """Finish reasons are counts already."""
     result = judge(_run(a_scenario([4], pairs=1), "a", "x", "b", "d"), "0")
-    rows = {row.label: (row.baseline, row.speculative) for row in cell_view(result.cells[0], 0).counts}
+    rows = {row.label: (row.baseline, row.speculative) for row in cell_view(result.cells[0], load_tables(result)[0], 0).counts}
 
     assert result.cells[0].answers is not None
     assert rows["characters per token"] == ("4.00", "2.00")
