@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from specbench.analysis.cell_metrics import CellMetrics, measure
 from specbench.analysis.cells import CellEvidence, cells_of
 from specbench.analysis.deaths import Death, outside_kills, sentence_of, without
-from specbench.analysis.hosts.equivalence import enough_launches, place_of_run
+from specbench.analysis.hosts.equivalence import enough_launches, place_of_run, start_effect
 from specbench.analysis.hosts.previous_run_checks import deciding
 from specbench.analysis.integrity.checks import cell_checks, run_checks, steadiness
 from specbench.analysis.notes import run_notes
@@ -86,7 +86,7 @@ def _judged(evidence: RunData, whole: RunData, killed: tuple[Death, ...], tool_v
 
 def _measured(evidence: RunData, alpha: float) -> tuple[CellMetrics, ...]:
     speculates = PerArm(_speculates(evidence, "baseline"), _speculates(evidence, "speculative"))
-    start = evidence.manifest.scenario.start_effect
+    start = start_effect(evidence.manifest.scenario)
     return tuple(measure(cell, alpha, speculates=speculates, start=start) for cell in cells_of(evidence))
 
 
