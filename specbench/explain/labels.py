@@ -72,7 +72,7 @@ GLOSSARY: tuple[tuple[str, str], ...] = (
         " A sentence that says 'below' or 'above' with the same confidence names one side alone, and so lies further in.",
     ),
     ("TTFT", "Time to first token: first content event − sent (the moment before the request is written to an open connection)."),
-    ("TTFT by prompt", "The TTFT of each prompt that both arms of a pair answered, set against each other: its geometric mean."),
+    ("TTFT by prompt", "The geometric mean, over the prompts that both arms answered, of the TTFT of one ÷ that of the other."),
     ("TPOT", "Time per output token of a request: (last − first content event) ÷ (tokens − tokens of the first engine step)."),
     ("ITL", "Inter-token latency over engine steps: a gap g that brings k tokens counts as k values of g ÷ k."),
     ("Pace", "Time for the next 8 tokens ÷ 8, over sliding windows in a request: what a reader of the stream feels."),
