@@ -11,7 +11,7 @@ from specbench.analysis.cell_metrics import CellMetrics, measure
 from specbench.analysis.cells import CellEvidence, cells_of
 from specbench.analysis.deaths import Death, outside_kills, sentence_of, without
 from specbench.analysis.hanging import never_answered
-from specbench.analysis.hosts.equivalence import enough_launches, place_of_run
+from specbench.analysis.hosts.equivalence import enough_launches, place_of_run, start_effect
 from specbench.analysis.hosts.previous_run_checks import deciding
 from specbench.analysis.integrity.checks import cell_checks, run_checks, steadiness
 from specbench.analysis.integrity.repeated_prompts import cached_alike
@@ -99,7 +99,7 @@ def _judged(evidence: RunData, whole: RunData, killed: tuple[Death, ...], tool_v
 
 def _measured(evidence: RunData, alpha: float) -> tuple[CellMetrics, ...]:
     speculates = PerArm(_speculates(evidence, "baseline"), _speculates(evidence, "speculative"))
-    start, success = evidence.manifest.scenario.start_effect, evidence.manifest.scenario.success.metric
+    start, success = start_effect(evidence.manifest.scenario), evidence.manifest.scenario.success.metric
     return tuple(measure(cell, alpha, speculates=speculates, start=start, success=success) for cell in cells_of(evidence))
 
 

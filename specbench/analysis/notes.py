@@ -7,6 +7,7 @@ import math
 from collections.abc import Sequence
 
 from specbench.analysis.cell_metrics import CellMetrics
+from specbench.analysis.hosts.equivalence import start_effect
 from specbench.analysis.integrity.engine_checks import drafting_of, off_by_schedule
 from specbench.analysis.stats.alpha_spending import holm
 from specbench.analysis.stats.paired import Estimate
@@ -25,7 +26,7 @@ def run_notes(evidence: RunData, cells: Sequence[CellMetrics]) -> tuple[str, ...
         found.append(notes.CORPUS)
     if evidence.partial:
         found.append(notes.ended_early(evidence.finished is not None))
-    start = evidence.manifest.scenario.start_effect
+    start = start_effect(evidence.manifest.scenario)
     if evidence.blocks and start is not None:
         found.append(notes.one_start(start))
     if evidence.blocks:

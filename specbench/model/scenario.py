@@ -3,8 +3,6 @@
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-from specbench.net.urls import share_server
-
 ArmName = Literal["baseline", "speculative"]
 ARMS: tuple[ArmName, ArmName] = ("baseline", "speculative")
 
@@ -243,15 +241,6 @@ class Scenario:
     design: Design = "plain"
     place_runs: tuple[str, ...] = ()
     flags: tuple[str, ...] = ()
-
-    @property
-    def start_effect(self) -> StartSd | None:
-        """What one start of each engine leaves open in every comparison; None where each pair has starts of its own, or both arms
-        are one server."""
-        one_server = share_server([self.baseline.url, self.speculative.url])
-        if self.matrix.schedule == "restart" or one_server or self.matrix.start_sd.sd == 0:
-            return None
-        return self.matrix.start_sd
 
     def arm(self, name: ArmName) -> Arm:
         """The arm of that name."""

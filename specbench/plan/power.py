@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from math import exp, log
 
+from specbench.analysis.hosts.equivalence import start_effect
 from specbench.analysis.stats.paired import detectable_effect, pairs_needed, t_quantile, with_starts
 from specbench.errors import ScenarioError
 from specbench.explain.numbers import columns, tenths
@@ -90,7 +91,7 @@ def describe_power(scenario: Scenario, spreads: PairVariance) -> str:
         "  regressions that this plan detects in four of five runs, with the spread of",
         f"  {spreads.source}:",
     ]
-    if (start := scenario.start_effect) is not None:
+    if (start := start_effect(scenario)) is not None:
         lines[-1:] = [
             lines[-1].removesuffix(":") + ",",
             f"  and one start of each engine, of which two differ by {tenths(start.sd)}:",
@@ -115,7 +116,7 @@ def plan_advice(scenario: Scenario, spreads: PairVariance) -> list[str]:
 def _power(scenario: Scenario, key: Key, spreads: PairVariance, rule: Guardrail | None, tests: int) -> Power:
     cell, metric = key
     pairs, alpha, spread = scenario.matrix.pairs, scenario.alpha, spreads.of[key]
-    start = scenario.start_effect if METRICS[metric].is_measured else None
+    start = start_effect(scenario) if METRICS[metric].is_measured else None
     se, df = with_starts(spread**2 / pairs, pairs - 1, start)
     allowed = None if rule is None or rule.margin is None else max(rule.margin, _floor_of(rule, spreads.values.get(key)))
     limit = 0.0 if allowed is None or allowed >= 1 else _log_of(metric, allowed)
@@ -150,7 +151,7 @@ def _sharper(scenario: Scenario, found: Sequence[Power]) -> str:
         return "  nothing is known of the spread of these cells: run a pilot"
     worst = max(found, key=lambda power: power.pairs_for_5 or BUDGET_PAIRS + 1)
     if worst.pairs_for_5 is None:
-        longer = "make blocks longer" if scenario.start_effect is None else "make blocks longer, or schedule: restart"
+        longer = "make blocks longer" if start_effect(scenario) is None else "make blocks longer, or schedule: restart"
         return f"  5 % everywhere would take more than {BUDGET_PAIRS} pairs ({worst.metric}, {worst.cell}): {longer}"
     least, _ = duration_s(scenario, trials_of(scenario, cells_of(scenario)))
     hours = least * worst.pairs_for_5 / scenario.matrix.pairs / 3600

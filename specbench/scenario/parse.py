@@ -43,7 +43,7 @@ __all__ = ["PROFILES", "Overrides", "Profile", "parse_scenario"]
 DEFAULT_PROFILE = "standard"
 ALPHA = 0.05
 # Guardrails of earlier versions, and what guards instead.
-GONE = {"ttft_at_p50": "ttft_paired guards the median too, whatever the number of requests in a block"}
+GONE = {"ttft_at_p50": "ttft_paired guards the median too, in blocks of any size"}
 LONGEST_GIVEN = 120  # characters of a value that an error repeats
 MOST_CELLS = 1_000
 _FREE = frozenset({"labels", "declare", "extra_body", "headers", "options", "env"})  # where users name the fields

@@ -15,8 +15,8 @@ from specbench.model.guardrails import MIN_LAUNCHES
 from specbench.model.previous_runs import PreviousRun
 from specbench.model.records import Block, Cell, Manifest
 from specbench.model.result import Finding, PerArm
-from specbench.model.scenario import ARMS, ArmName
-from specbench.net.urls import is_loopback
+from specbench.model.scenario import ARMS, ArmName, Scenario, StartSd
+from specbench.net.urls import is_loopback, share_server
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,6 +111,14 @@ def why_not_equivalent(run: PreviousRun, findings: Sequence[Finding], cells: Seq
         if place is None or finding.bound is None or abs(math.log(place)) >= abs(math.log(finding.bound)):
             return hosts.places_apart(what, place)
     return None
+
+
+def start_effect(scenario: Scenario) -> StartSd | None:
+    """What one start of each engine leaves open in every comparison; None where each pair has starts of its own, or both arms are
+    one server."""
+    matrix = scenario.matrix
+    one_server = share_server([scenario.arm(arm).url for arm in ARMS])
+    return None if matrix.schedule == "restart" or one_server or matrix.start_sd.sd == 0 else matrix.start_sd
 
 
 def enough_launches(manifest: Manifest, blocks: Sequence[Block]) -> bool:

@@ -27,16 +27,16 @@ class Sorted:
     logs: Floats
     pair: Ints
 
-    def beyond(self, limit: float, per_pair: Floats) -> tuple[float, Floats]:
+    def beyond(self, top: Floats, limit: float, per_pair: Floats) -> tuple[float, Floats]:
         """The share of the samples that lie beyond the limit, and how far each pair pulls it, (n_pairs,).
 
         Args:
+            top: The largest of the samples, those beyond the limit among them, moved as the limit is.
             per_pair: (n_pairs,) samples of each pair.
         """
-        n = len(self.logs)
-        first = int(np.searchsorted(self.logs, limit, side="right"))
-        share = (n - first) / n
-        pulls: Floats = (np.bincount(self.pair[first:], minlength=len(per_pair)) - share * per_pair) / n
+        n, count = len(self.logs), len(top) - int(np.searchsorted(top, limit, side="right"))
+        share = count / n
+        pulls: Floats = (np.bincount(self.pair[n - count :], minlength=len(per_pair)) - share * per_pair) / n
         return share, pulls
 
 
@@ -56,11 +56,15 @@ class Shares:
         common, in one arm or in both, is in it. 0 where neither share differs nor varies.
         """
         baseline, speculative = self._arms
-        both = np.concatenate((baseline.logs + log_ratio, speculative.logs))
-        rank = max(ceil(p * len(both) - 1e-9) - 1, 0)
-        limit = float(np.partition(both, rank)[rank])
-        share, pulls = speculative.beyond(limit, self._counts[1])
-        base_share, base_pulls = Sorted(both[: len(baseline.logs)], baseline.pair).beyond(limit, self._counts[0])
+        total = len(baseline.logs) + len(speculative.logs)
+        slowest = total - max(
+            ceil(p * total - 1e-9) - 1, 0
+        )  # so many lie at the percentile or beyond; no others need be looked at
+        tops = baseline.logs[-slowest:] + log_ratio, speculative.logs[-slowest:]
+        both = np.concatenate(tops)
+        limit = float(np.partition(both, len(both) - slowest)[len(both) - slowest])
+        base_share, base_pulls = baseline.beyond(tops[0], limit, self._counts[0])
+        share, pulls = speculative.beyond(tops[1], limit, self._counts[1])
         difference = share - base_share
         error = sqrt(self.pairs / (self.pairs - 1) * float(((pulls - base_pulls) ** 2).sum()))
         if error == 0.0:

@@ -5,6 +5,7 @@ from dataclasses import replace
 
 import pytest
 
+from specbench.analysis.hosts.equivalence import start_effect
 from specbench.analysis.judge import judge
 from specbench.model.records import Block, RequestRecord, RunData, Telemetry
 from specbench.model.result import Comparison, Finding, FindingState, Result, VerdictWord
@@ -375,9 +376,9 @@ def test_starts_count_where_each_arm_has_one(change: dict[str, object], known: b
     one_server = replace(scenario, baseline=an_arm("http://localhost:8000"), speculative=an_arm("http://127.0.0.1:8000/v1"))
     two = replace(scenario, baseline=an_arm("http://localhost:8000"), speculative=an_arm("http://127.0.0.1:8001/v1"))
 
-    assert (scenario.start_effect is not None) is known
-    assert (two.start_effect is not None) is known
-    assert one_server.start_effect is None
+    assert (start_effect(scenario) is not None) is known
+    assert (start_effect(two) is not None) is known
+    assert start_effect(one_server) is None
 
 
 def test_forced_lengths_that_differ_are_a_matter_of_safety() -> None:

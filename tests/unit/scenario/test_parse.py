@@ -173,8 +173,8 @@ def test_numbers_in_other_spellings_are_numbers() -> None:
         (
             "metric: ttft_paired",
             "metric: ttft_at_p50",
-            "s.yaml:26: guardrails[1].metric: ttft_at_p50 is no guardrail any more; ttft_paired guards the median too, whatever"
-            " the number of requests in a block",
+            "s.yaml:26: guardrails[1].metric: ttft_at_p50 is no guardrail any more; ttft_paired guards the median too, in blocks"
+            " of any size",
         ),
         (
             "metric: ttft_paired, worse_by_at_most: 15%, floor_ms: 20",

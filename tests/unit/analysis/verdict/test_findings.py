@@ -120,7 +120,7 @@ def test_harm_is_adjusted_for_all_required_tests_of_the_run() -> None:
 
 
 def test_what_is_surely_worse_and_not_surely_past_its_limit_says_both() -> None:
-    """1.13 ± 0.02: no chance, but the true figure may be 1.09, within a limit of 10 %; harm is not proven, and no pass either."""
+    """1.13 ± 0.02: no chance, but 1.09 is not excluded, and 10 % are allowed; neither proof nor pass."""
     found = _judged(a_comparison(ratio=1.13, se_log=0.02))
 
     assert (found.state, found.notes) == ("INCONCLUSIVE", ("worse_limit_open", "more_pairs"))
