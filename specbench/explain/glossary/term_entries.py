@@ -1,6 +1,7 @@
 """Words of the harness and of the field, states, verdicts and exit codes, each with what it means."""
 
 from specbench.explain.glossary.entry import Entry, Kind
+from specbench.model.metrics import QUANTITIES
 
 
 def _of(kind: Kind, name: str, title: str, text: str, *also: str, fix: str = "") -> Entry:
@@ -10,6 +11,19 @@ def _of(kind: Kind, name: str, title: str, text: str, *also: str, fix: str = "")
 def _word(name: str, text: str, *also: str) -> Entry:
     return Entry("word", name, name, text, "", also)
 
+
+# What the percentiles of a quantity do not say of themselves.
+_BESIDE = {
+    "itl": " After a rejection one token carries a whole, longer, speculative step, so ITL p95 rises where TPOT falls.",
+    "chunk_gap": " Under speculation a chunk holds several tokens, so gaps grow while TPOT falls.",
+    "pace": " It is what a reader of the stream feels.",
+}
+_FELT = ("ttft", "tpot", "itl", "chunk_gap", "pace", "e2e")
+_QUANTITIES = tuple(
+    _word(one.label, f"{one.phrase[0].upper()}{one.phrase[1:]}: {one.definition}.{_BESIDE.get(one.id, '')}")
+    for one in QUANTITIES
+    if one.id in _FELT
+)
 
 WORDS: tuple[Entry, ...] = (
     _word("arm", "One of the two endpoints compared: the baseline, or the speculative arm.", "baseline", "speculative", "spec."),
@@ -86,23 +100,7 @@ WORDS: tuple[Entry, ...] = (
         "full",
         "profile",
     ),
-    _word(
-        "TTFT", "Time to first token: first content event minus the moment before the request is written to an open connection."
-    ),
-    _word(
-        "TPOT", "Time per output token of a request: (last − first content event) ÷ (tokens − tokens of the first engine step)."
-    ),
-    _word(
-        "ITL",
-        "Inter-token latency over engine steps: a step gap g that brings k tokens counts as k values of g ÷ k."
-        " After a rejection one token carries a whole, longer, speculative step, so ITL p95 rises where TPOT falls.",
-    ),
-    _word("pace", "Time for the next 8 tokens ÷ 8, over sliding windows in a request: what a reader of the stream feels."),
-    _word(
-        "chunk gap",
-        "Time between consecutive content events. Under speculation a chunk holds several tokens, so gaps grow while TPOT falls.",
-    ),
-    _word("E2E", "Time to the whole answer: last content event minus the moment before the request is written."),
+    *_QUANTITIES,
     _word(
         "acceptance length",
         "1 + accepted ÷ verification rounds: tokens that one round yields, the bonus token included.",

@@ -135,7 +135,7 @@ def _arithmetic(row: ComparisonRow, result: Result, cell: CellResult, screen: Sc
             _Step("method", compared.method),
         ]
         if compared.se_log is not None and compared.df is not None:
-            steps.append(_Step("log ratio", f"standard error {compared.se_log:.3g}, t with {compared.df} degrees of freedom"))
+            steps.append(_Step("log ratio", f"standard error {compared.se_log:.3g}, t with {compared.df:.3g} degrees of freedom"))
     alpha = numbers.percent(1 - result.config.alpha)
     steps += [_Step("change", row.changed), _Step(f"{alpha} bounds", row.bounds or row.note or "none")]
     if compared is not None and compared.ci_low is not None:

@@ -33,6 +33,7 @@ from specbench.model.scenario import ARMS, Role
 from specbench.report.view.judged_bounds import judged_bounds
 
 PAIRED = "ttft_paired"
+IN_A_PART = "harm_in_a_bin"  # the note of a finding that is of a part of mixed traffic
 ALWAYS = ("tpot_p50", "itl_p50", "itl_p95", "output_tps")
 MOST_ROWS = 9  # of one load that a short table shows
 _ORDER = (
@@ -146,15 +147,16 @@ def _table(result: Result, cell: CellResult) -> LoadTable:
 def cell_rows(cell: CellResult, success_metric: str, alpha: float) -> tuple[ComparisonRow, ...]:
     """Every metric of the cell, one row for each of its findings, in the order of every table."""
     compared = {found.metric: found for found in cell.metrics}
-    judged = {finding.metric for finding in cell.findings}
+    whole = [finding for finding in cell.findings if IN_A_PART not in finding.notes]
+    judged = {finding.metric for finding in whole}
     first = _first_token(compared, judged)
     core = {success_metric, *ALWAYS, first, "acceptance_length"}
     rows: list[ComparisonRow] = []
-    for metric in sorted({*compared, *judged}, key=_place):
+    for metric in sorted({*compared, *(finding.metric for finding in cell.findings)}, key=_place):
         if metric == "ttft_p50" and first == PAIRED and metric not in judged:
             continue  # its values stand in the row of the pairs
         comparison = compared.get(metric)
-        findings: Sequence[Finding | None] = _weighty(f for f in cell.findings if f.metric == metric) or [None]
+        findings: Sequence[Finding | None] = _weighty(f for f in whole if f.metric == metric) or [None]
         for index, finding in enumerate(findings):
             rows.append(
                 comparison_row(
@@ -167,24 +169,43 @@ def cell_rows(cell: CellResult, success_metric: str, alpha: float) -> tuple[Comp
                     optional=not cell.required,
                 )
             )
+        rows += [_part_row(cell, one, alpha) for one in cell.findings if one.metric == metric and one not in whole]
     return tuple(rows)
 
 
+def _part_row(cell: CellResult, finding: Finding, alpha: float) -> ComparisonRow:
+    """The row of a finding on a part of a cell's mixed traffic, with that part's figures as far as they are known."""
+    part = next((one for one in cell.bins if finding in getattr(one, "findings", ())), None)
+    compared = {} if part is None else {one.metric: one for one in part.metrics}
+    figures = _both(compared.get("ttft_p50" if finding.metric == PAIRED else finding.metric))
+    row = comparison_row(
+        finding.metric, compared.get(finding.metric), finding, figures=figures, alpha=alpha, optional=not cell.required
+    )
+    name = f"{row.label}, {'a bin' if part is None else part.bin}"
+    change = _less_one(finding.ratio)
+    return replace(row, title=name, label=name, change=change, changed=table_words.change(change))
+
+
 def _first_token(compared: dict[str, Comparison], judged: set[str]) -> str:
-    """The row of the time to the first token that is always shown: over the same prompts, else as judged, else its p50."""
-    if PAIRED in judged or PAIRED in compared:
-        return PAIRED
-    return "ttft_p95" if "ttft_p95" in judged and "ttft_p50" not in judged else "ttft_p50"
+    """The row of the time to the first token that is always shown: as it was judged, prompt by prompt rather than otherwise."""
+    return next(
+        (metric for metric in (PAIRED, "ttft_p50", "ttft_p95") if metric in judged), PAIRED if PAIRED in compared else "ttft_p50"
+    )
 
 
 def _figures(cell: CellResult, metric: str, compared: dict[str, Comparison]) -> PerArm[Figure]:
     """Both arms' figures for the row: of pairs their p50, of acceptance the cell's own summary."""
     source = compared.get("ttft_p50" if metric == PAIRED else metric)
-    found = NO_FIGURES
-    if source is not None:
-        found = PerArm(*(Figure(source.value.of(arm), source.unbounded.of(arm)) for arm in ARMS))
+    found = _both(source)
     summary = {"acceptance_length": cell.acceptance.length, "alpha": cell.acceptance.alpha}.get(metric)
     return found if summary is None else PerArm(found.baseline, Figure(summary))
+
+
+def _both(source: Comparison | None) -> PerArm[Figure]:
+    """Both arms' figures of a comparison."""
+    if source is None:
+        return NO_FIGURES
+    return PerArm(*(Figure(source.value.of(arm), source.unbounded.of(arm)) for arm in ARMS))
 
 
 def comparison_row(

@@ -106,6 +106,28 @@ def with_ttft(judged: tuple[str, ...]) -> CellResult:
     return replace(cell, metrics=(*cell.metrics, p50), findings=(*others, *(replace(model, metric=name) for name in judged)))
 
 
+def test_where_pairs_are_not_judged_the_row_is_the_one_that_is() -> None:
+    """A run of an earlier version has limits on its p95 alone, and figures by prompt are there all the same."""
+    judged = with_ttft(("ttft_p95",))
+    like = next(one for one in judged.metrics if one.metric == "ttft_p95")
+    cell = replace(judged, metrics=(*judged.metrics, replace(like, metric="ttft_paired")))
+
+    assert [one.metric for one in cell_rows(cell, "tpot_p50", 0.05) if one.core and "ttft" in one.metric] == ["ttft_p95"]
+
+
+def test_harm_in_a_part_of_the_traffic_is_a_row_of_its_own() -> None:
+    """With the part's ratio; the row of the whole stays as it is and remains the one that is always there."""
+    cell = a_cell(1, 0.5, primary=True, state="FAIL")
+    gain = next(one for one in cell.findings if one.metric == "tpot_p50")
+    part = replace(gain, role="guardrail", state="FAIL", ratio=1.45, margin=0.1, bound=1.1, notes=("harm_in_a_bin",))
+    rows = cell_rows(replace(cell, findings=(part, *cell.findings)), "tpot_p50", 0.05)
+
+    assert [(one.title, one.changed, one.mark, one.core) for one in rows if one.metric == "tpot_p50"] == [
+        ("TPOT p50, ms", "−50 %", "✓", True),
+        ("TPOT p50, a bin", "+45 %", "✗", False),
+    ]
+
+
 def test_a_metric_judged_twice_has_a_row_each() -> None:
     """As the gain and against 50 ms; the gain comes first and is the one that is always there."""
     cell = a_cell(1, 0.5, primary=True)
