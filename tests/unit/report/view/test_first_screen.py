@@ -38,5 +38,5 @@ def test_no_result_is_without_words(result: Result) -> None:
     found = shown(result)
 
     assert found.sentences
-    assert all(len(one.split()) <= 45 for one in found.sentences)
+    assert all(len(one.split()) <= 30 for said in found.sentences for one in said.split(". "))
     assert found.headline
