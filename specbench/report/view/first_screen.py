@@ -72,7 +72,8 @@ def _sentences(result: Result, tables: Sequence[LoadTable]) -> tuple[str, ...]:
     found = [*gains, *safety, *bad[:1], *unsettled[:1]]
     if not safety and not bad:
         found += _highest(result, tables) if not unsettled else []
-        found.append(_worse(tables) or said.NOTHING_WORSE)
+        known = any(row.decides and row.change is not None for table in tables for row in table.rows)
+        found += [one for one in (_worse(tables), said.NOTHING_WORSE if known else "") if one][:1]
     elif not safety and (line := _worse([table for table in tables if table.state == "PASS"])):
         found.append(line)
     return tuple(found[:MOST_SENTENCES])

@@ -32,6 +32,13 @@ def test_the_example_tells_milliseconds_of_both_arms() -> None:
     same_text("example", *shown(read_result(Path("reports/example/result.json"))).sentences)
 
 
+def test_without_any_figure_nothing_is_claimed() -> None:
+    """Not even that nothing got worse."""
+    bare = replace(capped(), cells=tuple(replace(cell, metrics=(), findings=()) for cell in capped().cells))
+
+    assert shown(bare).sentences == ()
+
+
 @pytest.mark.parametrize("result", [sliced(), hostile(), large(12), twice_judged(), replace(capped(), reasons=())])
 def test_no_result_is_without_words(result: Result) -> None:
     """Slices, hostile names, many loads, two limits on a metric, no reason at all."""
