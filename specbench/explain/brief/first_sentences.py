@@ -6,7 +6,7 @@ Values in, text out. Which rows are told is decided by `report/view/first_screen
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from specbench.explain.numbers import listed, one_of
+from specbench.explain.numbers import one_of
 from specbench.model.metrics import METRICS
 from specbench.model.result import FindingState
 
@@ -70,7 +70,7 @@ def gain(load: str, told: Told) -> str:
     if told.state == "PASS":
         return f"At {load} {_figures(told, sure=True)}."
     how = "that gain is ruled out" if told.state == "FAIL" else "that gain is not shown"
-    return f"At {load} {_figures(told, goal=True)}: {how}."
+    return f"At {load} {_figures(told, aim='goal')}: {how}."
 
 
 def also(load: str, told: Told) -> str:
@@ -80,8 +80,9 @@ def also(load: str, told: Told) -> str:
 
 def failed(load: str, told: Sequence[Told], more: int) -> str:
     """What got worse than its limit at this load."""
-    rest = f"; {one_of(more, 'more limit is broken', 'more limits are broken')}" if more else ""
-    return f"At {load} {listed([_figures(one, goal=True) for one in told])}{rest}."
+    said = [f"{figures[0].upper()}{figures[1:]}." for figures in (_figures(one, aim="limit") for one in told[1:])]
+    said += [f"{one_of(more, 'more limit is broken', 'more limits are broken')}."] if more else []
+    return " ".join([f"At {load} {_figures(told[0], aim='limit')}.", *said])
 
 
 def open_checks(load: str, told: Told, more: int) -> str:
@@ -104,7 +105,7 @@ def worse(load: str, told: Told, judged: bool) -> str:
     return f"Worse, {how}: {told.label} at {load}, {figures}."
 
 
-NOTHING_WORSE = "Nothing measured got worse."
+NOTHING_WORSE = "No judged metric is measurably worse."
 
 
 def first_look(pairs: int, profile: str) -> str:
@@ -118,12 +119,12 @@ def trust(checks: int, failed_checks: int, requests: int, failed_requests: int) 
     return f"{failed_checks} of {checks:,} checks and {failed_requests:,} of {requests:,} requests failed."
 
 
-def _figures(told: Told, goal: bool = False, sure: bool = False) -> str:
+def _figures(told: Told, aim: str = "", sure: bool = False) -> str:
     happens = _HAPPENS.get(quantity_of(told.metric))
     unit = unit_of(told.metric)
     name = f"{told.label}, " if happens is not None and told.metric not in _UNITS else ""
     assured = f"; at least {told.assured} with 95 % confidence" if sure and told.assured else ""
-    change = f"({name}{told.changed}{_limit(told) if goal else ''}{assured})"
+    change = f"({name}{told.changed}{_limit(told, aim) if aim else ''}{assured})"
     return f"{happens or f'{told.label} is'} {told.after}{unit} instead of {told.before}{unit} {change}"
 
 
@@ -132,8 +133,8 @@ def bare_limit(told: Told) -> str:
     return told.limit.removeprefix("≤ ").removeprefix("≥ ")
 
 
-def _limit(told: Told) -> str:
-    return f"; limit {bare_limit(told)}" if told.limit else ""
+def _limit(told: Told, aim: str = "limit") -> str:
+    return f"; {aim} {bare_limit(told)}" if told.limit else ""
 
 
 def unit_of(metric: str) -> str:

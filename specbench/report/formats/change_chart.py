@@ -142,11 +142,11 @@ def _cap(axes: Axes, points: Sequence[LoadPoint], cap: str) -> None:
     inside = [index for index, point in enumerate(points) if point.inside]
     if not cap or not inside or inside[-1] + 1 >= len(points):
         return
-    at = inside[-1] + 0.5
+    at, roomy = inside[-1] + 0.5, len(points) < 3
     axes.axvline(at, color=LINE, linewidth=1.4)
     axes.annotate(
-        cap, (at, 0), xycoords=("data", "axes fraction"), xytext=(0, -2), textcoords="offset points", ha="center", va="top",
-        color=MUTED, fontsize=8.5,
+        cap, (at, 0 if roomy else 1), xycoords=("data", "axes fraction"), xytext=(0, -2) if roomy else (3, -1),
+        textcoords="offset points", ha="center" if roomy else "left", va="top", color=MUTED, fontsize=8.5,
     )  # fmt: skip
 
 

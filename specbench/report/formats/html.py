@@ -28,7 +28,7 @@ from specbench.report.view.rows import BIN_METRICS
 PAGE = Path(__file__).parents[1] / "page"
 OPTION = re.compile(r" (?=--)")
 CODE = re.compile(r"`([^`]+)`")
-FIGURE = re.compile(r"(?<!limit )(?<![\w.,+−])((?:∞|\d[\d,.]*\d|\d) (?:ms|tok/s|requests/s|GiB)|[−+]\d[\d,.]* %)")
+FIGURE = re.compile(r"(?<!limit )(?<!goal )(?<![\w.,+−])((?:∞|\d[\d,.]*\d|\d) (?:ms|tok/s|requests/s|GiB)|[−+]\d[\d,.]* %)")
 COUNTED = re.compile(r"(?<=\d) (?=streams?\b|requests/s\b|ms\b|pairs?\b)")
 DRAWN_DISTRIBUTIONS = ("ttft", "itl", "pace")
 DISTRIBUTION_NAMES = {"ttft": "Time to first token", "itl": "Time between tokens", "pace": "Pace over 8 tokens"}

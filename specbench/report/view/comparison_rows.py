@@ -163,7 +163,7 @@ def cell_rows(cell: CellResult, success_metric: str, alpha: float) -> tuple[Comp
                     metric,
                     comparison,
                     finding,
-                    figures=_figures(cell, metric, compared),
+                    figures=_judged_alone(_figures(cell, metric, compared), comparison, finding),
                     alpha=alpha,
                     core=metric in core and index == 0,
                     optional=not cell.required,
@@ -199,6 +199,13 @@ def _figures(cell: CellResult, metric: str, compared: dict[str, Comparison]) -> 
     found = _both(source)
     summary = {"acceptance_length": cell.acceptance.length, "alpha": cell.acceptance.alpha}.get(metric)
     return found if summary is None else PerArm(found.baseline, Figure(summary))
+
+
+def _judged_alone(found: PerArm[Figure], comparison: Comparison | None, finding: Finding | None) -> PerArm[Figure]:
+    """Under an absolute limit the speculative arm's figure over all of its blocks, by which it was judged."""
+    if comparison is None or finding is None or finding.slo is None or not comparison.alone.blocks:
+        return found
+    return PerArm(found.baseline, Figure(comparison.alone.value, comparison.alone.unbounded))
 
 
 def _both(source: Comparison | None) -> PerArm[Figure]:

@@ -72,7 +72,10 @@ def _sentences(result: Result, tables: Sequence[LoadTable]) -> tuple[str, ...]:
     found = [*gains, *safety, *bad[:1], *unsettled[:1]]
     if not safety and not bad:
         found += _highest(result, tables) if not unsettled else []
-        found.append(_worse(tables))
+        known = any(row.decides and row.change is not None for table in tables for row in table.rows)
+        found += [one for one in (_worse(tables), said.NOTHING_WORSE if known else "") if one][:1]
+    elif not safety and (line := _worse([table for table in tables if table.state == "PASS"])):
+        found.append(line)
     return tuple(found[:MOST_SENTENCES])
 
 
@@ -134,7 +137,7 @@ def _open(table: LoadTable) -> str | None:
 
 
 def _worse(tables: Sequence[LoadTable]) -> str:
-    """The largest change for the worse that failed nothing: a deciding one first, then what is shown always."""
+    """The largest change for the worse that failed nothing: a deciding one first, then what is shown always; '' without one."""
     found = [
         (table, row)
         for table in tables
@@ -142,6 +145,6 @@ def _worse(tables: Sequence[LoadTable]) -> str:
         if row.effect == "worse" and row.change is not None and (row.decides or row.core or row.state == "FAIL")
     ]
     if not found:
-        return said.NOTHING_WORSE
+        return ""
     table, row = max(found, key=lambda pair: (not pair[1].decides, abs(pair[1].change or 0.0)))
     return said.worse(table.title, told_of(row), row.decides)

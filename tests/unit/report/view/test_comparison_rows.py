@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from specbench.model.result import CellResult, Comparison, Finding, FindingState, PerArm
+from specbench.model.result import ArmEstimate, CellResult, Comparison, Finding, FindingState, PerArm
 from specbench.report import read_result
 from specbench.report.view.comparison_rows import ComparisonRow, LoadTable, cell_rows, load_tables, run_rows
 from tests.support.result_parts import a_cell, a_comparison, a_finding
@@ -180,3 +180,17 @@ def test_a_metric_that_this_version_does_not_know_still_has_a_row() -> None:
 def strange_as_known(comparison: Comparison) -> Comparison:
     """The same under a name for which the test parts have a margin."""
     return replace(comparison, metric="tpot_p95")
+
+
+def test_under_an_absolute_limit_the_row_shows_what_was_judged() -> None:
+    """The speculative arm's figure over all of its blocks, not that of the pairs that both arms tell; of old results that one."""
+    cell = a_cell(1, 0.5)
+    compared = a_comparison("ttft_p95", 2.0)
+    finding = replace(a_finding(compared, "c1"), slo=90.0)
+
+    def after(alone: ArmEstimate) -> str:
+        judged = replace(cell, metrics=(replace(compared, alone=alone),), findings=(finding,))
+        return row(cell_rows(judged, "tpot_p50", 0.05), "ttft_p95").after
+
+    assert [after(ArmEstimate()), after(ArmEstimate(value=250.0, blocks=4))] == ["96.0", "250"]
+    assert after(ArmEstimate(unbounded=True, blocks=4)) == "∞"
