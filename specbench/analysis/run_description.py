@@ -8,7 +8,7 @@ from urllib.parse import urlsplit, urlunsplit
 
 from specbench.model.records import Cell, Manifest, RunData
 from specbench.model.request_fields import resolved_sha256
-from specbench.model.result import Config, EndpointInfo, RunInfo
+from specbench.model.run_info import Config, EndpointInfo, RunInfo
 from specbench.model.scenario import Arm, ArmName, Sampling, Workload
 from specbench.model.shown import TrafficBin
 

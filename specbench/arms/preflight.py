@@ -12,7 +12,8 @@ from specbench.errors import RefusedError, UnreachableError
 from specbench.explain import notes
 from specbench.load.parent import LoadGenerator
 from specbench.load.session import drive, requests_block, works_of
-from specbench.model.records import Capture, RequestRecord
+from specbench.model.captures import Capture
+from specbench.model.records import RequestRecord
 from specbench.model.scenario import ArmName, Scenario
 from specbench.net.urls import asked_path, models_path
 from specbench.prompts.request_body import STREAM_OPTIONS, body_of, refuses_fields

@@ -15,7 +15,7 @@ from specbench.errors import ScenarioError
 from specbench.explain import notes
 from specbench.load.parent import LoadGenerator
 from specbench.load.session import requests_block, works_of
-from specbench.model.records import Capture
+from specbench.model.captures import Capture
 from specbench.model.scenario import Asking
 from specbench.net.urls import asked_path, base_url, check_address, models_path
 from specbench.prompts.request_body import ROUTES, STREAM_OPTIONS, chat_body, refuses_fields

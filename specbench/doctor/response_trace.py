@@ -8,7 +8,8 @@ from itertools import pairwise
 
 from specbench.credentials import LONGEST_WORD, NO_SECRETS, Secrets, one_line
 from specbench.doctor.diagnosis import Symptom
-from specbench.model.records import Capture, Outcome, RequestRecord, StreamFormat
+from specbench.model.captures import Capture
+from specbench.model.records import Outcome, RequestRecord, StreamFormat
 from specbench.stream.decoded_body import plain_body
 from specbench.stream.parse_stream import ParsedStream, parse_stream
 from specbench.stream.record import GIVEN_UP, GIVEN_UP_BYTES, RequestSpec, record_of

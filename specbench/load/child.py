@@ -36,7 +36,7 @@ from specbench.load.messages import (
 )
 from specbench.load.process_limits import raise_open_files, raise_priority
 from specbench.load.streams import BlockDriver, StreamUser
-from specbench.model.records import Capture
+from specbench.model.captures import Capture
 from specbench.stream.connection import keep_stamping
 
 READ_SIZE = 1 << 18

@@ -7,7 +7,8 @@ import numpy.typing as npt
 
 from specbench.load.block_phases import LONGEST_PAUSE_S
 from specbench.load.messages import BlockClosed, BlockSpec
-from specbench.model.records import Capture, GeneratorHealth, Outcome
+from specbench.model.captures import Capture
+from specbench.model.records import GeneratorHealth, Outcome
 from specbench.units import NS_PER_MS, ns_of_s
 
 LONGEST_PAUSE_NS = ns_of_s(LONGEST_PAUSE_S)

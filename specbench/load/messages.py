@@ -6,7 +6,8 @@ from typing import Any, TypeAlias
 
 import msgspec
 
-from specbench.model.records import Capture, LoadFacts
+from specbench.model.captures import Capture
+from specbench.model.records import LoadFacts
 from specbench.stream.exchange import Timeouts
 
 LENGTH_BYTES = 4

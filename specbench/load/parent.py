@@ -23,7 +23,7 @@ from specbench.load.messages import (
     framed,
 )
 from specbench.load.process_limits import check_open_files
-from specbench.model.records import Capture
+from specbench.model.captures import Capture
 
 PIPE_SIZE = 1 << 20
 AHEAD = 16

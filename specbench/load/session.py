@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterable, Iterator
 from specbench.errors import InternalError
 from specbench.load.messages import BlockSpec, BlockSummary, RequestJob
 from specbench.load.parent import LoadGenerator
-from specbench.model.records import Capture
+from specbench.model.captures import Capture
 from specbench.telemetry.endpoint import ServedEndpoint
 
 

@@ -18,7 +18,7 @@ from specbench.load.block_phases import Window, pause_s
 from specbench.load.event_loop import MANY, PollTimes, StreamReader, coalesced_reads
 from specbench.load.machine import ResourceMonitor, ResourceUsage
 from specbench.load.messages import BlockClosed, BlockSpec, RequestJob
-from specbench.model.records import Capture
+from specbench.model.captures import Capture
 from specbench.net.urls import redirect_target
 from specbench.stream.connection import now_ns
 from specbench.stream.exchange import Exchange

@@ -19,7 +19,8 @@ from specbench.load.machine import own_cpu_s
 from specbench.load.messages import BlockSpec, RequestJob
 from specbench.load.parent import LoadGenerator
 from specbench.load.session import drive, requests_block, works_of
-from specbench.model.records import Capture, RequestRecord
+from specbench.model.captures import Capture
+from specbench.model.records import RequestRecord
 from specbench.model.scenario import Asking
 from specbench.net.urls import asked_path, base_url, check_address, models_path
 from specbench.probe.summary import BLOCK, ProcessOutcome, as_text, summarize

@@ -11,7 +11,8 @@ from specbench.arms.arms import RunningArm, asked_at, shares_server
 from specbench.load.messages import BlockSpec, BlockSummary, RequestJob
 from specbench.load.parent import LoadGenerator
 from specbench.load.session import drive
-from specbench.model.records import Block, Capture, RequestRecord
+from specbench.model.captures import Capture
+from specbench.model.records import Block, RequestRecord
 from specbench.model.scenario import Scenario
 from specbench.plan.trials import Trial
 from specbench.prompts.request_body import body_of

@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import accumulate
 
-from specbench.model.records import UNKNOWN, Capture, column
+from specbench.model.captures import UNKNOWN, Capture, column
 
 LARGEST_BODY = 24 * 1024 * 1024
 """Bytes of one answer that are kept, as sent and as decoded: some eighty thousand events, and little of a machine's memory."""

@@ -5,7 +5,8 @@ from dataclasses import dataclass
 
 import httptools
 
-from specbench.model.records import UNKNOWN, Outcome, StampSource
+from specbench.model.captures import UNKNOWN
+from specbench.model.records import Outcome, StampSource
 from specbench.stream.decoded_body import LARGEST_BODY, Unpacking, unpacking_of
 from specbench.stream.ending import ERROR, ERROR_WORD, MARK, MARK_BYTE, PIECE_BYTES, StreamEnding
 from specbench.stream.http_response import ResponseParser

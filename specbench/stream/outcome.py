@@ -6,7 +6,8 @@ from typing import Any
 
 import msgspec
 
-from specbench.model.records import Capture, Outcome
+from specbench.model.captures import Capture
+from specbench.model.records import Outcome
 from specbench.stream.parse_stream import ParsedStream
 
 EXCERPT = 200

@@ -8,7 +8,8 @@ from itertools import pairwise
 import msgspec
 
 from specbench.credentials import LONGEST_WORD, NO_SECRETS, Secrets, one_line
-from specbench.model.records import Capture, Grouping, Outcome, RequestRecord, SpeculationCounts, StreamFormat, TokenSource
+from specbench.model.captures import Capture
+from specbench.model.records import Grouping, Outcome, RequestRecord, SpeculationCounts, StreamFormat, TokenSource
 from specbench.stream.chunks import MOST_TOKENS
 from specbench.stream.decoded_body import encoding_flags, event_stamps, plain_body
 from specbench.stream.grouping import censored, engine_timestamps, grouping_of, step_sizes, steps_of_moments

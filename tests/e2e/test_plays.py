@@ -16,7 +16,8 @@ from specbench.analysis.metrics.inter_token import chunk_gap
 from specbench.analysis.metrics.latency import e2e, tpot, ttft
 from specbench.load.messages import BlockSpec, RequestJob
 from specbench.load.parent import LoadGenerator
-from specbench.model.records import Capture, Outcome, RequestRecord
+from specbench.model.captures import Capture
+from specbench.model.records import Outcome, RequestRecord
 from specbench.stream.exchange import Timeouts
 from specbench.stream.record import RequestSpec, record_and_text
 from specbench.telemetry import ENGINES

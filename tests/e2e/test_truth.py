@@ -15,7 +15,8 @@ import pytest
 
 from specbench.load.messages import BlockSpec, RequestJob
 from specbench.load.parent import LoadGenerator
-from specbench.model.records import Capture, RequestRecord
+from specbench.model.captures import Capture
+from specbench.model.records import RequestRecord
 from specbench.prompts.corpora import documents
 from specbench.stream.record import RequestSpec, record_of
 from specbench.telemetry import ENGINES

@@ -9,7 +9,8 @@ from dataclasses import replace
 
 import pytest
 
-from specbench.model.records import RequestRecord, SpeculationCounts, TimedRead
+from specbench.model.captures import TimedRead
+from specbench.model.records import RequestRecord, SpeculationCounts
 from specbench.stream.record import record_and_text, record_of
 from specbench.telemetry import ENGINES
 from tests.support.captures import ASKED, SENT_NS, a_capture, columns_of

@@ -7,7 +7,8 @@ from dataclasses import replace
 from itertools import pairwise
 from typing import Any
 
-from specbench.model.records import UNKNOWN, Capture, RequestRecord, StreamFormat, TimedRead
+from specbench.model.captures import UNKNOWN, Capture, TimedRead
+from specbench.model.records import RequestRecord, StreamFormat
 from specbench.stream.exchange import Exchange
 from specbench.stream.record import RequestSpec, record_and_text
 from specbench.telemetry import ENGINES

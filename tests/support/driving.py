@@ -6,7 +6,8 @@ from contextlib import nullcontext, suppress
 
 from specbench.load.messages import BlockSpec, BlockSummary, RequestJob
 from specbench.load.parent import LoadGenerator
-from specbench.model.records import Capture, RequestRecord
+from specbench.model.captures import Capture
+from specbench.model.records import RequestRecord
 from specbench.stream.record import RequestSpec, record_of
 from specbench.telemetry import ENGINES
 from tests.support.captures import DONE, final_usage, finish, said

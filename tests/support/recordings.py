@@ -3,7 +3,7 @@
 import json
 from pathlib import Path
 
-from specbench.model.records import Capture, TimedRead
+from specbench.model.captures import Capture, TimedRead
 from specbench.stream.http_response import ResponseParser
 from tests.support.captures import SENT_NS, a_capture
 

@@ -4,8 +4,6 @@ from dataclasses import replace
 
 from specbench.model.result import (
     CellResult,
-    Config,
-    EndpointInfo,
     Finding,
     FindingState,
     IntegrityCheck,
@@ -13,10 +11,10 @@ from specbench.model.result import (
     PerArm,
     Reason,
     Result,
-    RunInfo,
     SliceResult,
     VerdictWord,
 )
+from specbench.model.run_info import Config, EndpointInfo, RunInfo
 from tests.support.result_parts import a_cell, a_comparison, a_finding, moved
 
 

@@ -85,7 +85,7 @@ def test_results_are_equal_whatever_their_sentences(path: tuple[str | int, ...])
         (("config", "alpha"), None, ".config.alpha: 0.05, then None"),
         (("config", "pairs"), True, ".config.pairs: 4, then True"),
         (("run", "extra"), 1, ".run.extra: only in one of them"),
-        (("notes",), [], ".notes: 3 items, then 0"),
+        (("notes",), [], ".notes: 5 items, then 0"),
     ],
 )
 def test_whatever_else_changes_is_a_difference(path: tuple[str | int, ...], value: Any, line: str) -> None:

@@ -13,7 +13,8 @@ from specbench.explain.brief import headline, next_step, table_words
 from specbench.explain.load_ranges import range_words
 from specbench.explain.notes import notices
 from specbench.model import queries
-from specbench.model.result import EndpointInfo, IntegrityCheck, Result, SliceResult
+from specbench.model.result import IntegrityCheck, Result, SliceResult
+from specbench.model.run_info import EndpointInfo
 from specbench.model.scenario import ARMS
 from specbench.report.terminal.comparison_table import Section, brief_section, full_section, section, table_lines
 from specbench.report.terminal.screen import WIDTH, Screen

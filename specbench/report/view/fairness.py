@@ -11,7 +11,8 @@ from specbench.explain import labels
 from specbench.explain.labels import NOT_TOLD
 from specbench.explain.numbers import columns, plain
 from specbench.model.facts import MUST_EQUAL, FactPair, compare
-from specbench.model.result import EndpointInfo, PerArm, Result
+from specbench.model.result import PerArm, Result
+from specbench.model.run_info import EndpointInfo
 
 NAME, VALUE = 20, 26  # columns of the terminal, with two spaces before each
 

@@ -3,7 +3,7 @@
 from dataclasses import replace
 
 from specbench.analysis.run_description import config_of, run_info
-from specbench.model.result import Config
+from specbench.model.run_info import Config
 from specbench.model.scenario import Sampling
 from tests.support.evidence import NONE, a_scenario, evidence
 

@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 from specbench.doctor.bursts import is_even
 from specbench.doctor.response_trace import ResponseTrace, response_trace
 from specbench.doctor.symptoms import symptoms_of
-from specbench.model.records import Capture, StreamFormat, TimedRead
+from specbench.model.captures import Capture, TimedRead
+from specbench.model.records import StreamFormat
 from specbench.telemetry import ENGINES
 from specbench.units import ns_of_ms
 from tests.support.captures import DONE, SSE, a_capture, columns_of, final_usage, finish, role, said

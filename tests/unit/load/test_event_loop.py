@@ -8,7 +8,7 @@ import httpx
 import pytest
 
 from specbench.load.event_loop import GATHER_S, WITNESSES, PollTimes, StreamReader, coalesced_reads
-from specbench.model.records import UNKNOWN
+from specbench.model.captures import UNKNOWN
 from specbench.stream.connection import now_ns
 from specbench.stream.exchange import Exchange
 from specbench.stream.transport import EXCHANGE, StampingTransport, Timeouts

@@ -7,7 +7,8 @@ import pytest
 
 from specbench.load.health import HealthCounter, events_in
 from specbench.load.messages import BlockClosed, BlockSpec
-from specbench.model.records import Capture, Outcome
+from specbench.model.captures import Capture
+from specbench.model.records import Outcome
 from specbench.units import ns_of_ms
 
 ORDER = BlockSpec(block="b", url="", path="", headers={}, concurrency=2, min_requests=0, min_s=0.0, max_s=1.0, ramp_s=0.0)

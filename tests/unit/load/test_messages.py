@@ -17,7 +17,7 @@ from specbench.load.messages import (
     decode_to_parent,
     framed,
 )
-from specbench.model.records import UNKNOWN, Capture, TimedRead
+from specbench.model.captures import UNKNOWN, Capture, TimedRead
 from specbench.stream.exchange import Timeouts
 
 ORDER = BlockSpec(

@@ -27,7 +27,7 @@ from specbench.load.messages import (
     framed,
 )
 from specbench.load.parent import LoadGenerator
-from specbench.model.records import Capture
+from specbench.model.captures import Capture
 from specbench.stream.exchange import Timeouts
 from specbench.units import ns_of_ms, ns_of_s, seconds
 from tests.support.captures import DONE, said

@@ -7,7 +7,7 @@ import pytest
 
 from specbench.errors import InternalError
 from specbench.load.session import drive, requests_block, works_of
-from specbench.model.records import Capture
+from specbench.model.captures import Capture
 from specbench.telemetry.endpoint import ServedEndpoint
 
 SERVED = ServedEndpoint("http://h", {"x": "1"}, "m")

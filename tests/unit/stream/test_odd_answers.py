@@ -12,7 +12,8 @@ import pytest
 
 from specbench.load.messages import BlockSpec, RequestJob
 from specbench.load.parent import LoadGenerator
-from specbench.model.records import Capture, RequestRecord
+from specbench.model.captures import Capture
+from specbench.model.records import RequestRecord
 from specbench.probe.probe import ProbeRequest, probe
 from specbench.stream.decoded_body import LARGEST_BODY
 from specbench.stream.exchange import Timeouts

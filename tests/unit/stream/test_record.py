@@ -11,7 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from specbench.credentials import Secrets
-from specbench.model.records import Capture, RequestRecord, StreamFormat, TimedRead
+from specbench.model.captures import Capture, TimedRead
+from specbench.model.records import RequestRecord, StreamFormat
 from specbench.stream.decoded_body import LARGEST_BODY
 from specbench.stream.record import record_and_text, record_of
 from specbench.units import ns_of_ms

@@ -6,7 +6,8 @@ import pytest
 
 from specbench.explain.brief.headline import found, title_of
 from specbench.explain.brief.next_step import LONGEST, action, demonstration, next_command
-from specbench.model.result import EndpointInfo, IntegrityCheck, PerArm, Result
+from specbench.model.result import IntegrityCheck, PerArm, Result
+from specbench.model.run_info import EndpointInfo
 from specbench.model.scenario import Design
 from tests.support.goldens import same_text
 from tests.support.results import capped, every_verdict, hold, large, promote, reason, rollback, sliced, slices_with_a_cap

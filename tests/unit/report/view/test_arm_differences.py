@@ -2,7 +2,8 @@
 
 from dataclasses import replace
 
-from specbench.model.result import EndpointInfo, PerArm
+from specbench.model.result import PerArm
+from specbench.model.run_info import EndpointInfo
 from specbench.report.terminal.explanation import explanation
 from specbench.report.terminal.screen import Screen
 from specbench.report.view.fairness import fairness, side_by_side
