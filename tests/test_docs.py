@@ -149,7 +149,8 @@ def codes_of_reasons(module: ast.Module) -> set[str]:
 
 def test_the_page_of_the_verdict_names_every_code_of_a_reason() -> None:
     """A code that a script meets in a result is one that a person can look up."""
-    modules = [ast.parse(path.read_text()) for path in Path("specbench/explain").rglob("*.py")]
+    sentences = [path for path in Path("specbench/explain").rglob("*.py") if path.parent.name != "glossary"]
+    modules = [ast.parse(path.read_text()) for path in sentences]
     codes = set().union(*map(codes_of_reasons, modules))
     rows = [line.split("|")[1] for line in Path("docs/verdict.md").read_text().splitlines() if line.startswith("| `")]
 

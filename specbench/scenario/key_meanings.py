@@ -72,6 +72,12 @@ MEANINGS: dict[str, dict[str, str]] = {
         "log": "The file that its output is appended to.",
         "sleep": "vLLM: sleeps while the other arm is under load.",
     },
+    "LimitsSchema": {
+        "first_token_s": "Until its first token; 120 s, or as long as a block may last.",
+        "stall_s": "From one token to the next; 30 s.",
+        "total_s": "In all; 600 s, or as long as a block may last. A block waits this long for what it sent.",
+    },
+    "StartSdSchema": {"sd": "The standard deviation, as a share.", "df": "The degrees of freedom with which it was measured."},
     "MatrixSchema": {
         "traffic": "`mixed`: all bins in each load; `separate`: loads, and a verdict, for each bin and sampling.",
         "concurrency": "Loads in a closed loop: so many streams.",
@@ -82,6 +88,8 @@ MEANINGS: dict[str, dict[str, str]] = {
         "traffic_share": "The share of your traffic at each load.",
         "schedule": "`alternate`: arms take turns; `simultaneous`: both at once; `restart`: an engine is started for its blocks.",
         "pairs": "Pairs of blocks for each load; of the profile if omitted.",
+        "start_sd": "How far one start of an engine differs from the next: `1%` (default), or `{sd, df}` as `calibrate` measured it.",
+        "limits": "How long a request may take; the same for both arms.",
         "block": "How long a block lasts; of the profile if omitted.",
     },
     "SamplingSchema": {

@@ -235,12 +235,17 @@ def literal_run(
             blocks.append(replace(block, health=replace(HEALTH, **health)))
             records += [_literal(block, index, answer, len(answers)) for index, answer in enumerate(answers)]
     return RunData(
-        manifest=a_manifest(scenario),
+        manifest=a_manifest(replace(scenario, baseline=_plain(scenario.baseline), speculative=_plain(scenario.speculative))),
         blocks=tuple(blocks),
         records=tuple(records),
         finished="2026-01-01T01:00:00Z",
         problems=(),
     )
+
+
+def _plain(arm: Arm) -> Arm:
+    """Literal answers come token by token, so neither arm is held to draft."""
+    return replace(arm, declare={"speculation": "off"} | arm.declare)
 
 
 def _literal(block: Block, index: int, answer: Answer, of: int) -> RequestRecord:

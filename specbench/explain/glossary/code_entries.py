@@ -60,7 +60,7 @@ HOLDS: tuple[Entry, ...] = (
     _code(
         "order_not_excluded",
         "the order of the arms may explain the difference",
-        "The result depends on which arm of a pair ran first.",
+        "The result depends on which arm of a pair ran first. A note `order not tested` says that there are too few pairs to tell.",
         "Run more pairs, or use `schedule: restart`.",
     ),
     _code(

@@ -158,7 +158,7 @@ def test_every_reader_of_the_verdict_is_told_of_the_kill() -> None:
     asked = verdict(result, result.promote)
 
     assert "killed from outside" in str(render(result, "text"))
-    assert all(escape(text) in str(render(result, "html")) for text in HELD["killed_from_outside"])
+    assert "killed from outside" in str(render(result, "html"))
     assert any("killed from outside" in str(child.get("message")) for child in case)
     assert (policy_of(result, True)["enable"], policy_of(result, True)["proposed"]) == ([], [])
     assert (asked["promote"], asked["rollback"], asked["exit_code"]) == (False, False, 10)

@@ -15,11 +15,12 @@ def test_coverage_says_for_each_metric_whether_its_interval_holds_the_truth(scen
     assert sum(held for outcome in found for held in outcome.values()) >= 11
 
 
-def test_a_slowdown_of_a_fifth_is_seen_in_every_guardrail_and_passes_none() -> None:
-    """One cell of the standard profile."""
+def test_a_slowdown_of_a_fifth_is_seen_in_every_guardrail_and_passes_no_limit_below_it() -> None:
+    """One cell of the standard profile; `ttft_p95` may grow by 40 %."""
     found = single_comparisons.POWER_RUNS["slower-20"](0)
 
-    assert found == {rule.metric: {"harm": True, "pass": False} for rule in single_comparisons.GUARDED}
+    assert all(one["harm"] for one in found.values())
+    assert {metric for metric, one in found.items() if one["pass"]} <= {"ttft_p95"}
 
 
 def test_a_true_change_at_the_margin_seldom_passes() -> None:

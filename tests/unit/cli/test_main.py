@@ -126,7 +126,7 @@ def test_a_scenario_of_another_encoding_is_named(encoding: str, named: str, tmp_
 def test_plan_takes_the_addresses_of_a_run() -> None:
     """The same words with `plan` for `run`; who serves there is not asked."""
     urls = ["--baseline", "http://127.0.0.1:1", "--speculative", "http://127.0.0.1:2", "--model", "m"]
-    done = CliRunner().invoke(app, ["plan", "scenarios/code.yaml", *urls])
+    done = CliRunner().invoke(app, ["plan", "scenarios/code.yaml", "--verbose", *urls])
 
     assert done.exit_code == 0
     assert "as the endpoint tells" in done.output
@@ -136,5 +136,5 @@ def test_plan_takes_the_addresses_of_a_run() -> None:
 def test_plan_refuses_what_run_would() -> None:
     """One URL twice, and one beside the embedded engine."""
     for urls in (["--baseline", "http://h:1", "--speculative", "http://h:1/v1"], ["--baseline", "http://h:1"]):
-        done = CliRunner().invoke(app, ["plan", "scenarios/code.yaml", *urls])
+        done = CliRunner().invoke(app, ["plan", "scenarios/code.yaml", "--verbose", *urls])
         assert isinstance(done.exception, ScenarioError)

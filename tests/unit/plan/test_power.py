@@ -62,7 +62,7 @@ def test_one_start_of_each_engine_is_in_what_a_plan_sees() -> None:
     assert bare.floor == pytest.approx(exp(1.833113 * 0.01 / sqrt(10)) - 1, abs=1e-6)
     assert started.floor == pytest.approx(exp(1.645 * sqrt(1e-5 + 2e-4)) - 1, rel=0.01)
     assert started.proves > 0.1 + started.detects
-    assert bare.pairs_for_5 == 2
+    assert bare.pairs_for_5 == 3
     assert power_of(FOUR, PairVariance({key: 0.1}, "a test"))[0].pairs_for_5 is not None
 
 

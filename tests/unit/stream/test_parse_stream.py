@@ -38,7 +38,12 @@ def test_an_event_that_names_the_role_is_no_token(opening: bytes) -> None:
     end = [(461.0, finish()), (462.0, final_usage(2) + DONE)]
     record = a_record((30, opening), (420, said("Hi")), (460, said(" there")), *end)
 
-    assert (_values(ttft, record), gaps_ms(record), _values(tpot, record), _values(e2e, record)) == ([420], [40], [40], [460])
+    assert (_values(ttft, record), gaps_ms(record), _values(classic_tpot, record), _values(e2e, record)) == (
+        [420],
+        [40],
+        [40],
+        [460],
+    )
 
 
 @pytest.mark.parametrize("key", ["reasoning", "reasoning_content"])
@@ -49,7 +54,7 @@ def test_reasoning_is_tokens_and_the_answer_starts_later(key: str) -> None:
 
     assert record.first_answer_ns is not None
     assert (_values(ttft, record), ms(record.first_answer_ns)) == ([280], 360)
-    assert (gaps_ms(record), _values(tpot, record), record.output_tokens) == ([20, 20, 40, 20], [25], 5)
+    assert (gaps_ms(record), _values(classic_tpot, record), record.output_tokens) == ([20, 20, 40, 20], [25], 5)
 
 
 def test_several_tokens_per_event_by_running_usage() -> None:
@@ -80,10 +85,11 @@ def test_a_first_chunk_of_unknown_size() -> None:
 
 
 def test_tokens_at_the_first_stamp_leave_the_denominator() -> None:
-    """S-02: two events in the first read, two in the second: 60 ÷ (4 − 2) = 30, classic 60 ÷ 3 = 20."""
-    record = a_record((100, role() + said("A") + said("B")), (160, said("C") + said("D") + finish() + final_usage(4) + DONE))
+    """S-02: four events in the first read, four in the second: 60 ÷ (8 − 4) = 15, classic 60 ÷ 7."""
+    first, second = (b"".join(map(said, four)) for four in ("ABCD", "EFGH"))
+    record = a_record((100, role() + first), (160, second + finish() + final_usage(8) + DONE))
 
-    assert (_values(tpot, record), _values(classic_tpot, record)) == ([30], [20])
+    assert (_values(tpot, record), _values(classic_tpot, record)) == ([15], [8.5714])
 
 
 def test_usage_without_choices_is_no_token() -> None:
@@ -130,7 +136,7 @@ def test_a_token_without_text_counts_where_usage_rises() -> None:
     chunks = [(100.0, said("", 1)), (120.0, said("", 2)), (140.0, said("日", 3))]
     record = a_record(*chunks, (141, finish() + final_usage(3) + DONE))
 
-    assert (_values(ttft, record), record.output_tokens, _values(tpot, record)) == ([100], 3, [20])
+    assert (_values(ttft, record), record.output_tokens, _values(classic_tpot, record)) == ([100], 3, [20])
 
 
 def test_a_token_without_text_or_usage_cannot_be_seen() -> None:

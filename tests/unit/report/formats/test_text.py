@@ -47,7 +47,7 @@ def harmed() -> Result:
 
 
 def not_speculating() -> Result:
-    """An INVALID whose speculative arm does not speculate, measured at three loads."""
+    """An INVALID with an arm that drafts nothing, measured at three loads."""
     message = "The speculative arm shows no sign of speculation in 24 of 24 blocks."
     check = IntegrityCheck(id="not_speculating", cell=None, ok=False, value=24.0, limit=0.0, message=message)
     cells = tuple(a_cell(load, 1.0, state="INVALID", primary=load == 1) for load in (1, 4, 16))

@@ -115,7 +115,7 @@ def test_where_pairs_are_not_judged_the_row_is_the_one_that_is() -> None:
     assert [one.metric for one in cell_rows(cell, "tpot_p50", 0.05) if one.core and "ttft" in one.metric] == ["ttft_p95"]
 
 
-def test_harm_in_a_part_of_the_traffic_is_a_row_of_its_own() -> None:
+def test_harm_in_one_bin_is_a_row_of_its_own() -> None:
     """With the part's ratio; the row of the whole stays as it is and remains the one that is always there."""
     cell = a_cell(1, 0.5, primary=True, state="FAIL")
     gain = next(one for one in cell.findings if one.metric == "tpot_p50")
