@@ -66,7 +66,7 @@ def test_slow_blocks_are_a_share_of_all_or_of_one_arm() -> None:
     assert course(STILL, Behaviour(slow_share=1.0, slow_factor=2.0)) == [1.0, 2.0, 2.0, 1.0, 1.0, 2.0]
 
 
-def test_one_start_of_an_engine_has_one_speed() -> None:
+def test_an_engine_that_started_once_has_one_speed() -> None:
     """All blocks of an arm share it; with a start for each pair each pair has its own."""
     once = course(replace(STILL, start_sd=0.05))
     assert once[0] == once[3] == once[4] != once[1] == once[2] == once[5]
