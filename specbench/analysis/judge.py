@@ -56,8 +56,9 @@ def _judged(evidence: RunData, whole: RunData, killed: tuple[Death, ...], tool_v
     alpha = alpha_now(evidence)
     cells = () if refusals else _measured(evidence, alpha)
     safety, by_cell = _safety(evidence, cells, alpha)
-    results, standings = _judged_cells(evidence, cells, by_cell, alpha)
-    order = OrderEffects() if refusals else order_effects(cells, evidence.manifest, evidence.manifest.scenario.alpha)
+    manifest = evidence.manifest
+    order = OrderEffects() if refusals else order_effects(cells, whole.blocks, manifest, manifest.scenario.alpha)
+    results, standings = _judged_cells(evidence, cells, by_cell, order.gains, alpha)
     before_load = cached_alike(evidence.manifest.scenario, evidence.manifest.repeated)
     measured = () if refusals else (*speculating(evidence, cells), *run_checks(evidence), *order.checks)
     integrity = (*measured, *before_load)
@@ -111,7 +112,11 @@ def _speculates(evidence: RunData, arm: ArmName) -> bool | None:
 
 
 def _judged_cells(
-    evidence: RunData, cells: Sequence[CellMetrics], safety: Mapping[str, tuple[Finding, ...]], alpha: float
+    evidence: RunData,
+    cells: Sequence[CellMetrics],
+    safety: Mapping[str, tuple[Finding, ...]],
+    by_order: Mapping[str, Reason],
+    alpha: float,
 ) -> tuple[tuple[CellResult, ...], tuple[CellAssessment, ...]]:
     scenario = evidence.manifest.scenario
     findings = run_findings(cells, evidence.manifest, alpha)
@@ -126,7 +131,8 @@ def _judged_cells(
         checks = (*cell_checks(evidence, cell.evidence), *steady.get(name, ()))
         found = (*findings[name], *harm_in_bins(bins[name]), *safety.get(name, ()), *((shown,) if shown else ()))
         results.append(replace(_result(cell, found, checks, scenario), bins=bins[name]))
-        standings.append(replace(_standing(results[-1], cell, shown), fading=fading))
+        doubted = fading or (by_order.get(name) if shown is not None and shown.state == "PASS" else None)
+        standings.append(replace(_standing(results[-1], cell, shown), fading=doubted))
     return tuple(results), tuple(standings)
 
 

@@ -64,11 +64,12 @@ def evidence_of(scenario: Scenario, cells: Sequence[Cell], streams: Mapping[str,
     blocks: list[Block] = []
     records: list[RequestRecord] = []
     most = {band.name: band.output_tokens[1] for band in scenario.workload.bins}
-    for cell in cells:
+    for place, cell in enumerate(cells):
         bin_name = cell.bin or next(iter(most))
         for arm in ARMS:
             made = blocks_of(streams[cell.id].of(arm), cell, arm)
-            blocks.extend(made)
+            before = 2 * len(made) * place  # cell by cell
+            blocks.extend(replace(block, order=before + block.order) for block in made)
             records.extend(records_of(streams[cell.id].of(arm), cell, made, bin_name, most[bin_name]))
     manifest = Manifest(
         format_version=1,

@@ -1,9 +1,10 @@
 """What will run, in which order, and how long it takes: `Scenario` → cells → trials. Pure.
 
-A trial is one block: one arm at one cell. The two blocks of a pair are adjacent, or run at once (`simultaneous`); which arm goes
-first alternates pair by pair (ABBA) from a random start per cell, and the cells of each round come in random order, so slow
-drift of the machine hits both arms and all cells alike. Under `restart` a round is one start of each engine: one arm's blocks of
-all cells, then the other's.
+A trial is one block: one arm at one cell. The two blocks of a pair are adjacent, or run at once (`simultaneous`); cells come in
+random order in each round of pairs. Each arm leads one of a cell's two pairs in two rounds (ABBA or BAAB, drawn at random), so
+slow drift of the machine hits both arms and all cells alike. Within two rounds the first block of a pair follows one of its own
+arm, whatever its cell, so that what one arm leaves to the other shows (docs/adr/0034). Under `restart` a round is one start of
+each engine: one arm's blocks of all cells, then the other's.
 """
 
 import random
@@ -64,23 +65,52 @@ def trials_of(scenario: Scenario, cells: tuple[Cell, ...]) -> tuple[Trial, ...]:
     """All blocks in the order they run."""
     restart = scenario.matrix.schedule == "restart"
     rng = random.Random(f"{scenario.seed}/order")
-    starts = {cell.id: rng.randrange(2) for cell in cells}
-    trials: list[Trial] = []
-    for pair in range(scenario.matrix.pairs):
-        order = list(cells)
-        rng.shuffle(order)
-        for cell, arm in _round(order, pair, starts, restart):
-            trials.append(Trial(order=len(trials), cell=cell, pair=pair, arm=arm, launch=pair if restart else 0))
-    return tuple(trials)
+    rounds = _restarted(cells, scenario.matrix.pairs, rng) if restart else _alternating(cells, scenario.matrix.pairs, rng)
+    blocks = [(pair, cell, arm) for pair, one in enumerate(rounds) for cell, arm in one]
+    return tuple(
+        Trial(order=order, cell=cell, pair=pair, arm=arm, launch=pair if restart else 0)
+        for order, (pair, cell, arm) in enumerate(blocks)
+    )
 
 
-def _round(order: list[Cell], pair: int, starts: dict[str, int], restart: bool) -> list[tuple[Cell, ArmName]]:
-    """The blocks of one pair in every cell; when engines are started for them, all of one arm before those of the other."""
-    leaders = {cell.id: (start + (pair + 1) // 2) % 2 for cell, start in ((cell, starts[cell.id]) for cell in order)}
-    if restart:
-        first = leaders[min(leaders)]
-        return [(cell, arm) for arm in (ARMS[first], ARMS[1 - first]) for cell in order]
-    return [(cell, arm) for cell in order for arm in (ARMS[leaders[cell.id]], ARMS[1 - leaders[cell.id]])]
+_Round = list[tuple[Cell, ArmName]]
+
+
+def _restarted(cells: tuple[Cell, ...], pairs: int, rng: random.Random) -> list[_Round]:
+    """Every round with all blocks of one arm before those of the other."""
+    rounds = []
+    for first in (arm for two in _sides(pairs, rng) for arm in (two, 1 - two)):
+        order = rng.sample(cells, len(cells))
+        rounds.append([(cell, arm) for arm in (ARMS[first], ARMS[1 - first]) for cell in order])
+    return rounds[:pairs]
+
+
+def _alternating(cells: tuple[Cell, ...], pairs: int, rng: random.Random) -> list[_Round]:
+    """Every round with the blocks of a pair side by side; pairs that one arm leads take turns with those that the other leads."""
+    rounds = []
+    for first in _sides(pairs, rng):
+        mixed = rng.sample(cells, len(cells))
+        ours, theirs = mixed[::2], mixed[1::2]  # those led by the arm that comes first, and the others
+        rounds.append(_taking_turns(ours, theirs, first, rng))
+        # An even round ends with a block of the arm that began it, an odd one with the other's: the next begins with the same.
+        rounds.append(
+            _taking_turns(theirs, ours, first, rng) if len(cells) % 2 == 0 else _taking_turns(ours, theirs, 1 - first, rng)
+        )
+    return rounds[:pairs]
+
+
+def _taking_turns(ours: list[Cell], theirs: list[Cell], first: int, rng: random.Random) -> _Round:
+    """Pairs of `ours`, led by the arm of this number, in turn with those of `theirs`, led by the other one."""
+    led = rng.sample(ours, len(ours)), rng.sample(theirs, len(theirs))
+    order = [(led[place % 2][place // 2], (first + place) % 2) for place in range(len(ours) + len(theirs))]
+    return [(cell, arm) for cell, leader in order for arm in (ARMS[leader], ARMS[1 - leader])]
+
+
+def _sides(pairs: int, rng: random.Random) -> list[int]:
+    """Which arm begins each two rounds: either as often as the other, in random order, as a fixed one would meet a rhythm."""
+    count = (pairs + 1) // 2
+    start = rng.randrange(2)
+    return rng.sample([(start + place) % 2 for place in range(count)], count)
 
 
 def duration_s(scenario: Scenario, trials: tuple[Trial, ...]) -> tuple[float, float]:

@@ -98,6 +98,19 @@ class SharesTest:
         """The probability of so few more, or fewer."""
         return 1.0 - self.p_above(log_ratio)
 
+    def _excludes(self, log_ratio: float, side: float, alpha: float) -> bool:
+        """Whether `p_below` (side 1) or `p_above` (side −1) is less than alpha, by as many starts as tell, likely ones first."""
+        apart, weights = differences(self.start)
+        least, rest = 0.0, 1.0  # of `p_above`: what the starts so far add up to, and the weight of the others
+        for place in np.argsort(-weights, kind="stable").tolist():
+            weight = float(weights[place])
+            tail = t_tail(self.shares.t_at(log_ratio + float(apart[place]), self.p), self.shares.pairs - 1)
+            least, rest = least + weight * tail, rest - weight
+            low, high = (1 - least - rest, 1 - least) if side > 0 else (least, least + rest)
+            if high < alpha or low >= alpha:
+                return high < alpha
+        return (1 - least if side > 0 else least) < alpha
+
     def end(self, point: float, side: float, alpha: float, beside: float) -> float:
         """The first log ratio on that side of the point (1 above, −1 below) that is excluded at alpha; infinite where none is.
 
@@ -106,7 +119,7 @@ class SharesTest:
         """
 
         def excluded(log_ratio: float) -> bool:
-            return (self.p_below(log_ratio) if side > 0 else self.p_above(log_ratio)) < alpha
+            return self._excludes(log_ratio, side, alpha)
 
         farther = side * (beside - point) > 0
         if excluded(beside):

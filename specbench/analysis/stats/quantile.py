@@ -3,6 +3,7 @@
 Only arrays of numbers come in. Comparisons of two arms are in `compare.py`.
 """
 
+from bisect import bisect_left
 from math import ceil, inf, log, nan, sqrt
 
 import numpy as np
@@ -79,11 +80,11 @@ def upper_bound(values: Floats, p: float, confidence: float, effect: float = 1.0
     n = int(len(values) / max(effect, 1.0))
     if n < 1:
         return None
-    ranks = np.arange(ceil(n * p), n + 1)
-    held = np.flatnonzero(bdtr((ranks - 1).astype(np.float64), n, p) >= confidence) if len(ranks) else np.zeros(0)
-    if not len(held):
+    ranks = range(ceil(n * p), n + 1)
+    held = bisect_left(ranks, True, key=lambda rank: bool(bdtr(float(rank - 1), n, p) >= confidence))
+    if held == len(ranks):
         return None
-    rank = int(ranks[held[0]])
+    rank = ranks[held]
     place = -(-rank * len(values) // n) - 1  # the same share of all samples, rounded up
     return float(np.partition(values, place)[place])
 

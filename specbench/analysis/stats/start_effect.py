@@ -4,6 +4,7 @@ The log ratio of two arms that were started once each holds the difference of tw
 numbers come in; which comparisons it concerns is said where they are made.
 """
 
+from functools import lru_cache
 from math import sqrt
 
 import numpy as np
@@ -26,6 +27,7 @@ def widened(estimate: Estimate, start: StartSd | None) -> Estimate:
     return Estimate(estimate.mean, below[0], min(below[1], above[1]), above[0])
 
 
+@lru_cache(maxsize=16)
 def differences(start: StartSd | None) -> tuple[Floats, Floats]:
     """How far two starts may be apart on the log scale, and the weight of each such difference: both (n,).
 

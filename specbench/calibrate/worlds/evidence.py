@@ -104,6 +104,7 @@ def evidence_in(run: WorldRun, name: str, index: int) -> RunData:
         cells=cells,
         endpoints=endpoints_of(scenario),
         notes=(),
+        accelerators=0,
     )
     return RunData(manifest=manifest, blocks=blocks, records=records, finished=WHEN, problems=())
 

@@ -17,9 +17,9 @@ _REMEDY = (
 def carry_over(place: str | None, metric: str, bias: float, ok: bool | None) -> str:
     """How far what one arm leaves to the other moves the ratio; `bias` is a fraction."""
     where = "Over all cells" if place is None else place
-    seen = f"{where} {metric_words(metric)} of a pair's two blocks together depends on which arm led"
+    seen = f"{where} {metric_words(metric)} of a pair's two blocks together depends on which arm ran before"
     if ok:
-        return f"{where} {metric_words(metric)} of a pair's two blocks together does not depend on which arm led."
+        return f"{where} {metric_words(metric)} of a pair's two blocks together does not depend on which arm ran before."
     moved = f"one arm's block changes the other's after it, and that alone moves the ratio by about {percentage(abs(bias))}"
     return f"{seen}: {moved}; {_REMEDY}."
 
@@ -51,6 +51,16 @@ def order_not_excluded(change: float, most: float, alpha: float) -> Reason:
         f" ({sure(alpha)}). More pairs would tell; to be rid of it, {_REMEDY}."
     )
     return Reason(code="order_not_excluded", cell=None, metric=None, message=message)
+
+
+def gain_by_order(place: str, cell: str, metric: str, ratios: tuple[float, float], alpha: float) -> Reason:
+    """That a gain is not shown apart from the order of blocks; `ratios`: as seen, and at the worst without what order may do."""
+    message = (
+        f"Hold: the gain is not shown apart from the order of blocks. {place} {metric_words(metric)} is {ratio(ratios[0])} times"
+        f" the baseline's; without what a block may leave to the next one it may be {ratio(ratios[1])} times ({sure(alpha)})."
+        f" More pairs, or more loads, would tell; to be rid of it, {_REMEDY}."
+    )
+    return Reason(code="order_not_excluded", cell=cell, metric=metric, message=message)
 
 
 def fading(place: str, cell: str, metric: str, ends: tuple[float, float], asked: float) -> Reason:

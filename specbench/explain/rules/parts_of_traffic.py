@@ -26,3 +26,16 @@ def part_reason(found: Finding, part: str, share: float, least: float | None, se
     if found.state == "PASS":
         return f"{seen} {allowed}; the true figure lies below {figure(found.upper)} with {confidence}."
     return f"{seen} {allowed}; harm is not proven, and no pass is asked of a part."
+
+
+def harmed_elsewhere(found: Finding, part: str, share: float, setting: FindingContext) -> str:
+    """That this part, whose harm is proven at another load, is not shown to be free of it at this one."""
+    words = metric_words(found.metric) if found.metric in METRICS else _PAIRED
+    where = f"{setting.place}, in {part} ({percentage(share)} of the requests)"
+    if found.ratio is None or found.bound is None:
+        return f"{where}, nothing tells of {words}. Harm is proven there at another load, so this load does not pass without it."
+    ratio, bound = apart(found.ratio, found.bound)
+    return (
+        f"{where}, {words} is {ratio} times the baseline's (allowed in a part of the traffic: up to {bound} times). Harm is"
+        " proven there at another load, and this load does not exclude it. More pairs would tell."
+    )

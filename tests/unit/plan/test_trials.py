@@ -3,6 +3,8 @@
 from collections import Counter
 from itertools import pairwise
 
+import pytest
+
 from specbench.explain.notes import certainty_of
 from specbench.plan.describe import describe
 from specbench.plan.trials import cells_of, duration_s, trials_of
@@ -22,12 +24,36 @@ def test_every_pair_has_both_arms_side_by_side() -> None:
     assert [trial.order for trial in trials] == list(range(24))
 
 
-def test_each_arm_goes_first_in_half_of_a_cells_pairs() -> None:
-    """ABBA: over four pairs each arm leads twice."""
+def test_each_arm_goes_first_in_one_of_a_cells_pairs_of_every_two_rounds() -> None:
+    """ABBA or BAAB, so that drift cancels out."""
     scenario = code()
-    leaders = Counter((t.cell.id, t.arm) for t in trials_of(scenario, cells_of(scenario))[::2])
+    leaders = [(t.cell.id, t.pair // 2, t.arm) for t in trials_of(scenario, cells_of(scenario))[::2]]
 
-    assert set(leaders.values()) == {2}
+    assert set(Counter(leaders).values()) == {1}
+    assert len(leaders) == 3 * 2 * 2
+
+
+@pytest.mark.parametrize(("levels", "least"), [("[4]", 0.5), ("[1, 4]", 0.75), ("[1, 4, 16]", 0.83)])
+def test_the_first_block_of_a_pair_follows_its_own_arm_but_where_two_rounds_meet(levels: str, least: float) -> None:
+    """Whatever the cell; then the level of a pair tells what one arm leaves to the other (docs/adr/0034)."""
+    scenario = code(("matrix.concurrency", levels), ("matrix.primary", "4"), profile="full")
+    trials = trials_of(scenario, cells_of(scenario))
+    alike = [before.arm == first.arm for before, first in zip(trials[1::2], trials[2::2], strict=False)]
+
+    assert sum(alike) >= least * len(alike)
+    assert all(same for same, first in zip(alike, trials[2::2], strict=True) if first.pair % 2 == 1)
+
+
+def test_the_order_of_one_cell_has_no_rhythm() -> None:
+    """Orders of two rounds come as often as each other and at random, so that nothing that comes and goes meets one arm alone."""
+    orders = set()
+    for seed in range(20):
+        scenario = code(("matrix.concurrency", "[4]"), ("matrix.primary", "4"), ("seed", str(seed)), profile="standard")
+        led = [trial.arm for trial in trials_of(scenario, cells_of(scenario))[::4]]
+        assert sorted(Counter(led).values()) == [2, 3]
+        orders.add(tuple(led))
+
+    assert len(orders) > 5
 
 
 def test_the_same_seed_gives_the_same_order_and_another_seed_another() -> None:

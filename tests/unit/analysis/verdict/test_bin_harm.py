@@ -1,8 +1,10 @@
 """Harm in a part of mixed traffic: found where it is proven, named with its remedy, and never asked to pass."""
 
 import random
+from collections import Counter
 from collections.abc import Callable, Mapping
 from dataclasses import replace
+from math import exp
 
 import pytest
 
@@ -43,6 +45,33 @@ def _mixed(run: RunData, edits: float, tpot: float = 1.0, ttft: float = 1.0, cel
     return replace(run, records=tuple(change(record) for record in run.records))
 
 
+def _scattered(run: RunData, name: str, sd: float, cell: str) -> RunData:
+    """The run with times of this bin in this cell that are alike in both arms, but differ from block to block."""
+
+    def change(record: RequestRecord) -> RequestRecord:
+        if record.bin != name or not record.block.startswith(cell):
+            return record
+        factor = exp(random.Random(record.block).gauss(0.0, sd)) / (0.6 if "speculative" in record.block else 1.0)
+        start = record.event_ns[0]
+        events = tuple(round(start + (moment - start) * factor) for moment in record.event_ns)
+        return replace(record, event_ns=events, end_ns=events[-1])
+
+    return replace(run, records=tuple(change(record) for record in run.records))
+
+
+def _with_few(run: RunData, name: str, cell: str) -> RunData:
+    """The run with one request of this bin in every block of this cell."""
+    seen: Counter[str] = Counter()
+    kept = []
+    for record in run.records:
+        if record.bin == name and record.block.startswith(cell):
+            seen[record.block] += 1
+            if seen[record.block] > 1:
+                continue
+        kept.append(record)
+    return replace(run, records=tuple(kept))
+
+
 def _result(scenario: Scenario, edits: float, tpot: float = 1.0, ttft: float = 1.0, cell: str = "c") -> Result:
     return judge(_mixed(evidence(WINS, scenario, requests=60), edits, tpot, ttft, cell), "0")
 
@@ -71,6 +100,35 @@ def test_a_bin_whose_first_tokens_come_later_fails_the_cell() -> None:
 
     assert (found["edit", "ttft_paired"].state, found["prose", "ttft_paired"].state) == ("FAIL", "PASS")
     same_text("later first tokens", found["edit", "ttft_paired"].reason)
+
+
+def test_a_load_that_leaves_a_harmed_part_open_is_no_cap() -> None:
+    """The part is surely slower at 16 streams; at 1 stream its blocks scatter too much to tell."""
+    run = _mixed(evidence(WINS, _scenario((1, 16)), requests=60), 0.3, 2.0 / 0.6, 1.0, "c16")
+    result = judge(_scattered(run, "edit", 0.3, "c1/"), "0")
+    found = [_parts(cell)["edit", "tpot_p50"] for cell in result.cells]
+
+    assert [(f.state, f.required) for f in found] == [("INCONCLUSIVE", True), ("FAIL", True)]
+    assert (result.verdict, result.enable_range) == ("ROLLBACK", None)
+    same_text("open where it is harmed elsewhere", found[0].reason)
+
+
+def test_nor_is_one_with_too_few_requests_of_that_part_to_test_it() -> None:
+    """Ten requests an arm prove nothing, but do not pass either while they scatter."""
+    run = _mixed(evidence(WINS, _scenario((1, 16)), requests=60), 0.3, 2.0 / 0.6, 1.0, "c16")
+    result = judge(_scattered(_with_few(run, "edit", "c1/"), "edit", 0.3, "c1/"), "0")
+
+    assert _parts(result.cells[0])["edit", "tpot_p50"].required
+    assert result.verdict == "ROLLBACK"
+
+
+def test_the_same_scatter_without_harm_elsewhere_is_asked_for_nothing() -> None:
+    """No pass is asked of a part as long as no load proves its harm."""
+    run = _mixed(evidence(WINS, _scenario((1, 16)), requests=60), 0.3)
+    result = judge(_scattered(run, "edit", 0.3, "c1/"), "0")
+
+    assert not _parts(result.cells[0])["edit", "tpot_p50"].required
+    assert "FAIL" not in {cell.state for cell in result.cells}
 
 
 def test_above_the_primary_cell_it_caps() -> None:
