@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from itertools import accumulate
 from typing import Any, Literal
 
+from specbench.model.datasets import Census
 from specbench.model.previous_runs import PreviousRun
 from specbench.model.scenario import ArmName, Scenario
 
@@ -322,7 +323,7 @@ class Manifest:
 
     `previous_runs`: the runs that the scenario cites for the places of the arms, as they were read then. `accelerators`: how many
     this machine has, None in the folders of older versions. `repeated`: the prompts that were asked twice; none in runs of older
-    versions.
+    versions. `census`: what the dataset held; None where a corpus was used, and in runs of older versions.
     """
 
     format_version: int
@@ -338,6 +339,7 @@ class Manifest:
     previous_runs: tuple[PreviousRun, ...] = ()
     accelerators: int | None = None
     repeated: tuple[RepeatedPrompt, ...] = ()
+    census: Census | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -3,6 +3,7 @@
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
+from specbench.model.datasets import DatasetReading
 from specbench.net.urls import share_server
 
 ArmName = Literal["baseline", "speculative"]
@@ -99,12 +100,16 @@ class Arm:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Bin:
-    """A bin of the workload: prompt and output lengths in tokens, drawn inside [low, high], and its share of requests."""
+    """A bin of the workload: prompt and output lengths in tokens, drawn inside [low, high], and its share of requests.
+
+    `label`: the labels of the dataset's rows that it takes; empty where it takes all.
+    """
 
     name: str
     input_tokens: tuple[int, int]
     output_tokens: tuple[int, int]
     weight: float
+    label: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -130,6 +135,7 @@ class Workload:
     shared_prefix_tokens: int
     bins: tuple[Bin, ...]
     sampling: tuple[Sampling, ...]
+    reading: DatasetReading = field(default_factory=DatasetReading)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

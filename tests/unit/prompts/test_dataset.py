@@ -6,7 +6,8 @@ from pathlib import Path
 import pytest
 
 from specbench.errors import DataError
-from specbench.prompts.dataset import Dataset, Row, dataset_notes, read_dataset, row_of
+from specbench.prompts.dataset.row import Row
+from specbench.prompts.dataset.shapes import row_of
 
 SHAREGPT = [
     {"from": "system", "value": "Be brief"},

@@ -1,0 +1,218 @@
+"""One pass over a dataset: what each row is and how long, in some forty bytes a request; no text is kept.
+
+What is sampled of it is decided afterwards, in `sample.py`, so that neither order nor size of the file matters.
+"""
+
+from array import array
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass
+from hashlib import blake2b
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import numpy as np
+from numpy.typing import NDArray
+
+from specbench.errors import DataError
+from specbench.model.datasets import DatasetReading
+from specbench.model.scenario import Route
+from specbench.prompts.dataset.lines import Broken, Raw, digest_of, values
+from specbench.prompts.dataset.row import Row
+from specbench.prompts.dataset.shapes import PLACEHOLDER, nearest_shape, rows_of
+from specbench.prompts.lengths import characters_by_script
+
+FIRST = 1_000  # rows after which a file that is nearly all unusable is refused
+USABLE = 100  # one row in so many must be usable
+HEAD = 256  # characters at the beginning of a text, to see what many have in common
+HALF_SURROGATE = "half of a surrogate pair, which is no character"
+MOST_KEYS = 12
+_NONE = -1
+
+Numbers = NDArray[Any]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Survey:
+    """A dataset as columns, one place a request.
+
+    `digest` (n,) of its content by the seed; `number`, `turn` (n,) where it stands; `characters`, `answer` (n, 4) by script
+    class; `before`, `after` (n,) recorded tokens of prompt and answer, −1 where there are none; `label` (n,) places in `labels`,
+    −1 without; `at_s` (n,) seconds, NaN without; `head` (n,) of its first characters, 0 where it is shorter; `made_up` (n,).
+    """
+
+    path: Path
+    bytes: int
+    sha256: str
+    rows: int
+    shapes: dict[str, int]
+    skipped: dict[str, int]
+    labels: tuple[str, ...]
+    digest: Numbers
+    number: Numbers
+    turn: Numbers
+    characters: Numbers
+    answer: Numbers
+    before: Numbers
+    after: Numbers
+    label: Numbers
+    at_s: Numbers
+    head: Numbers
+    made_up: Numbers
+
+
+def survey(path: Path, reading: DatasetReading, seed: int, route: Route = "chat") -> Survey:
+    """The file's requests as columns, and its other rows by reason.
+
+    Raises:
+        DataError: the file cannot be read, has a broken line and these are not skipped, was changed since its bins were made, or
+            hardly a row of it can be used.
+    """
+    size, sha256 = digest_of(path)
+    if reading.sha256 not in (None, sha256):
+        raise DataError(
+            f"{path}: its sha256 differs from workload.source.sha256, so it was changed; run again: specbench bins {path}"
+        )
+    columns = _Columns(path, seed, route)
+    for number, value in _decoded(path, reading):
+        columns.take(number, value, reading)
+    columns.check(columns.rows)
+    return columns.surveyed(size, sha256)
+
+
+def rows_at(path: Path, reading: DatasetReading, wanted: set[tuple[int, int]]) -> Iterator[tuple[tuple[int, int], Row]]:
+    """The requests that stand at these places (number and turn); other lines are passed over unread."""
+    numbers = {number for number, _ in wanted}
+    for number, value in values(path):
+        if number in numbers:
+            _, found = rows_of(value.value() if isinstance(value, Raw) else value, reading, number)
+            for turn, row in enumerate(() if isinstance(found, str) else found):
+                if (number, turn) in wanted:
+                    yield (number, turn), row
+
+
+def _decoded(path: Path, reading: DatasetReading) -> Iterator[tuple[int, Any]]:
+    """The values of a file; a broken line is refused unless such lines are to be counted."""
+    for number, raw in values(path):
+        value = raw.value() if isinstance(raw, Raw) else raw
+        if isinstance(value, Broken) and reading.broken == "refuse":
+            if value.truncated and isinstance(raw, Raw) and not raw.ends:
+                raise DataError(f"{path}:{number}: the file ends inside this line; cut it off (head -n {number - 1})")
+            raise DataError(f"{path}:{number}: not JSON: {value.why}; mend it, or set workload.source.broken: skip")
+        yield number, value
+
+
+class _Columns:
+    """Grows by a request at a time."""
+
+    def __init__(self, path: Path, seed: int, route: Route) -> None:
+        self.path, self.route, self.rows, self.usable = path, route, 0, 0
+        self._key = seed.to_bytes(32, "little", signed=False) if seed < 1 << 256 else b""
+        self._shapes: Counter[str] = Counter()
+        self._skipped: Counter[str] = Counter()
+        self._keys: Counter[str] = Counter()
+        self._labels: dict[str, int] = {}
+        self._digest, self._head = array("Q"), array("Q")
+        self._number, self._turn = array("L"), array("L")
+        self._characters, self._answer = array("I"), array("I")
+        self._before, self._after, self._label = array("q"), array("q"), array("l")
+        self._at_s, self._made_up = array("d"), array("b")
+
+    def take(self, number: int, value: Any, reading: DatasetReading) -> None:
+        """Adds a value of the file."""
+        self.rows += 1
+        if isinstance(value, Broken):
+            self._skipped["not JSON"] += 1
+        else:
+            shape, found = rows_of(value, reading, number)
+            if not isinstance(found, str):
+                faults = [fault for turn, row in enumerate(found) if (fault := self._add(row, turn)) is not None]
+                self._shapes[shape] += 1
+                self._skipped.update(faults)
+                self.usable += len(faults) < len(found)
+            else:
+                self._skipped[found] += 1
+                if isinstance(value, dict) and self.rows <= FIRST:
+                    self._keys.update(str(key)[:40] for key in value)
+        if self.rows == FIRST:
+            self.check(FIRST)
+
+    def check(self, rows: int) -> None:
+        """Nothing, where enough of the rows are usable."""
+        if self.usable and self.usable * USABLE >= rows:
+            return
+        if not rows:
+            raise DataError(f"{self.path}: it is empty; a row needs prompt, text, messages or conversations")
+        reasons = ", ".join(f"{count:,} {reason}" for reason, count in self._skipped.most_common(5))
+        keys = [key for key, _ in self._keys.most_common(MOST_KEYS)]
+        held = f"; its rows have {', '.join(keys)}" if keys else ""
+        shape = nearest_shape(keys)
+        near = "" if shape is None else f"; the nearest shape is {shape.label} ({', '.join(sorted(shape.keys[0]))})"
+        first = f"of its first {rows:,} rows" if rows == FIRST else f"of its {rows:,} rows"
+        few = "no row" if not self.usable else f"fewer than 1 row in {USABLE}"
+        raise DataError(
+            f"{self.path}: {few} {first} can be used as a prompt ({reasons}){held}{near}; a row needs prompt, text, messages or"
+            " conversations (docs/data.md)"
+        )
+
+    def _add(self, row: Row, turn: int) -> str | None:
+        """Why the request cannot be used; None where it was added."""
+        if row.text.startswith(PLACEHOLDER):
+            raise DataError(
+                f"{self.path}:{row.number}: its prompts are placeholders; assemble the data first, as SPEED-Bench's page says"
+            )
+        if row.messages and self.route == "completions":
+            return "a conversation needs route: chat"
+        try:
+            text = row.whole_text.encode()
+            fields = msgspec.json.encode((row.messages, row.fields)) if row.messages or row.fields else b""
+            answer = row.answer.encode() if row.answer and row.output_tokens is None else b""
+        except UnicodeEncodeError:
+            return HALF_SURROGATE
+        own = repr((row.number, turn)).encode() if row.made_up else b"\0".join((text, fields, b"s" if row.system else b""))
+        self._digest.append(int.from_bytes(blake2b(own, digest_size=8, key=self._key).digest(), "little"))
+        head = row.whole_text[:HEAD] if len(text) >= HEAD else ""
+        self._head.append(hash(head) & 0xFFFFFFFFFFFFFFFF if len(head) == HEAD else 0)
+        self._number.append(row.number)
+        self._turn.append(turn)
+        tools = row.fields.get("tools")
+        self._characters.extend(characters_by_script(text if tools is None else text + msgspec.json.encode(tools)))
+        self._answer.extend(characters_by_script(answer))
+        self._before.append(_NONE if row.input_tokens is None else row.input_tokens)
+        self._after.append(_NONE if row.output_tokens is None else row.output_tokens)
+        self._label.append(_NONE if row.label is None else self._labels.setdefault(row.label, len(self._labels)))
+        self._at_s.append(float("nan") if row.at_s is None else row.at_s)
+        self._made_up.append(row.made_up)
+        return None
+
+    def surveyed(self, size: int, sha256: str) -> Survey:
+        """All of it."""
+        made_up = np.array(self._made_up, dtype=bool)
+        mixed = made_up.any() and not made_up.all()
+        # In a log of which some texts were taken out, only what has a text is sent; lengths alone are used where texts are rare.
+        lengths_only = made_up.mean() * USABLE > USABLE - 1 if len(made_up) else False
+        kept = made_up == lengths_only if mixed else np.ones(len(made_up), dtype=bool)
+        if mixed:
+            reason = "a text among rows of lengths alone" if lengths_only else "lengths without a text, beside rows that have one"
+            self._skipped[reason] += int((~kept).sum())
+        return Survey(
+            path=self.path,
+            bytes=size,
+            sha256=sha256,
+            rows=self.rows,
+            shapes=dict(self._shapes.most_common()),
+            skipped=dict(self._skipped.most_common()),
+            labels=tuple(self._labels),
+            digest=np.array(self._digest, dtype=np.uint64)[kept],
+            number=np.array(self._number, dtype=np.int64)[kept],
+            turn=np.array(self._turn, dtype=np.int64)[kept],
+            characters=np.array(self._characters, dtype=np.uint32).reshape(-1, 4)[kept],
+            answer=np.array(self._answer, dtype=np.uint32).reshape(-1, 4)[kept],
+            before=np.array(self._before, dtype=np.int64)[kept],
+            after=np.array(self._after, dtype=np.int64)[kept],
+            label=np.array(self._label, dtype=np.int64)[kept],
+            at_s=np.array(self._at_s, dtype=np.float64)[kept],
+            head=np.array(self._head, dtype=np.uint64)[kept],
+            made_up=made_up[kept],
+        )
