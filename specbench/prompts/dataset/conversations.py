@@ -4,7 +4,7 @@ A list that ends with a user's or a tool's turn is a request and is sent whole; 
 and its first question is the prompt. `turns` of a scenario decides otherwise.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -49,7 +49,7 @@ def text_of(content: Any) -> str:
         return ""
     if isinstance(content, str):
         return content
-    if isinstance(content, Mapping):
+    if isinstance(content, dict):
         content = [content]
     if not isinstance(content, list):
         raise NotUsableError("a turn whose content is neither text nor parts")
@@ -58,7 +58,7 @@ def text_of(content: Any) -> str:
         if isinstance(part, str):
             found.append(part)
             continue
-        kind = part.get("type", "text") if isinstance(part, Mapping) else type(part).__name__
+        kind = part.get("type", "text") if isinstance(part, dict) else type(part).__name__
         keys = ("text", "content") if kind in _TEXT_PARTS else ()
         held = next((part[key] for key in keys if isinstance(part.get(key), str)), None)
         if held is None:
@@ -98,20 +98,24 @@ def requests_in(turns: Sequence[Any], choice: TurnChoice | None, system: str | N
 
 def _answers(turn: Any) -> bool:
     """Whether the last turn of a list is an answer."""
-    return isinstance(turn, Mapping) and _ROLES.get(str(turn.get("role", turn.get("from"))).casefold()) == "assistant"
+    return isinstance(turn, dict) and _ROLES.get(str(turn.get("role", turn.get("from"))).casefold()) == "assistant"
 
 
 def _message(turn: Any) -> Message | None:
     """The turn as an endpoint takes it; None for one that says nothing and calls nothing."""
-    if not isinstance(turn, Mapping):
+    if not isinstance(turn, dict):
         raise NotUsableError("a turn that is no mapping")
     named = str(turn.get("role", turn.get("from")))
-    role = _ROLES.get(named.casefold())
+    role = _ROLES.get(named) or _ROLES.get(named.casefold())
     if role is None:
         raise NotUsableError(f"a turn of role {named[:40]!r}")
-    content = next((turn[key] for key in ("content", "value", "text", "parts") if key in turn), None)
+    content = turn.get("content")
+    if content is None:
+        content = next((turn[key] for key in ("value", "text", "parts") if key in turn), None)
+    text = content if isinstance(content, str) else text_of(content)
+    if len(turn) == 2 and text:
+        return {"role": role, "content": text}
     also = {key: turn[key] for key in _ALSO_SENT if turn.get(key)}
-    text = text_of(content)
     if role == "assistant" and not text and not also:
         return None
     return {"role": role, "content": text if text or not also else None, **also}
@@ -133,8 +137,8 @@ def _up_to(messages: Sequence[Message], end: int) -> Row | None:
     if not question.strip():
         return None
     answer = messages[end + 1]["content"] if end + 1 < len(messages) else None
-    plain = [message["role"] for message in sent] in (["user"], ["system", "user"]) and all(len(message) == 2 for message in sent)
-    if plain:
+    plain = len(sent) == 1 or (len(sent) == 2 and sent[0]["role"] == "system")
+    if plain and all(len(message) == 2 for message in sent):
         return Row(question, sent[0]["content"] if len(sent) == 2 else None, answer=answer)
     return Row(question, messages=tuple(sent), answer=answer)
 

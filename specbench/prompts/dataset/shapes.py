@@ -6,6 +6,7 @@ and traces hold `traces.py`'s.
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from typing import Any
 
 from specbench.model.datasets import DatasetReading, Kept, ShapeName
@@ -47,9 +48,14 @@ class Shape:
     read: Callable[[Value, DatasetReading], Found]
 
 
+@lru_cache
+def _names_of(keep: tuple[Kept, ...]) -> tuple[str, ...]:
+    return tuple(key for kept in keep for key in _FIELDS[kept])
+
+
 def body_rows(body: Any, reading: DatasetReading) -> Found:
     """The requests of a body as an OpenAI endpoint takes it."""
-    if not isinstance(body, Mapping):
+    if not isinstance(body, dict):
         return "a body that is no mapping"
     listed = body.get("messages")
     if isinstance(listed, list):
@@ -60,7 +66,7 @@ def body_rows(body: Any, reading: DatasetReading) -> Found:
         found = _one_text(body.get("prompt", body.get("text")))
     if isinstance(found, str):
         return found
-    fields = {key: body[key] for kept in reading.keep for key in _FIELDS[kept] if body.get(key) is not None}
+    fields = {key: body[key] for key in _names_of(reading.keep) if key in body and body[key] is not None}
     return [replace(row, fields=fields) for row in found] if fields else found
 
 
@@ -69,7 +75,7 @@ def _one_text(value: Any) -> Found:
         value = value[0]
     if isinstance(value, list) and value and all(isinstance(one, int) for one in value):
         return "a prompt of token ids"
-    if isinstance(value, list) and value and all(isinstance(one, Mapping) for one in value):
+    if isinstance(value, list) and value and all(isinstance(one, dict) for one in value):
         return requests_in(value, None)
     if not isinstance(value, str):
         return "a prompt that is no text"
@@ -82,10 +88,10 @@ def _with_usage(found: Found, value: Value) -> Found:
     if isinstance(found, str) or len(found) != 1 or (before is None and after is None):
         return found
     listed = value.get("messages")
-    questions = sum(isinstance(one, Mapping) and one.get("role") == "user" for one in listed) if isinstance(listed, list) else 1
+    questions = sum(isinstance(one, dict) and one.get("role") == "user" for one in listed) if isinstance(listed, list) else 1
     if questions > 1 and not found[0].messages:
         return found
-    return [replace(found[0], input_tokens=before or None, output_tokens=after)]
+    return [found[0].recorded(before or None, after)]
 
 
 def _request(value: Value, reading: DatasetReading) -> Found:
@@ -138,7 +144,7 @@ def _single(value: Value, reading: DatasetReading) -> Found:
     if isinstance(found, str):
         return found
     extra = value.get("extra")
-    fields = body_rows({"prompt": "x", **extra}, reading) if isinstance(extra, Mapping) else found
+    fields = body_rows({"prompt": "x", **extra}, reading) if isinstance(extra, dict) else found
     row = replace(
         found[0],
         fields={} if isinstance(fields, str) else fields[0].fields,
@@ -151,7 +157,7 @@ def _single(value: Value, reading: DatasetReading) -> Found:
 
 def _several(value: Value, reading: DatasetReading) -> Found:
     """AIPerf's turns: a leading system turn belongs to all, and later questions wait for live answers."""
-    listed = [turn for turn in value["turns"] if isinstance(turn, Mapping)] if isinstance(value["turns"], list) else []
+    listed = [turn for turn in value["turns"] if isinstance(turn, dict)] if isinstance(value["turns"], list) else []
     system = None
     if listed and listed[0].get("role") == "system":
         system, listed = str(listed[0].get("text") or ""), listed[1:]
@@ -171,7 +177,7 @@ def _sent_bodies(value: Value, reading: DatasetReading) -> Found:
 
 def _mooncake(value: Value, reading: DatasetReading) -> Found:
     """A trace's row: a text, messages or a body where it has them, else the lengths alone."""
-    if isinstance(value.get("payload"), Mapping):
+    if isinstance(value.get("payload"), dict):
         found = body_rows(value["payload"], reading)
     elif isinstance(value.get("messages"), list):
         found = body_rows(value, reading)
@@ -226,39 +232,46 @@ SHAPES: tuple[Shape, ...] = (
 BY_NAME = {shape.name: shape for shape in SHAPES}
 
 
+@lru_cache(maxsize=4096)
+def _with_keys(keys: tuple[str, ...], forced: ShapeName) -> tuple[Shape, ...]:
+    """The shapes that these keys may tell, in the order in which they are to be tried."""
+    held = set(keys)
+    among = SHAPES if forced == "auto" else (BY_NAME[forced],)
+    return tuple(shape for shape in among if any(named <= held for named in shape.keys))
+
+
 def shape_of(value: Any, forced: ShapeName = "auto") -> Shape | None:
     """The shape that a value has, or that is forced upon it; None where it has none that is known."""
     if isinstance(value, str):
         return BY_NAME["text"] if forced in ("auto", "text") else None
-    if not isinstance(value, Mapping):
+    if not isinstance(value, dict):
         return None
-    keys = {key for key in value if value[key] is not None} if None in value.values() else value.keys()
-    for shape in SHAPES if forced == "auto" else (BY_NAME[forced],):
-        for named in shape.keys:
-            if named <= keys and (shape.name != "otel" or traces.is_span(value)):
-                return shape
+    keys = tuple(key for key in value if value[key] is not None) if None in value.values() else tuple(value)
+    for shape in _with_keys(keys, forced):
+        if shape.name != "otel" or traces.is_span(value):
+            return shape
     return None
 
 
-def rows_of(value: Any, reading: DatasetReading, number: int = 0) -> tuple[str, Found]:
+def rows_of(value: Any, reading: DatasetReading) -> tuple[str, Found]:
     """The shape of a value as people call it, and its requests or the reason why it makes none."""
-    if not isinstance(value, str | Mapping):
+    if not isinstance(value, str | dict):
         return "", "neither text nor a mapping"
     shape = shape_of(value, reading.shape)
     if shape is None:
         return "", UNKNOWN if reading.shape == "auto" else f"not of the shape {reading.shape}"
     try:
-        found = _one_text(value) if isinstance(value, str) else shape.read(value, reading)
+        return shape.label, _one_text(value) if isinstance(value, str) else shape.read(value, reading)
     except NotUsableError as reason:
         return shape.label, str(reason)
-    if isinstance(found, str):
-        return shape.label, found
-    label = None
-    if reading.label is not None and isinstance(value, Mapping):
-        held = field_at(value, reading.label)
-        label = None if held is None else str(held)
-    several = str(number) if len(found) > 1 else None
-    return shape.label, [replace(row, number=number, label=label, session=row.session or several) for row in found]
+
+
+def label_of(value: Any, reading: DatasetReading) -> str | None:
+    """What stands under the field that bins name a row by; None where nothing does."""
+    if reading.label is None or not isinstance(value, dict):
+        return None
+    held = field_at(value, reading.label)
+    return None if held is None else str(held)
 
 
 def row_of(value: Any) -> Row | str:

@@ -6,7 +6,7 @@ What is sampled of it is decided afterwards, in `sample.py`, so that neither ord
 from array import array
 from collections import Counter
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from hashlib import blake2b
 from pathlib import Path
 from typing import Any
@@ -20,7 +20,7 @@ from specbench.model.datasets import DatasetReading
 from specbench.model.scenario import Route
 from specbench.prompts.dataset.lines import Broken, Raw, digest_of, values
 from specbench.prompts.dataset.row import Row
-from specbench.prompts.dataset.shapes import PLACEHOLDER, nearest_shape, rows_of
+from specbench.prompts.dataset.shapes import PLACEHOLDER, label_of, nearest_shape, rows_of
 from specbench.prompts.lengths import characters_by_script
 
 FIRST = 1_000  # rows after which a file that is nearly all unusable is refused
@@ -29,6 +29,7 @@ HEAD = 256  # characters at the beginning of a text, to see what many have in co
 HALF_SURROGATE = "half of a surrogate pair, which is no character"
 MOST_KEYS = 12
 _NONE = -1
+_NO_CHARACTERS = (0, 0, 0, 0)
 
 Numbers = NDArray[Any]
 
@@ -86,10 +87,11 @@ def rows_at(path: Path, reading: DatasetReading, wanted: set[tuple[int, int]]) -
     numbers = {number for number, _ in wanted}
     for number, value in values(path):
         if number in numbers:
-            _, found = rows_of(value.value() if isinstance(value, Raw) else value, reading, number)
+            _, found = rows_of(value.value() if isinstance(value, Raw) else value, reading)
+            several = str(number) if len(found) > 1 else None
             for turn, row in enumerate(() if isinstance(found, str) else found):
                 if (number, turn) in wanted:
-                    yield (number, turn), row
+                    yield (number, turn), replace(row, number=number, session=row.session or several)
 
 
 def _decoded(path: Path, reading: DatasetReading) -> Iterator[tuple[int, Any]]:
@@ -125,9 +127,10 @@ class _Columns:
         if isinstance(value, Broken):
             self._skipped["not JSON"] += 1
         else:
-            shape, found = rows_of(value, reading, number)
+            shape, found = rows_of(value, reading)
             if not isinstance(found, str):
-                faults = [fault for turn, row in enumerate(found) if (fault := self._add(row, turn)) is not None]
+                label = label_of(value, reading)
+                faults = [fault for turn, row in enumerate(found) if (fault := self._add(row, number, turn, label)) is not None]
                 self._shapes[shape] += 1
                 self._skipped.update(faults)
                 self.usable += len(faults) < len(found)
@@ -156,32 +159,32 @@ class _Columns:
             " conversations (docs/data.md)"
         )
 
-    def _add(self, row: Row, turn: int) -> str | None:
+    def _add(self, row: Row, number: int, turn: int, label: str | None) -> str | None:
         """Why the request cannot be used; None where it was added."""
         if row.text.startswith(PLACEHOLDER):
             raise DataError(
-                f"{self.path}:{row.number}: its prompts are placeholders; assemble the data first, as SPEED-Bench's page says"
+                f"{self.path}:{number}: its prompts are placeholders; assemble the data first, as SPEED-Bench's page says"
             )
         if row.messages and self.route == "completions":
             return "a conversation needs route: chat"
         try:
-            text = row.whole_text.encode()
+            whole = row.whole_text
+            text = whole.encode()
             fields = msgspec.json.encode((row.messages, row.fields)) if row.messages or row.fields else b""
             answer = row.answer.encode() if row.answer and row.output_tokens is None else b""
         except UnicodeEncodeError:
             return HALF_SURROGATE
-        own = repr((row.number, turn)).encode() if row.made_up else b"\0".join((text, fields, b"s" if row.system else b""))
+        own = repr((number, turn)).encode() if row.made_up else b"\0".join((text, fields, b"s" if row.system else b""))
         self._digest.append(int.from_bytes(blake2b(own, digest_size=8, key=self._key).digest(), "little"))
-        head = row.whole_text[:HEAD] if len(text) >= HEAD else ""
-        self._head.append(hash(head) & 0xFFFFFFFFFFFFFFFF if len(head) == HEAD else 0)
-        self._number.append(row.number)
+        self._head.append(hash(whole[:HEAD]) & 0xFFFFFFFFFFFFFFFF if len(whole) >= HEAD else 0)
+        self._number.append(number)
         self._turn.append(turn)
         tools = row.fields.get("tools")
         self._characters.extend(characters_by_script(text if tools is None else text + msgspec.json.encode(tools)))
-        self._answer.extend(characters_by_script(answer))
+        self._answer.extend(characters_by_script(answer) if answer else _NO_CHARACTERS)
         self._before.append(_NONE if row.input_tokens is None else row.input_tokens)
         self._after.append(_NONE if row.output_tokens is None else row.output_tokens)
-        self._label.append(_NONE if row.label is None else self._labels.setdefault(row.label, len(self._labels)))
+        self._label.append(_NONE if label is None else self._labels.setdefault(label, len(self._labels)))
         self._at_s.append(float("nan") if row.at_s is None else row.at_s)
         self._made_up.append(row.made_up)
         return None

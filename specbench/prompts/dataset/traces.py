@@ -54,18 +54,22 @@ def seconds_of(value: Any) -> float | None:
 def usage_of(value: Mapping[str, Any]) -> tuple[int | None, int | None]:
     """Prompt and output tokens as a row recorded them, at its top or under `usage`, its own or its answer's."""
     answer = value.get("response")
-    body = answer.get("body") if isinstance(answer, Mapping) else None
-    for place in (value, value.get("usage"), field_at(answer, "usage") if isinstance(answer, Mapping) else None, body):
-        if not isinstance(place, Mapping):
-            continue
-        before, after = (_first_count(place, keys) for keys in (INPUT_TOKENS, ANSWER_TOKENS))
-        if before is not None or after is not None:
-            return before, after
+    places = [value.get("usage"), value]
+    if isinstance(answer, dict):
+        places += [answer.get("usage"), field_at(answer, "body.usage")]
+    for place in places:
+        if isinstance(place, dict):
+            before, after = _first_count(place, INPUT_TOKENS), _first_count(place, ANSWER_TOKENS)
+            if before is not None or after is not None:
+                return before, after
     return None, None
 
 
 def _first_count(value: Mapping[str, Any], keys: tuple[str, ...]) -> int | None:
-    return next((count for key in keys if (count := whole_number(value.get(key))) is not None), None)
+    for key in keys:
+        if key in value and (count := whole_number(value[key])) is not None:
+            return count
+    return None
 
 
 def of_lengths(before: Any, after: Any, blocks: Any = None) -> Found:
@@ -101,7 +105,7 @@ def azure(value: Mapping[str, Any], reading: DatasetReading) -> Found:
 def litellm(value: Mapping[str, Any], of_body: Callable[[Any], Found]) -> Found:
     """A logged request; where its text was taken out, its lengths."""
     inner = value.get("standard_logging_object")
-    value = inner if isinstance(inner, Mapping) else value
+    value = inner if isinstance(inner, dict) else value
     kind = str(value.get("call_type") or "completion").removeprefix("a")
     if kind not in _CALLS:
         return f"a call of type {kind[:40]}"
@@ -109,7 +113,7 @@ def litellm(value: Mapping[str, Any], of_body: Callable[[Any], Found]) -> Found:
         return FAILED
     settings = value.get("model_parameters")
     messages = value.get("messages")
-    body = {**(settings if isinstance(settings, Mapping) else {}), "messages": messages}
+    body = {**(settings if isinstance(settings, dict) else {}), "messages": messages}
     found: Found
     if isinstance(messages, str) and messages.strip() and REDACTED not in messages:
         found = [Row(messages)]
@@ -139,11 +143,11 @@ def spans(value: Mapping[str, Any], turns: TurnChoice | None) -> Found:
     listed = [
         one
         for resource in resources
-        if isinstance(resource, Mapping)
+        if isinstance(resource, dict)
         for scope in resource.get("scopeSpans") or ()
-        if isinstance(scope, Mapping)
+        if isinstance(scope, dict)
         for one in scope.get("spans") or ()
-        if isinstance(one, Mapping)
+        if isinstance(one, dict)
     ]
     found = [_span(one, turns) for one in listed]
     rows = [row for one in found if not isinstance(one, str) for row in one]
@@ -175,16 +179,16 @@ def _span(value: Mapping[str, Any], turns: TurnChoice | None) -> Found:
 def _attributes(value: Mapping[str, Any]) -> dict[str, Any]:
     """A span's attributes, which stand in it as a mapping, as a list of keys and typed values, or flat."""
     held = value.get("attributes", value)
-    if isinstance(held, Mapping):
+    if isinstance(held, dict):
         return dict(held)
-    listed = [one for one in held if isinstance(one, Mapping)] if isinstance(held, list) else []
+    listed = [one for one in held if isinstance(one, dict)] if isinstance(held, list) else []
     return {str(one.get("key")): _typed(one.get("value")) for one in listed}
 
 
 def _typed(value: Any) -> Any:
-    if not isinstance(value, Mapping):
+    if not isinstance(value, dict):
         return value
-    if isinstance(value.get("arrayValue"), Mapping):
+    if isinstance(value.get("arrayValue"), dict):
         return [_typed(one) for one in value["arrayValue"].get("values") or ()]
     return next(iter(value.values()), None)
 
