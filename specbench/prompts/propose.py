@@ -98,7 +98,8 @@ def _bands(tokens: Floats, most: int, of_all: int) -> list[tuple[int, int]]:
     """Bands that follow upon each other and hold enough requests each; one where the data have no parts."""
     if not len(tokens):
         return []
-    low, high = (float(np.percentile(tokens, at, method=how)) for at, how in zip(OUTERMOST, ("lower", "higher"), strict=True))
+    low = float(np.percentile(tokens, OUTERMOST[0], method="lower"))
+    high = float(np.percentile(tokens, OUTERMOST[1], method="higher"))
     ends = (_rounded(low, floor), _rounded(high, ceil))
     cuts = [_rounded(2.0**cut, round) for cut in cuts_of(np.log2(np.maximum(tokens, 1.0)), max(1, most))]
     cuts = sorted({cut for cut in cuts if ends[0] < cut <= ends[1]})
@@ -153,7 +154,7 @@ def _traced(came_from: Sequence[NDArray[np.int64]]) -> list[int]:
 
 def _rounded(value: float, how: Callable[[float], int]) -> int:
     """The number to two digits, by this rounding; at least 1."""
-    step = 10 ** max(0, floor(log10(max(value, 1.0))) - 1)
+    step: int = 10 ** max(0, floor(log10(max(value, 1.0))) - 1)
     return max(1, int(how(value / step)) * step)
 
 

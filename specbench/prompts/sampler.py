@@ -138,7 +138,7 @@ def _row(drawing: PromptSource, bins: tuple[Bin, ...], name: str, place: str, in
     row = order[(start + turn) % len(order)]
     if not row.made_up:
         return row
-    return replace(row, text=text_of_blocks(drawing.documents, drawing.unit, row.input_tokens or 1, row.blocks, row.number))
+    return row._replace(text=text_of_blocks(drawing.documents, drawing.unit, row.input_tokens or 1, row.blocks, row.number))
 
 
 def salted(text: str, salt: str) -> str:

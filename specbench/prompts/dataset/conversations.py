@@ -5,7 +5,6 @@ and its first question is the prompt. `turns` of a scenario decides otherwise.
 """
 
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import Any
 
 from specbench.model.datasets import TurnChoice
@@ -72,6 +71,8 @@ def requests_in(turns: Sequence[Any], choice: TurnChoice | None, system: str | N
 
     Of several requests (`each`) those that cannot be used are left out.
     """
+    if choice != "each" and system is None and (plain := _plain(turns)) is not None:
+        return plain
     messages: list[Message] = [{"role": "system", "content": system}] if system else []
     for turn in turns:
         try:
@@ -89,11 +90,25 @@ def requests_in(turns: Sequence[Any], choice: TurnChoice | None, system: str | N
         return "no user turn" if strange is None else f"a turn of role {strange!r}"
     asked = not _answers(turns[-1])
     if choice == "each":
-        rows = [replace(row, turn=turn) for turn, end in enumerate(ends) if (row := _up_to(messages, end)) is not None]
+        rows = [row._replace(turn=turn) for turn, end in enumerate(ends) if (row := _up_to(messages, end)) is not None]
         return rows or EMPTY
     whole = choice == "last" or (choice is None and asked)
     one = _up_to(messages, ends[-1]) if whole else _first(messages)
     return [one] if isinstance(one, Row) else one or EMPTY
+
+
+def _plain(turns: Sequence[Any]) -> Found | None:
+    """The request of one question, with a system text or without, as most of a log are; None for any other list."""
+    if not 1 <= len(turns) <= 2 or not all(isinstance(one, dict) and len(one) == 2 for one in turns):
+        return None
+    roles, texts = [one.get("role") for one in turns], [one.get("content") for one in turns]
+    if not all(isinstance(text, str) for text in texts):
+        return None
+    if roles == ["user"]:
+        return [Row(texts[0])] if texts[0].strip() else EMPTY
+    if roles == ["system", "user"]:
+        return [Row(texts[1], texts[0] or None)] if texts[1].strip() else EMPTY
+    return None
 
 
 def _answers(turn: Any) -> bool:

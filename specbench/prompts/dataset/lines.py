@@ -25,6 +25,8 @@ _BOM = b"\xef\xbb\xbf"
 _MARKS = re.compile(rb'"(?:[^"\\]|\\.)*"|[\[\]{},]', re.DOTALL)
 _ROWS_AT_ONCE = 512
 DEEP = "brackets are nested too deeply"
+Raw = bytes | memoryview
+"""A line or an element as it stands, of which nobody has asked what it says."""
 Numbered = Iterator[tuple[int, Any]]
 
 
@@ -34,22 +36,6 @@ class Broken:
 
     why: str
     truncated: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class Raw:
-    """A line as it stands, of which nobody has asked what it says."""
-
-    content: bytes | memoryview
-
-    @property
-    def ends(self) -> bool:
-        """Whether the line has its end, so that the file does not break off inside it."""
-        return bytes(self.content[-1:]) == b"\n"
-
-    def value(self) -> Any:
-        """What the line says, or `Broken`."""
-        return decoded(bytes(self.content))
 
 
 def digest_of(path: Path) -> tuple[int, str]:
@@ -81,7 +67,7 @@ def values(path: Path) -> Numbered:
             yield from _whole(path, file, compressed=False)
 
 
-def decoded(line: bytes) -> Any:
+def decoded(line: Raw) -> Any:
     """What a line of JSON says, or `Broken`."""
     try:
         return msgspec.json.decode(line)
@@ -91,7 +77,7 @@ def decoded(line: bytes) -> Any:
         why = str(error)
     try:
         # Half a surrogate pair, NaN and numbers of any size are JSON to the programs that wrote them.
-        return json.loads(line)
+        return json.loads(bytes(line))
     except RecursionError:
         return Broken(DEEP)
     except (ValueError, UnicodeDecodeError):
@@ -135,14 +121,15 @@ def _json_lines(file: IO[bytes] | gzip.GzipFile) -> Numbered:
     """Lines end at LF alone: a text may hold U+2028 and its like, which str.splitlines would cut at."""
     for number, line in enumerate(file, 1):
         content = line.removeprefix(_BOM) if number == 1 else line
-        if not content.isspace() and content:
-            yield number, Raw(content)
+        if content and not content.isspace():
+            yield number, content
 
 
 def _is_one_object(file: IO[bytes] | gzip.GzipFile) -> bool:
     """Whether the file is one object over many lines, not a line each."""
     file.seek(0)
     first = next((line for line in file if line.strip()), b"").removeprefix(_BOM).strip()
+    file.seek(0)
     return first[-1:] in (b"{", b"[", b",") and isinstance(found := decoded(first), Broken) and found.truncated
 
 
@@ -173,7 +160,7 @@ def _array(path: Path, file: IO[bytes] | gzip.GzipFile, *, compressed: bool) -> 
             raise DataError(f"{path}: ends inside element {number}; copy the file again, or cut it off there") from None
         raise DataError(f"{path}: not a JSON array: {error} (element {number} or before it)") from None
     for number, element in enumerate(elements, 1):
-        yield number, Raw(memoryview(element))
+        yield number, memoryview(element)
 
 
 def _where_it_ends(content: memoryview) -> tuple[int, bool]:
@@ -206,6 +193,8 @@ def _table(path: Path, file: IO[bytes] | gzip.GzipFile, delimiter: str) -> Numbe
         raise DataError(f"{path}:{reader.line_num}: not CSV: {error}") from None
     except UnicodeDecodeError:
         raise DataError(f"{path}:{reader.line_num + 1}: is not UTF-8 text; save it as UTF-8") from None
+    finally:
+        text.detach()  # whoever opened the file closes it
 
 
 def _cell(value: Any) -> Any:

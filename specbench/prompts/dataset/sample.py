@@ -6,7 +6,7 @@ and counts are the whole file's; at most 500 rows a bin are counted exactly, and
 
 import zlib
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
@@ -173,7 +173,7 @@ def _rows_of(surveyed: Survey, places: Numbers, reading: DatasetReading) -> dict
     at = {(int(surveyed.number[one]), int(surveyed.turn[one])): int(one) for one in places}
     began = np.nanmin(surveyed.at_s) if np.isfinite(surveyed.at_s).any() else 0.0
     found = rows_at(surveyed.path, reading, set(at))
-    return {at[where]: row if row.at_s is None else replace(row, at_s=row.at_s - float(began)) for where, row in found}
+    return {at[where]: row if row.at_s is None else row._replace(at_s=row.at_s - float(began)) for where, row in found}
 
 
 def _ratios(surveyed: Survey, reading: DatasetReading, counter: TextCounter | None) -> ScriptRatios:

@@ -5,7 +5,7 @@ and traces hold `traces.py`'s.
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
@@ -67,7 +67,7 @@ def body_rows(body: Any, reading: DatasetReading) -> Found:
     if isinstance(found, str):
         return found
     fields = {key: body[key] for key in _names_of(reading.keep) if key in body and body[key] is not None}
-    return [replace(row, fields=fields) for row in found] if fields else found
+    return [row._replace(fields=fields) for row in found] if fields else found
 
 
 def _one_text(value: Any) -> Found:
@@ -91,7 +91,7 @@ def _with_usage(found: Found, value: Value) -> Found:
     questions = sum(isinstance(one, dict) and one.get("role") == "user" for one in listed) if isinstance(listed, list) else 1
     if questions > 1 and not found[0].messages:
         return found
-    return [found[0].recorded(before or None, after)]
+    return [found[0]._replace(input_tokens=before or None, output_tokens=after)]
 
 
 def _request(value: Value, reading: DatasetReading) -> Found:
@@ -145,8 +145,7 @@ def _single(value: Value, reading: DatasetReading) -> Found:
         return found
     extra = value.get("extra")
     fields = body_rows({"prompt": "x", **extra}, reading) if isinstance(extra, dict) else found
-    row = replace(
-        found[0],
+    row = found[0]._replace(
         fields={} if isinstance(fields, str) else fields[0].fields,
         output_tokens=whole_number(value.get("output_length")),
         at_s=ms_of(value.get("timestamp")),
@@ -164,15 +163,15 @@ def _several(value: Value, reading: DatasetReading) -> Found:
     found = _single(listed[0], reading) if listed else "no user turn"
     if isinstance(found, str):
         return found
-    return [replace(found[0], system=system or None, session=_name_of(value.get("session_id")))]
+    return [found[0]._replace(system=system or None, session=_name_of(value.get("session_id")))]
 
 
 def _sent_bodies(value: Value, reading: DatasetReading) -> Found:
     bodies = value["payloads"] if isinstance(value["payloads"], list) else []
     found = [body_rows(body, reading) for body in bodies]
-    rows = [replace(one[0], turn=turn) for turn, one in enumerate(found) if not isinstance(one, str)]
+    rows = [one[0]._replace(turn=turn) for turn, one in enumerate(found) if not isinstance(one, str)]
     session = _name_of(value.get("session_id"))
-    return [replace(row, session=session) for row in rows] or next((one for one in found if isinstance(one, str)), "no payload")
+    return [row._replace(session=session) for row in rows] or next((one for one in found if isinstance(one, str)), "no payload")
 
 
 def _mooncake(value: Value, reading: DatasetReading) -> Found:
@@ -189,7 +188,7 @@ def _mooncake(value: Value, reading: DatasetReading) -> Found:
         return found
     output, session = whole_number(value.get("output_length")), _name_of(value.get("session_id"))
     at_s = ms_of(value.get("timestamp"))
-    return [replace(row, output_tokens=row.output_tokens or output, at_s=at_s, session=session) for row in found]
+    return [row._replace(output_tokens=row.output_tokens or output, at_s=at_s, session=session) for row in found]
 
 
 def _litellm(value: Value, reading: DatasetReading) -> Found:
@@ -272,12 +271,6 @@ def label_of(value: Any, reading: DatasetReading) -> str | None:
         return None
     held = field_at(value, reading.label)
     return None if held is None else str(held)
-
-
-def row_of(value: Any) -> Row | str:
-    """The first request of a value, read as a scenario reads that says nothing of it; or the reason why it makes none."""
-    _, found = rows_of(value, DatasetReading())
-    return found if isinstance(found, str) else found[0]
 
 
 def nearest_shape(keys: Sequence[str]) -> Shape | None:

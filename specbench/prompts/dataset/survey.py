@@ -6,7 +6,7 @@ What is sampled of it is decided afterwards, in `sample.py`, so that neither ord
 from array import array
 from collections import Counter
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from hashlib import blake2b
 from pathlib import Path
 from typing import Any
@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from specbench.errors import DataError
 from specbench.model.datasets import DatasetReading
 from specbench.model.scenario import Route
-from specbench.prompts.dataset.lines import Broken, Raw, digest_of, values
+from specbench.prompts.dataset.lines import Broken, Raw, decoded, digest_of, values
 from specbench.prompts.dataset.row import Row
 from specbench.prompts.dataset.shapes import PLACEHOLDER, label_of, nearest_shape, rows_of
 from specbench.prompts.lengths import characters_by_script
@@ -27,9 +27,11 @@ FIRST = 1_000  # rows after which a file that is nearly all unusable is refused
 USABLE = 100  # one row in so many must be usable
 HEAD = 256  # characters at the beginning of a text, to see what many have in common
 HALF_SURROGATE = "half of a surrogate pair, which is no character"
-MOST_KEYS = 12
+NOT_JSON, OTHER_REASONS = "not JSON", "other reasons"
+MOST_KEYS, MOST_REASONS, LONGEST_NAMED = 12, 50, 80
 _NONE = -1
 _NO_CHARACTERS = (0, 0, 0, 0)
+_UNKNOWN = float("nan")
 
 Numbers = NDArray[Any]
 
@@ -87,22 +89,27 @@ def rows_at(path: Path, reading: DatasetReading, wanted: set[tuple[int, int]]) -
     numbers = {number for number, _ in wanted}
     for number, value in values(path):
         if number in numbers:
-            _, found = rows_of(value.value() if isinstance(value, Raw) else value, reading)
+            _, found = rows_of(decoded(value) if isinstance(value, Raw) else value, reading)
             several = str(number) if len(found) > 1 else None
             for turn, row in enumerate(() if isinstance(found, str) else found):
                 if (number, turn) in wanted:
-                    yield (number, turn), replace(row, number=number, session=row.session or several)
+                    yield (number, turn), row._replace(number=number, session=row.session or several)
 
 
 def _decoded(path: Path, reading: DatasetReading) -> Iterator[tuple[int, Any]]:
     """The values of a file; a broken line is refused unless such lines are to be counted."""
     for number, raw in values(path):
-        value = raw.value() if isinstance(raw, Raw) else raw
+        value = decoded(raw) if isinstance(raw, Raw) else raw
         if isinstance(value, Broken) and reading.broken == "refuse":
-            if value.truncated and isinstance(raw, Raw) and not raw.ends:
+            if value.truncated and isinstance(raw, bytes) and not raw.endswith(b"\n"):
                 raise DataError(f"{path}:{number}: the file ends inside this line; cut it off (head -n {number - 1})")
             raise DataError(f"{path}:{number}: not JSON: {value.why}; mend it, or set workload.source.broken: skip")
         yield number, value
+
+
+def _one_line(text: str) -> str:
+    """What a file says of itself, as it may stand in a message."""
+    return " ".join("".join(sign if sign.isprintable() else " " for sign in text).split())[:LONGEST_NAMED]
 
 
 class _Columns:
@@ -124,22 +131,27 @@ class _Columns:
     def take(self, number: int, value: Any, reading: DatasetReading) -> None:
         """Adds a value of the file."""
         self.rows += 1
-        if isinstance(value, Broken):
-            self._skipped["not JSON"] += 1
+        shape, found = ("", NOT_JSON) if isinstance(value, Broken) else rows_of(value, reading)
+        if isinstance(found, str):
+            self._skip(found)
+            if isinstance(value, dict) and self.rows <= FIRST:
+                self._keys.update(_one_line(str(key)) for key in value)
         else:
-            shape, found = rows_of(value, reading)
-            if not isinstance(found, str):
-                label = label_of(value, reading)
-                faults = [fault for turn, row in enumerate(found) if (fault := self._add(row, number, turn, label)) is not None]
-                self._shapes[shape] += 1
-                self._skipped.update(faults)
-                self.usable += len(faults) < len(found)
-            else:
-                self._skipped[found] += 1
-                if isinstance(value, dict) and self.rows <= FIRST:
-                    self._keys.update(str(key)[:40] for key in value)
+            label = label_of(value, reading)
+            used = 0
+            for turn, row in enumerate(found):
+                if (fault := self._add(row, number, turn, label)) is None:
+                    used = 1
+                else:
+                    self._skip(fault)
+            self._shapes[shape] += 1
+            self.usable += used
         if self.rows == FIRST:
             self.check(FIRST)
+
+    def _skip(self, reason: str) -> None:
+        reason = _one_line(reason)
+        self._skipped[reason if reason in self._skipped or len(self._skipped) < MOST_REASONS else OTHER_REASONS] += 1
 
     def check(self, rows: int) -> None:
         """Nothing, where enough of the rows are usable."""
@@ -161,32 +173,33 @@ class _Columns:
 
     def _add(self, row: Row, number: int, turn: int, label: str | None) -> str | None:
         """Why the request cannot be used; None where it was added."""
-        if row.text.startswith(PLACEHOLDER):
+        question, system, messages, fields_kept, before, after, at_s, _, _, made_up, _, _, answered = row
+        if question.startswith(PLACEHOLDER):
             raise DataError(
                 f"{self.path}:{number}: its prompts are placeholders; assemble the data first, as SPEED-Bench's page says"
             )
-        if row.messages and self.route == "completions":
+        if messages and self.route == "completions":
             return "a conversation needs route: chat"
         try:
-            whole = row.whole_text
+            whole = row.whole_text if messages or system else question
             text = whole.encode()
-            fields = msgspec.json.encode((row.messages, row.fields)) if row.messages or row.fields else b""
-            answer = row.answer.encode() if row.answer and row.output_tokens is None else b""
+            fields = msgspec.json.encode((messages, fields_kept)) if messages or fields_kept else b""
+            answer = answered.encode() if answered and after is None else b""
         except UnicodeEncodeError:
             return HALF_SURROGATE
-        own = repr((number, turn)).encode() if row.made_up else b"\0".join((text, fields, b"s" if row.system else b""))
+        own = b"%d %d" % (number, turn) if made_up else b"%b\0%b\0%b" % (text, fields, b"s" if system else b"")
         self._digest.append(int.from_bytes(blake2b(own, digest_size=8, key=self._key).digest(), "little"))
         self._head.append(hash(whole[:HEAD]) & 0xFFFFFFFFFFFFFFFF if len(whole) >= HEAD else 0)
         self._number.append(number)
         self._turn.append(turn)
-        tools = row.fields.get("tools")
+        tools = fields_kept.get("tools") if fields_kept else None
         self._characters.extend(characters_by_script(text if tools is None else text + msgspec.json.encode(tools)))
         self._answer.extend(characters_by_script(answer) if answer else _NO_CHARACTERS)
-        self._before.append(_NONE if row.input_tokens is None else row.input_tokens)
-        self._after.append(_NONE if row.output_tokens is None else row.output_tokens)
+        self._before.append(_NONE if before is None else before)
+        self._after.append(_NONE if after is None else after)
         self._label.append(_NONE if label is None else self._labels.setdefault(label, len(self._labels)))
-        self._at_s.append(float("nan") if row.at_s is None else row.at_s)
-        self._made_up.append(row.made_up)
+        self._at_s.append(_UNKNOWN if at_s is None else at_s)
+        self._made_up.append(made_up)
         return None
 
     def surveyed(self, size: int, sha256: str) -> Survey:

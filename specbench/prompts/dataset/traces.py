@@ -5,7 +5,6 @@ Units are the source's own: milliseconds in AIPerf's and Mooncake's files, secon
 
 import json
 from collections.abc import Callable, Mapping
-from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any
 
@@ -86,7 +85,7 @@ def timed(found: Found, moment: Any, session: Any = None) -> Found:
     at_s = seconds_of(moment)
     if isinstance(found, str) or (at_s is None and session is None):
         return found
-    return [replace(row, at_s=at_s, session=row.session if session is None else str(session)) for row in found]
+    return [row._replace(at_s=at_s, session=row.session if session is None else str(session)) for row in found]
 
 
 def burstgpt(value: Mapping[str, Any], reading: DatasetReading) -> Found:
@@ -123,7 +122,7 @@ def litellm(value: Mapping[str, Any], of_body: Callable[[Any], Found]) -> Found:
         found = of_lengths(value.get("prompt_tokens"), value.get("completion_tokens"))
     if not isinstance(found, str) and len(found) == 1:
         before, after = usage_of(value)
-        found = [replace(found[0], input_tokens=before or None, output_tokens=after)]
+        found = [found[0]._replace(input_tokens=before or None, output_tokens=after)]
     return timed(found, value.get("startTime"), value.get("trace_id"))
 
 
@@ -168,7 +167,7 @@ def _span(value: Mapping[str, Any], turns: TurnChoice | None) -> Found:
         first = [{"role": "system", "parts": system}] if isinstance(system, list) else []
         found = requests_in([*first, *messages], turns)
         if not isinstance(found, str) and len(found) == 1:
-            found = [replace(found[0], input_tokens=before or None, output_tokens=after)]
+            found = [found[0]._replace(input_tokens=before or None, output_tokens=after)]
     else:
         found = of_lengths(before, after)
     nanoseconds = _number(value.get("startTimeUnixNano"))
