@@ -1,4 +1,4 @@
-"""`make bench`: what the client reports beside what was sent, which writes RESULTS.md, then the analysis of a large run and a large dataset."""
+"""`make bench`: what the client reports beside what was sent (RESULTS.md), the analysis of a large run, and a large dataset."""
 
 import sys
 

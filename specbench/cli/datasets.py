@@ -84,7 +84,7 @@ def _band(text: str) -> tuple[int, int]:
 
 def _from(folder: Path, path: Path | None) -> str | None:
     """The path as a scenario in that folder names it."""
-    if path is None or path.is_absolute():
+    if path is None or (path.is_absolute() and not path.is_relative_to(folder.absolute())):
         return None if path is None else str(path)
     return os.path.relpath(path, folder)
 

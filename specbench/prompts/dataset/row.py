@@ -42,6 +42,9 @@ class Row(NamedTuple):
 Found = Sequence[Row] | str
 """The requests that a value makes, or the reason why it makes none."""
 
+FoundSeveral = Sequence[Row | str] | str
+"""The same of a value that holds several, each of which may be none."""
+
 
 def whole_number(value: Any) -> int | None:
     """The count that a field holds, which tables write as text or with a fraction of zero; None where it is none."""

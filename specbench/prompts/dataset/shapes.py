@@ -12,7 +12,7 @@ from typing import Any
 from specbench.model.datasets import DatasetReading, Kept, ShapeName
 from specbench.prompts.dataset import traces
 from specbench.prompts.dataset.conversations import EMPTY, NotUsableError, requests_in
-from specbench.prompts.dataset.row import Found, Row, field_at, whole_number
+from specbench.prompts.dataset.row import Found, FoundSeveral, Row, field_at, whole_number
 from specbench.prompts.dataset.traces import ms_of, usage_of
 
 UNKNOWN = "no shape that is known"
@@ -45,7 +45,7 @@ class Shape:
     name: ShapeName
     label: str
     keys: tuple[frozenset[str], ...]
-    read: Callable[[Value, DatasetReading], Found]
+    read: Callable[[Value, DatasetReading], FoundSeveral]
 
 
 @lru_cache
@@ -166,12 +166,14 @@ def _several(value: Value, reading: DatasetReading) -> Found:
     return [found[0]._replace(system=system or None, session=_name_of(value.get("session_id")))]
 
 
-def _sent_bodies(value: Value, reading: DatasetReading) -> Found:
+def _sent_bodies(value: Value, reading: DatasetReading) -> FoundSeveral:
     bodies = value["payloads"] if isinstance(value["payloads"], list) else []
-    found = [body_rows(body, reading) for body in bodies]
-    rows = [one[0]._replace(turn=turn) for turn, one in enumerate(found) if not isinstance(one, str)]
     session = _name_of(value.get("session_id"))
-    return [row._replace(session=session) for row in rows] or next((one for one in found if isinstance(one, str)), "no payload")
+    rows: list[Row | str] = []
+    for turn, body in enumerate(bodies):
+        found = body_rows(body, reading)
+        rows.append(found if isinstance(found, str) else found[0]._replace(turn=turn, session=session))
+    return rows or "no payload"
 
 
 def _mooncake(value: Value, reading: DatasetReading) -> Found:
@@ -195,7 +197,7 @@ def _litellm(value: Value, reading: DatasetReading) -> Found:
     return traces.litellm(value, lambda body: body_rows(body, reading))
 
 
-def _spans(value: Value, reading: DatasetReading) -> Found:
+def _spans(value: Value, reading: DatasetReading) -> FoundSeveral:
     return traces.spans(value, reading.turns)
 
 
@@ -252,7 +254,7 @@ def shape_of(value: Any, forced: ShapeName = "auto") -> Shape | None:
     return None
 
 
-def rows_of(value: Any, reading: DatasetReading) -> tuple[str, Found]:
+def rows_of(value: Any, reading: DatasetReading) -> tuple[str, FoundSeveral]:
     """The shape of a value as people call it, and its requests or the reason why it makes none."""
     if not isinstance(value, str | dict):
         return "", "neither text nor a mapping"

@@ -92,7 +92,7 @@ def rows_at(path: Path, reading: DatasetReading, wanted: set[tuple[int, int]]) -
             _, found = rows_of(decoded(value) if isinstance(value, Raw) else value, reading)
             several = str(number) if len(found) > 1 else None
             for turn, row in enumerate(() if isinstance(found, str) else found):
-                if (number, turn) in wanted:
+                if (number, turn) in wanted and not isinstance(row, str):
                     yield (number, turn), row._replace(number=number, session=row.session or several)
 
 
@@ -140,7 +140,8 @@ class _Columns:
             label = label_of(value, reading)
             used = 0
             for turn, row in enumerate(found):
-                if (fault := self._add(row, number, turn, label)) is None:
+                fault = row if isinstance(row, str) else self._add(row, number, turn, label)
+                if fault is None:
                     used = 1
                 else:
                     self._skip(fault)

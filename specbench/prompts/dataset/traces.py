@@ -4,13 +4,13 @@ Units are the source's own: milliseconds in AIPerf's and Mooncake's files, secon
 """
 
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any
 
 from specbench.model.datasets import DatasetReading, TurnChoice
 from specbench.prompts.dataset.conversations import requests_in
-from specbench.prompts.dataset.row import Found, Row, field_at, whole_number
+from specbench.prompts.dataset.row import Found, FoundSeveral, Row, field_at, whole_number
 
 INPUT_TOKENS = ("prompt_tokens", "input_tokens")
 ANSWER_TOKENS = ("completion_tokens", "output_tokens", "output_length")
@@ -134,7 +134,7 @@ def is_span(value: Mapping[str, Any]) -> bool:
     return any(key.startswith("gen_ai.") for key in held)
 
 
-def spans(value: Mapping[str, Any], turns: TurnChoice | None) -> Found:
+def spans(value: Mapping[str, Any], turns: TurnChoice | None) -> FoundSeveral:
     """The requests of a span, or of all spans that one export holds."""
     if "resourceSpans" not in value:
         return _span(value, turns)
@@ -148,9 +148,11 @@ def spans(value: Mapping[str, Any], turns: TurnChoice | None) -> Found:
         for one in scope.get("spans") or ()
         if isinstance(one, dict)
     ]
-    found = [_span(one, turns) for one in listed]
-    rows = [row for one in found if not isinstance(one, str) for row in one]
-    return rows or next((one for one in found if isinstance(one, str)), "no span")
+    return [row for one in listed for row in _each(_span(one, turns))] or "no span"
+
+
+def _each(found: Found) -> Sequence[Row | str]:
+    return [found] if isinstance(found, str) else found
 
 
 def _span(value: Mapping[str, Any], turns: TurnChoice | None) -> Found:

@@ -1,4 +1,4 @@
-"""Lengths of texts without a tokenizer: characters by script, ratios fitted to what was counted, exact counters where there are some."""
+"""Lengths without a tokenizer: characters by script, ratios fitted to counted texts, and exact counters."""
 
 import json
 from pathlib import Path

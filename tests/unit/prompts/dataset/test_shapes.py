@@ -39,7 +39,8 @@ SPAN = {
 def row_of(value: Any) -> Row | str:
     """The first request of a value, its recorded answer left out; or the reason why it makes none."""
     _, found = rows_of(value, READ)
-    return found if isinstance(found, str) else found[0]._replace(answer=None)
+    first = found if isinstance(found, str) else found[0]
+    return first if isinstance(first, str) else first._replace(answer=None)
 
 
 @pytest.mark.parametrize(
@@ -258,3 +259,14 @@ def test_the_nearest_shape_is_named_by_keys(keys: list[str], name: str | None) -
     found = nearest_shape(keys)
 
     assert (None if found is None else found.name) == name
+
+
+def test_of_several_requests_in_one_value_each_may_be_none() -> None:
+    """Spans of one export, bodies of one session: what is no prompt keeps its reason and its place."""
+    spans = [{"attributes": SPAN}, {"attributes": {"gen_ai.operation.name": "embeddings"}}]
+    bodies = [{"input": "x"}, {"messages": [USER]}]
+
+    _, exported = rows_of({"resourceSpans": [{"scopeSpans": [{"spans": spans}]}]}, READ)
+    _, session = rows_of({"session_id": "s", "payloads": bodies}, READ)
+    assert exported == [Row("", input_tokens=12, output_tokens=5, session="s1", made_up=True), "a span of operation embeddings"]
+    assert session == ["an embeddings request is no prompt", Row("2+2?", session="s", turn=1)]
