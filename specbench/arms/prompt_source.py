@@ -4,7 +4,7 @@ from pathlib import Path
 
 from specbench.arms.arms import RunningArm
 from specbench.arms.preflight import token_unit
-from specbench.explain.dataset_notes import census_notes
+from specbench.explain.dataset.dataset_notes import census_notes
 from specbench.model.scenario import Scenario
 from specbench.prompts.corpora import documents
 from specbench.prompts.dataset.sample import Dataset, read_dataset

@@ -25,7 +25,7 @@ from specbench.arms.previous_runs import check_previous_runs, previous_runs
 from specbench.arms.prompt_source import prompt_source
 from specbench.arms.repeated_requests import repeated_prompts
 from specbench.errors import Interrupted, RefusedError
-from specbench.explain.dataset_notes import bins_line
+from specbench.explain.dataset.dataset_notes import bins_line
 from specbench.explain.notes import certainty_of
 from specbench.load.messages import IN_FLIGHT_LIMIT
 from specbench.load.parent import LoadGenerator

@@ -294,7 +294,7 @@ def test_numbers_in_other_spellings_are_numbers() -> None:
         (
             "source: {corpus: python}",
             "source: {corpus: python, turns: each}",
-            "s.yaml:8: workload.source.turns: says how a dataset",
+            "workload.source.turns: says how a dataset",
         ),
         ("source: {corpus: python}", "source: {dataset: d, shape: excel}", "s.yaml:8: workload.source.shape: must be 'auto'"),
         ("source: {corpus: python}", "source: {dataset: d, keep: [stop]}", "s.yaml:8: workload.source.keep[0]: must be 'tools'"),

@@ -47,7 +47,7 @@ def bins(
     out: Annotated[Path | None, typer.Option("-o", "--out", metavar="SCENARIO", help="Write a whole scenario there.")] = None,
 ) -> None:
     """Look at a dataset and propose bins for a scenario: words to stderr, the workload block to stdout."""
-    from specbench.explain.dataset_words import dataset_lines
+    from specbench.explain.dataset.dataset_words import dataset_lines
     from specbench.plan.dataset_bins import BinsRequest, summary_of
     from specbench.scenario.workload_text import workload_text
     from specbench.store import write_atomically

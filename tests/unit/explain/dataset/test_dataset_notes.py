@@ -2,8 +2,8 @@
 
 from dataclasses import replace
 
-from specbench.explain.dataset_notes import bins_line, census_notes
-from specbench.explain.dataset_words import dataset_lines
+from specbench.explain.dataset.dataset_notes import bins_line, census_notes
+from specbench.explain.dataset.dataset_words import dataset_lines
 from specbench.model.dataset_summary import Arrivals, DatasetSummary
 from specbench.model.datasets import Census
 from specbench.model.scenario import Bin
