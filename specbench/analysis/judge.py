@@ -70,6 +70,7 @@ def _judged(evidence: RunData, whole: RunData, killed: tuple[Death, ...], tool_v
         place_said=place.said,
         enough_launches=enough_launches(evidence.manifest, evidence.blocks),
         doubts=order.doubts,
+        made_up=_made_up(evidence),
     )
     verdict = verdict_of(standings, safety, integrity, conditions)
     if killed:
@@ -96,6 +97,11 @@ def _judged(evidence: RunData, whole: RunData, killed: tuple[Death, ...], tool_v
         integrity=integrity,
         notes=(*run_notes(whole, cells), *order.notes, *(sentence for sentence in said if sentence not in given)),
     )
+
+
+def _made_up(evidence: RunData) -> tuple[int, int] | None:
+    census = evidence.manifest.census
+    return (census.made_up, sum(census.sampled.values())) if census is not None and census.made_up else None
 
 
 def _measured(evidence: RunData, alpha: float) -> tuple[CellMetrics, ...]:

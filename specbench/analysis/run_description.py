@@ -51,6 +51,7 @@ def config_of(evidence: RunData, required: Sequence[str]) -> Config:
         built_in=scenario.workload.dataset is None,
         length=scenario.workload.length,
         resolved_sha256=resolved_sha256(scenario),
+        census=evidence.manifest.census,
     )
 
 

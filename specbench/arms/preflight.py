@@ -184,7 +184,7 @@ def prompt_note(scenario: Scenario, name: ArmName, drawing: PromptSource, record
     """What to know where the arm counts its first prompts otherwise than they were drawn; None where it does not."""
     told = {record.index: record.prompt_tokens for record in records}
     prompts = _first_prompts(scenario, name, drawing)
-    counted = [drawing.unit.of(asked.text) + drawing.unit.of(asked.system or "") for asked in prompts]
+    counted = [drawing.unit.of(asked.whole_text) for asked in prompts]
     bands = {one.name: one.input_tokens for one in scenario.workload.bins}
     return disagreement(counted, [told.get(asked.index) for asked in prompts], bands)
 

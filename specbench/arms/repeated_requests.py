@@ -15,7 +15,7 @@ from specbench.model.captures import Capture
 from specbench.model.records import RepeatedPrompt, RequestRecord
 from specbench.model.scenario import ArmName, Scenario
 from specbench.prompts.request_body import body_of
-from specbench.prompts.sampler import Prompt, PromptSource, prompt, salted
+from specbench.prompts.sampler import Prompt, PromptSource, prompt, with_salt
 from specbench.stream.record import RequestSpec, record_of
 from specbench.telemetry import ENGINES
 from specbench.telemetry.endpoint import ServedEndpoint
@@ -46,7 +46,7 @@ def _prompts(scenario: Scenario, name: ArmName, drawing: PromptSource) -> list[P
     source = replace(drawing, workload=replace(workload, bins=(at_its_top,)))
     sampling, salt = workload.sampling[0].name, time.time_ns()
     drawn = [prompt(source, f"preflight/twice/{name}", None, sampling, index) for index in range(PROMPTS)]
-    return [replace(one, text=salted(one.text, f"{salt}/{name}/{one.index}"), max_tokens=FEW_TOKENS) for one in drawn]
+    return [replace(with_salt(one, f"{salt}/{name}/{one.index}"), max_tokens=FEW_TOKENS) for one in drawn]
 
 
 def _asked_twice(

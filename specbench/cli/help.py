@@ -21,6 +21,7 @@ GROUPS: dict[str, dict[str, tuple[str, ...]]] = {
         "probe": ("specbench probe http://gpu-a:8000 --model llama --concurrency 8 --requests 64",),
     },
     "Before a run": {
+        "bins": ("specbench bins traffic.jsonl", "specbench bins traffic.jsonl --label task -o traffic.yaml"),
         "plan": ("specbench plan code.yaml --profile standard", "specbench plan code.yaml --like reports/code-20261129-101500"),
         "doctor": ("specbench doctor", "specbench doctor http://gpu-a:8000"),
     },

@@ -144,6 +144,11 @@ def plan(
     from specbench.plan.variance import spreads_in
 
     asked = _scenario(scenario, _overrides(profile, settings, baseline, speculative, model))
+    if asked.workload.dataset is not None:
+        from specbench.arms.prompt_source import dataset_of
+        from specbench.explain.dataset.dataset_notes import bins_line
+
+        tell(f"{asked.name}: {bins_line(dataset_of(asked).census)}")
     spreads = stated_prior(asked) if like is None else spreads_in(like)
     trials = trials_of(asked, cells_of(asked))
     if verbose:

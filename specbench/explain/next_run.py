@@ -37,6 +37,11 @@ HELD = {
         "One arm gets slower the longer load lasts. Let blocks be long enough (`matrix.block.min_s`) that it stays where it"
         " ends, and see what grows meanwhile: its cache, its queue, its heat.",
     ),
+    "made_up_text": (
+        "A run on real prompts",
+        "The trace gave lengths without texts, and acceptance depends on texts. Run the same bins on logged requests with their"
+        " texts; the trace says how often each length comes.",
+    ),
     "too_few_launches": (
         "More engine starts",
         "One start of an engine differs from the next, and with `schedule: restart` each pair starts both arms anew: at least"

@@ -213,6 +213,15 @@ def too_few_launches(would_be: VerdictWord) -> Reason:
     return _reason("too_few_launches", message)
 
 
+def made_up_text(would_be: VerdictWord, made_up: int, prompts: int) -> Reason:
+    """What was sent has the lengths of real traffic and not its text."""
+    message = (
+        f"{made_up:,} of {prompts:,} prompts were made up to the lengths of a trace: drafts fit them better or worse than"
+        f" the text that you serve, so {would_be} needs a run on real prompts."
+    )
+    return _reason("made_up_text", message)
+
+
 def place_not_controlled(would_be: VerdictWord, said: Sequence[str]) -> tuple[Reason, ...]:
     """The arms stand in different places, and nothing shows that the places are alike; then why no cited run does."""
     headline = _reason(

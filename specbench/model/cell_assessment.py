@@ -45,7 +45,8 @@ class RunConditions:
 
     `refusals`: why nothing was measured at all. `partial`: the run did not reach its end. `place_controlled`: the two places are
     known to be alike, `place_said` what the runs cited for it show. `enough_launches`: False where the launch is the unit and
-    there were too few. `doubts`: why no win counts, whatever the cells say.
+    there were too few. `doubts`: why no win counts, whatever the cells say. `made_up`: how many prompts of how many were made up
+    to recorded lengths, None where all were written by somebody.
     """
 
     refusals: tuple[str, ...] = ()
@@ -54,6 +55,7 @@ class RunConditions:
     place_said: tuple[str, ...] = ()
     enough_launches: bool = True
     doubts: tuple[Reason, ...] = ()
+    made_up: tuple[int, int] | None = None
 
 
 def state_of(

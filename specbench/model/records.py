@@ -4,6 +4,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
+from specbench.model.datasets import Census
 from specbench.model.previous_runs import PreviousRun
 from specbench.model.scenario import ArmName, Scenario
 
@@ -251,7 +252,7 @@ class Manifest:
 
     `previous_runs`: the runs that the scenario cites for the places of the arms, as they were read then. `accelerators`: how many
     this machine has, None in the folders of older versions. `repeated`: the prompts that were asked twice; none in runs of older
-    versions.
+    versions. `census`: what the dataset held; None where a corpus was used, and in runs of older versions.
     """
 
     format_version: int
@@ -267,6 +268,7 @@ class Manifest:
     previous_runs: tuple[PreviousRun, ...] = ()
     accelerators: int | None = None
     repeated: tuple[RepeatedPrompt, ...] = ()
+    census: Census | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 
+from specbench.model.datasets import Census
 from specbench.model.scenario import Design, Length
 from specbench.model.shown import TrafficBin
 
@@ -33,7 +34,7 @@ class Config:
     `resolved_sha256` is of the scenario as it was run, with all of that and every default; None in results of older versions.
     `sampling` are the settings in words, which requests take in turn; `source` is where the prompts came from, `built_in` says
     that it is a corpus of this program's own; `length` whether answers end by themselves. `design` says whether the run is an
-    A/A, or has its arms swapped. `accept_differences` names facts that may differ between the arms.
+    A/A, or has its arms swapped. `accept_differences` names facts that may differ between the arms, `census` what a dataset held.
     """
 
     sha256: str
@@ -53,6 +54,7 @@ class Config:
     built_in: bool = False
     length: Length = "natural"
     resolved_sha256: str | None = None
+    census: Census | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -3,6 +3,8 @@
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
+from specbench.model.datasets import DatasetReading
+
 ArmName = Literal["baseline", "speculative"]
 ARMS: tuple[ArmName, ArmName] = ("baseline", "speculative")
 
@@ -97,12 +99,16 @@ class Arm:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Bin:
-    """A bin of the workload: prompt and output lengths in tokens, drawn inside [low, high], and its share of requests."""
+    """A bin of the workload: prompt and output lengths in tokens, drawn inside [low, high], and its share of requests.
+
+    `label`: the labels of the dataset's rows that it takes; empty where it takes all.
+    """
 
     name: str
     input_tokens: tuple[int, int]
     output_tokens: tuple[int, int]
     weight: float
+    label: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -128,6 +134,7 @@ class Workload:
     shared_prefix_tokens: int
     bins: tuple[Bin, ...]
     sampling: tuple[Sampling, ...]
+    reading: DatasetReading = field(default_factory=DatasetReading)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -7,7 +7,7 @@ import msgspec
 
 from specbench.model.records import RequestRecord
 from specbench.model.scenario import Arm, Asking, Workload
-from specbench.prompts.sampler import Prompt
+from specbench.prompts.sampler import LIMITS, Prompt
 
 STREAM_OPTIONS = "stream_options"
 REFUSALS = (400, 422)
@@ -29,13 +29,14 @@ def body_of(prompt: Prompt, workload: Workload, model: str, extras: dict[str, An
     body: dict[str, Any] = {"model": model, "stream": True, arm.limit_key: prompt.max_tokens}
     if workload.route == "chat":
         system = [{"role": "system", "content": prompt.system}] if prompt.system else []
-        body["messages"] = [*system, {"role": "user", "content": prompt.text}]
+        body["messages"] = list(prompt.messages) or [*system, {"role": "user", "content": prompt.text}]
     else:
         body["prompt"] = f"{prompt.system}\n\n{prompt.text}" if prompt.system else prompt.text
     sampling = prompt.sampling
     body["temperature"] = sampling.temperature
     optional = {"top_p": sampling.top_p, "top_k": sampling.top_k, "seed": sampling.seed}
     body |= {name: value for name, value in optional.items() if value is not None}
+    body |= {name: value for name, value in prompt.fields.items() if name not in LIMITS}
     if workload.length == "forced":
         body["ignore_eos"] = True
     return as_body({**body, **extras}, arm.asking)

@@ -8,21 +8,28 @@ import hashlib
 import random
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from threading import Lock
+from typing import Any
 
+from specbench.model.datasets import Census
 from specbench.model.scenario import Bin, Sampling, Workload
-from specbench.prompts.dataset import Row
+from specbench.prompts.dataset.row import Message, Row, whole_number
+from specbench.prompts.made_up import text_of_blocks
 from specbench.prompts.token_estimate import TokenEstimator, cut
 
 ENOUGH = 0.1  # how much shorter than asked a prompt may be before another document is added
+LIMITS = ("max_tokens", "max_completion_tokens")
 ROOM = 6  # characters kept for each token of a prompt, more than natural text takes on average
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Prompt:
-    """One request's content: its text, the bin and sampling it belongs to, and how many tokens may come back."""
+    """One request's content: its text, the bin and sampling it belongs to, and how many tokens may come back.
+
+    `messages` stand for text and system where the request is more than a question; `fields` are sent in the body besides.
+    """
 
     index: int
     text: str
@@ -30,13 +37,21 @@ class Prompt:
     sampling: Sampling
     max_tokens: int
     system: str | None = None
+    messages: tuple[Message, ...] = ()
+    fields: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def whole_text(self) -> str:
+        """All text that the request holds."""
+        return Row(self.text, self.system, self.messages).whole_text
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PromptSource:
     """What prompts are drawn from: documents to cut, or (`rows`) whole prompts by bin; how to measure them; and the workload.
 
-    `notes` are what a reader of the verdict should know of the prompts; `order` is each bin's rows, shuffled by the seed.
+    `notes` are what a reader of the verdict should know of the prompts, `census` what the dataset held; `order` is each bin's
+    rows, shuffled by the seed.
     """
 
     documents: Sequence[str]
@@ -45,6 +60,7 @@ class PromptSource:
     seed: int
     rows: Mapping[str, Sequence[Row]] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
+    census: Census | None = None
     order: Mapping[str, Sequence[Row]] = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
@@ -83,20 +99,16 @@ def prompt(drawing: PromptSource, place: str, only_bin: str | None, only_samplin
         text=row.text,
         bin=chosen.name,
         sampling=samplings[index % len(samplings)],
-        max_tokens=rng.randint(*chosen.output_tokens),
+        max_tokens=_limit_of(row) or rng.randint(*chosen.output_tokens),
         system=row.system,
+        messages=row.messages,
+        fields=row.fields,
     )
 
 
-def rows_by_bin(rows: Sequence[Row], bins: Sequence[Bin], unit: TokenEstimator) -> dict[str, tuple[Row, ...]]:
-    """The rows whose length lies in each bin's band of prompt tokens; a row in several bands belongs to the first of them."""
-    sorted_in: dict[str, list[Row]] = {band.name: [] for band in bins}
-    for row in rows:
-        tokens = unit.of(row.text) + unit.of(row.system or "")
-        fitting = next((band for band in bins if band.input_tokens[0] <= tokens <= band.input_tokens[1]), None)
-        if fitting is not None:
-            sorted_in[fitting.name].append(row)
-    return {name: tuple(found) for name, found in sorted_in.items()}
+def _limit_of(row: Row) -> int | None:
+    """The limit that a row's own body had, where the scenario keeps it."""
+    return next((whole_number(row.fields[key]) for key in LIMITS if key in row.fields), None)
 
 
 def _rng(seed: int, place: str, index: int) -> random.Random:
@@ -123,12 +135,24 @@ def _row(drawing: PromptSource, bins: tuple[Bin, ...], name: str, place: str, in
     order = drawing.order[name]
     turn = _turns(drawing.seed, place, bins).of(index)
     start = random.Random(f"{drawing.seed}/{place}/rows").randrange(len(order))
-    return order[(start + turn) % len(order)]
+    row = order[(start + turn) % len(order)]
+    if not row.made_up:
+        return row
+    return row._replace(text=text_of_blocks(drawing.documents, drawing.unit, row.input_tokens or 1, row.blocks, row.number))
 
 
 def salted(text: str, salt: str) -> str:
     """The prompt behind a line of its own that no other prompt has, so that no cache serves it from an earlier one."""
     return f"# {hashlib.sha256(salt.encode()).hexdigest()[:12]}\n{text}"
+
+
+def with_salt(asked: Prompt, salt: str) -> Prompt:
+    """The same request, whose question (of several the first) no other one has."""
+    place = next((place for place, message in enumerate(asked.messages) if message["role"] == "user"), None)
+    if place is None:
+        return replace(asked, text=salted(asked.text, salt))
+    first = {**asked.messages[place], "content": salted(str(asked.messages[place].get("content") or ""), salt)}
+    return replace(asked, messages=(*asked.messages[:place], first, *asked.messages[place + 1 :]))
 
 
 def _text(drawing: PromptSource, band: Bin, rng: random.Random) -> str:

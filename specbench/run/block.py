@@ -16,7 +16,7 @@ from specbench.model.records import Block, RequestRecord
 from specbench.model.scenario import Scenario
 from specbench.plan.trials import Trial
 from specbench.prompts.request_body import body_of
-from specbench.prompts.sampler import Prompt, PromptSource, prompt, salted
+from specbench.prompts.sampler import Prompt, PromptSource, prompt, with_salt
 from specbench.run.drains import Drains
 from specbench.run.running_figures import RequestFigures, RunningFigures, request_figures, running_figures
 from specbench.store import RunWriter
@@ -167,15 +167,11 @@ def _works(bench: BlockContext, ready: RunningArm, trial: Trial, prompts: dict[i
     for index in count():
         asked = prompt(bench.drawing, trial.place, trial.cell.bin, trial.cell.sampling, index)
         if shared:
-            asked = _salted(asked, trial)
+            asked = with_salt(asked, f"{trial.block_id}/{asked.index}")
         prompts[index] = asked
         yield RequestJob(
             index=index, body=body_of(asked, workload, ready.arm.model or "", extras, ready.arm), arrival_ns=next(moments)
         )
-
-
-def _salted(asked: Prompt, trial: Trial) -> Prompt:
-    return replace(asked, text=salted(asked.text, f"{trial.block_id}/{asked.index}"))
 
 
 def arrivals(scenario: Scenario, trial: Trial) -> Iterator[int | None]:

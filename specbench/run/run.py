@@ -20,10 +20,12 @@ from specbench.arms.arm_secrets import scenario_without, secrets_of
 from specbench.arms.arms import OpenArm, RunningArm, open_arms, secret_headers
 from specbench.arms.comparability import check_comparable, fairness_notes, proxy_notes
 from specbench.arms.launch import environment_of
-from specbench.arms.preflight import NO_WAY, Way, first_way, prompt_note, token_unit, tried, way_of
+from specbench.arms.preflight import NO_WAY, Way, first_way, prompt_note, tried, way_of
 from specbench.arms.previous_runs import check_previous_runs, previous_runs
+from specbench.arms.prompt_source import prompt_source
 from specbench.arms.repeated_requests import repeated_prompts
-from specbench.errors import DataError, Interrupted, RefusedError
+from specbench.errors import Interrupted, RefusedError
+from specbench.explain.dataset.dataset_notes import bins_line
 from specbench.explain.notes import certainty_of
 from specbench.load.messages import IN_FLIGHT_LIMIT
 from specbench.load.parent import LoadGenerator
@@ -32,9 +34,7 @@ from specbench.model.records import Endpoint, Manifest, RepeatedPrompt
 from specbench.model.result import PerArm, Result
 from specbench.model.scenario import ARMS, ArmName, Scenario
 from specbench.plan.trials import cells_of, trials_of
-from specbench.prompts.corpora import documents
-from specbench.prompts.dataset import dataset_notes, read_dataset
-from specbench.prompts.sampler import PromptSource, rows_by_bin
+from specbench.prompts.sampler import PromptSource
 from specbench.run.analyze import analyze
 from specbench.run.block import BlockContext
 from specbench.run.early_stopping import EarlyStopping
@@ -146,7 +146,10 @@ def _prepared(scenario: Scenario, visit: OpenArm, child: LoadGenerator, watcher:
                     watcher.say(f"{scenario.name}: {note}")
                 if len(endpoints) == len(ARMS):
                     check_comparable(endpoints, scenario)
-                drawing = drawing or _drawing(scenario, ready)
+                if drawing is None:
+                    drawing = prompt_source(scenario, ready)
+                    if drawing.census is not None:
+                        watcher.say(f"{scenario.name}: {bins_line(drawing.census)}")
                 watcher.say(f"{scenario.name}: asking the {name} arm once per sampling")
                 ways[name], records = tried(child, scenario, ready, name, drawing, ways[name])
                 ways[name] = replace(ways[name], notes=(*ways[name].notes, *_metrics_notes(ready, name)))
@@ -185,28 +188,6 @@ def _metrics_notes(ready: RunningArm, name: ArmName) -> list[str]:
     return [f"arms.{name}: {moved}" for moved in moved_pages(scrape(source))]
 
 
-def _drawing(scenario: Scenario, ready: RunningArm) -> PromptSource:
-    """What prompts are drawn from.
-
-    Raises:
-        DataError: the dataset cannot be read, or has no prompt for one of the bins.
-    """
-    workload = scenario.workload
-    if workload.dataset is None:
-        texts = documents(workload.corpus or "")
-        return PromptSource(documents=texts, unit=token_unit(ready, texts), workload=workload, seed=scenario.seed)
-    path = Path(scenario.path).parent / workload.dataset
-    dataset = read_dataset(path)
-    unit = token_unit(ready, [row.text for row in dataset.rows])
-    rows = rows_by_bin(dataset.rows, workload.bins, unit)
-    for band in workload.bins:
-        if not rows[band.name]:
-            low, high = band.input_tokens
-            raise DataError(f"{path}: none of its {len(dataset.rows)} prompts has the {low} to {high} tokens of bin {band.name}")
-    notes = dataset_notes(dataset)
-    return PromptSource(documents=(), unit=unit, workload=workload, seed=scenario.seed, rows=rows, notes=notes)
-
-
 def _manifest(scenario: Scenario, folder: Path, prepared: Preflight) -> Manifest:
     prompt_notes = prepared.drawing.notes if prepared.drawing is not None else ()
     way_notes = [note for name in ARMS for note in prepared.ways.of(name).notes]
@@ -222,6 +203,7 @@ def _manifest(scenario: Scenario, folder: Path, prepared: Preflight) -> Manifest
         endpoints=prepared.endpoints,
         notes=(*certainty_of(scenario), *fairness_notes(scenario, prepared.endpoints), *prompt_notes, *way_notes),
         repeated=prepared.repeated,
+        census=None if prepared.drawing is None else prepared.drawing.census,
     )
     return replace(manifest, previous_runs=previous_runs(manifest, folder), accelerators=accelerators())
 

@@ -42,6 +42,7 @@ MEANINGS: dict[str, dict[str, str]] = {
         "input_tokens": "Prompt tokens, from and to.",
         "output_tokens": "Output tokens, from and to.",
         "weight": "Its share of the requests, relative to the other bins.",
+        "label": "The labels of the rows that it takes (`workload.source.label`); all if omitted.",
     },
     "BlockSchema": {
         "min_requests": "A block lasts until this many requests have ended ...",
@@ -101,7 +102,15 @@ MEANINGS: dict[str, dict[str, str]] = {
     },
     "SourceSchema": {
         "corpus": "Built-in texts, for a demonstration.",
-        "dataset": "Your prompts: a JSON-lines file, relative to the scenario.",
+        "dataset": "Your prompts: JSON lines, a JSON array, CSV or Parquet, also .gz; relative to the scenario (docs/data.md).",
+        "shape": "The shape of the rows; each row tells its own if omitted.",
+        "turns": "The question of a conversation that is sent: `first`, `last` with the recorded history, or `each`.",
+        "label": "The field whose value bins name under `label`, such as `language` or `metadata.task`.",
+        "keep": "Recorded fields that are sent again: `tools`, `response_format`, `max_tokens`, `sampling`.",
+        "tokenizer": "A tokenizer.json to count with where the endpoint cannot, relative to the scenario.",
+        "sample": "Rows kept for each bin.",
+        "broken": "`skip` counts broken lines and goes on.",
+        "sha256": "The content that the bins were made of; another one is refused.",
     },
     "SuccessSchema": {"metric": "The metric that must gain.", "improve_by": "By at least this share."},
     "WorkloadSchema": {

@@ -13,6 +13,7 @@ from pydantic import ValidationError
 from pydantic_core import ErrorDetails
 
 from specbench.errors import ScenarioError
+from specbench.model.datasets import DatasetReading
 from specbench.model.guardrails import effective_guardrails
 from specbench.model.metrics import METRICS
 from specbench.model.scenario import (
@@ -197,10 +198,19 @@ def _workload(form: WorkloadSchema, text: YamlSource) -> Workload:
         for place, found in enumerate(names):
             if found in names[:place]:
                 raise text.error(("workload", key, place, "name"), f"the name {found} is used twice")
+    of_dataset = [key for key in form.source.model_fields_set if key not in ("corpus", "dataset")]
+    if form.source.dataset is None and of_dataset:
+        raise text.error(("workload", "source", of_dataset[0]), "says how a dataset is read, and there is none")
+    labelled = next((place for place, band in enumerate(form.bins) if band.label), None)
+    if labelled is not None and form.source.label is None:
+        field = "needs workload.source.label, the field of the dataset that holds the labels"
+        raise text.error(("workload", "bins", labelled, "label"), field)
     return Workload(
-        **form.source.model_dump(),
+        corpus=form.source.corpus,
+        dataset=form.source.dataset,
+        reading=DatasetReading(**form.source.model_dump(exclude={"corpus", "dataset", "keep"}), keep=tuple(form.source.keep)),
         **form.model_dump(exclude={"source", "bins", "sampling"}),
-        bins=tuple(Bin(**band.model_dump()) for band in form.bins),
+        bins=tuple(Bin(**{**band.model_dump(), "label": tuple(band.label)}) for band in form.bins),
         sampling=tuple(Sampling(**sampling.model_dump()) for sampling in form.sampling),
     )
 

@@ -17,6 +17,7 @@ from pydantic import (
     model_validator,
 )
 
+from specbench.model.datasets import SAMPLE, BrokenLines, Kept, ShapeName, TurnChoice
 from specbench.net.urls import address_fault
 from specbench.scenario.asking import limit_fault, path_fault
 from specbench.scenario.field_types import (
@@ -201,6 +202,7 @@ class BinSchema(Strict):
     input_tokens: TokenBand
     output_tokens: TokenBand
     weight: Annotated[float, Field(gt=0, allow_inf_nan=False)] = 1.0
+    label: list[str] = []
 
 
 class SamplingSchema(Strict):
@@ -218,6 +220,14 @@ class SourceSchema(Strict):
 
     corpus: Literal["python", "prose"] | None = None
     dataset: str | None = None
+    shape: ShapeName = "auto"
+    turns: TurnChoice | None = None
+    label: str | None = None
+    keep: list[Kept] = ["tools", "response_format"]
+    tokenizer: str | None = None
+    sample: Annotated[int, Field(ge=1, le=100_000)] = SAMPLE
+    broken: BrokenLines = "refuse"
+    sha256: Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")] | None = None
 
 
 class WorkloadSchema(Strict):

@@ -1,7 +1,8 @@
 """Prompts are natural text of the asked length, the same for both arms and fresh for every pair."""
 
+import json
 from dataclasses import replace
-from itertools import product
+from itertools import product, takewhile
 
 import pytest
 from hypothesis import given
@@ -9,9 +10,9 @@ from hypothesis import strategies as st
 
 from specbench.model.scenario import Bin, Sampling, Workload
 from specbench.prompts.corpora import documents
-from specbench.prompts.dataset import Row
+from specbench.prompts.dataset.row import Row
 from specbench.prompts.request_body import body_of
-from specbench.prompts.sampler import PromptSource, Turns, prompt, rows_by_bin, salted
+from specbench.prompts.sampler import PromptSource, Turns, prompt, salted, with_salt
 from specbench.prompts.token_estimate import TokenEstimator, cut, measured
 from tests.support.scenarios import code
 
@@ -168,17 +169,49 @@ def test_bodies_of_the_two_arms_are_the_same_bytes() -> None:
     assert b'"stream":true' in body
 
 
-def test_rows_of_a_dataset_go_to_the_bin_of_their_length_and_take_turns() -> None:
-    """Each row belongs to the first band it fits; none comes twice before all have come."""
-    rows = [Row(" ".join(["w"] * length), "be brief" if length == 25 else None) for length in (21, 25, 30, 250, 9000)]
-    by_bin = rows_by_bin(rows, workload().bins, ONE)
+def test_rows_of_a_dataset_take_turns() -> None:
+    """None comes twice before all have come, and each keeps its system text."""
+    rows = [Row(" ".join(["w"] * length), "be brief" if length == 25 else None) for length in (21, 25, 30)]
+    by_bin = {"short": tuple(rows), "long": (Row("w " * 250),)}
     drawing_of_rows = PromptSource(documents=(), unit=ONE, workload=workload(), seed=0, rows=by_bin)
     drawn = [prompt(drawing_of_rows, "c1/p00", "short", None, index) for index in range(6)]
 
-    assert {name: len(found) for name, found in by_bin.items()} == {"short": 3, "long": 1}
     assert len({p.text for p in drawn[:3]}) == 3
     assert [p.text for p in drawn[:3]] == [p.text for p in drawn[3:]]
     assert {p.system for p in drawn} == {None, "be brief"}
+
+
+def test_a_recorded_conversation_is_sent_whole_with_its_tools() -> None:
+    """The messages as recorded, the fields that are kept, and the recorded limit in the arm's own name for it."""
+    talk = ({"role": "user", "content": "a"}, {"role": "assistant", "content": "b"}, {"role": "user", "content": "c"})
+    row = Row("c", messages=talk, fields={"tools": [{"type": "function"}], "max_completion_tokens": 77})
+    chat = replace(workload(), route="chat")
+    drawn = PromptSource(documents=(), unit=ONE, workload=chat, seed=0, rows={"short": (row,), "long": (row,)})
+    body = json.loads(body_of(prompt(drawn, "x", None, None, 0), chat, "m", {}, code().baseline))
+
+    assert body["messages"] == list(talk)
+    assert body["tools"] == [{"type": "function"}]
+    assert (body["max_tokens"], "max_completion_tokens" in body) == (77, False)
+
+
+def test_a_salted_conversation_differs_from_its_first_question_on() -> None:
+    """The system text, which all requests may share, stays as it is."""
+    talk = ({"role": "system", "content": "s"}, {"role": "user", "content": "a"}, {"role": "assistant", "content": "b"})
+    drawn = PromptSource(documents=(), unit=ONE, workload=workload(), seed=0, rows={"short": (Row("a", messages=talk),)})
+    asked = with_salt(prompt(drawn, "x", "short", None, 0), "run 1")
+
+    assert [message["content"] for message in asked.messages] == ["s", salted("a", "run 1"), "b"]
+
+
+def test_a_block_of_a_trace_is_the_same_text_wherever_it_comes() -> None:
+    """Prompts of 700 tokens that share their first block of 512 share its text, and no more."""
+    rows = {"short": tuple(Row("", input_tokens=700, made_up=True, blocks=(7, own), number=own) for own in (1, 2))}
+    drawn = PromptSource(documents=documents("prose"), unit=ONE, workload=workload(), seed=0, rows=rows)
+    first, second = (prompt(drawn, "x", "short", None, index).text for index in (0, 1))
+
+    shared = "".join(letter for letter, _ in takewhile(lambda two: two[0] == two[1], zip(first, second, strict=False)))
+    assert ONE.of(shared) == pytest.approx(512, abs=20)
+    assert ONE.of(first) == pytest.approx(700, abs=10)
 
 
 def equal_bins(rows: int) -> PromptSource:

@@ -79,6 +79,8 @@ def _on(required: Sequence[CellAssessment], spans: Sequence[_Span], benefit: Fin
         return _off("HOLD", required, (verdict.too_few_launches(word),))
     if conditions.doubts:
         return _off("HOLD", required, (*conditions.doubts, verdict.benefit_shown(benefit)))
+    if conditions.made_up is not None:
+        return _off("HOLD", required, (verdict.made_up_text(word, *conditions.made_up), verdict.benefit_shown(benefit)))
     if not conditions.place_controlled:
         return _off(
             "HOLD", required, (*verdict.place_not_controlled(word, conditions.place_said), verdict.benefit_shown(benefit))

@@ -66,7 +66,7 @@ HOLDS: tuple[Entry, ...] = (
     _code(
         "made_up_text",
         "the prompts are made-up text",
-        "The prompts were generated, not written by people, and acceptance on them says little about yours.",
+        "The dataset has lengths without texts, so the texts were made up, and acceptance on them says little about yours.",
         "Use your own prompts (workload.source.dataset).",
     ),
     _code(

@@ -2,7 +2,6 @@
 
 from collections.abc import Callable
 from dataclasses import replace
-from html import escape
 from typing import Any
 from xml.etree import ElementTree
 
@@ -10,7 +9,6 @@ import pytest
 
 from specbench.analysis.deaths import outside_kills
 from specbench.analysis.judge import judge
-from specbench.explain.next_run import HELD
 from specbench.model.records import Block, RequestRecord, RunData, Telemetry
 from specbench.model.result import Result, VerdictWord
 from specbench.model.scenario import ArmName

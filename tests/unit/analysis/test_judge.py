@@ -7,6 +7,7 @@ import pytest
 
 from specbench.analysis.hosts.equivalence import start_effect
 from specbench.analysis.judge import judge
+from specbench.model.datasets import Census
 from specbench.model.records import Block, RequestRecord, RunData, Telemetry
 from specbench.model.result import Comparison, Finding, FindingState, Result, VerdictWord
 from specbench.model.scenario import Arm, Bin, Scenario, StartSd
@@ -538,6 +539,32 @@ def test_two_places_need_to_be_known_alike(urls: tuple[str, str], place: str | N
     assert result.verdict == word
     assert (result.reasons[0].code == "place_not_controlled") == (word == "HOLD")
     assert _judged(Effect(fails=0.3), scenario).verdict == "ROLLBACK"
+
+
+def test_a_win_on_texts_made_up_to_lengths_is_held() -> None:
+    """The census is in the result, harm is proven all the same, and nothing is ever promoted or capped."""
+    census = Census(
+        path="t.csv",
+        bytes=9,
+        sha256="0" * 64,
+        shapes={"Azure LLM trace": 50},
+        rows=50,
+        used=50,
+        bins={"short": 50},
+        sampled={"short": 50},
+    )
+
+    def judged(effect: Effect, made_up: int) -> Result:
+        run = evidence(effect, a_scenario([4]), requests=24)
+        return judge(replace(run, manifest=replace(run.manifest, census=replace(census, made_up=made_up))), "0")
+
+    held = judged(WINS, 50)
+
+    assert (held.verdict, held.reasons[0].code, held.promote) == ("HOLD", "made_up_text", False)
+    assert held.config.census == replace(census, made_up=50)
+    assert judged(WINS, 0).verdict == "PROMOTE"
+    assert judged(Effect(fails=0.3), 50).verdict == "ROLLBACK"
+    same_text("made-up prompts", held.reasons[0].message)
 
 
 def test_restarted_engines_need_four_launches_an_arm() -> None:

@@ -291,6 +291,14 @@ def test_numbers_in_other_spellings_are_numbers() -> None:
         ("{engine: embedded}", "{url: 'http://a b'}", "s.yaml:5: arms.baseline.url: is no address"),
         ("{engine: embedded}", "{url: 'http://h', headers: {X-A: ü}}", "s.yaml:5: arms.baseline.headers: 'X-A' cannot be sent"),
         ("source: {corpus: python}", "source: {}", "s.yaml:8: workload.source: name either a corpus or a dataset"),
+        (
+            "source: {corpus: python}",
+            "source: {corpus: python, turns: each}",
+            "workload.source.turns: says how a dataset",
+        ),
+        ("source: {corpus: python}", "source: {dataset: d, shape: excel}", "s.yaml:8: workload.source.shape: must be 'auto'"),
+        ("source: {corpus: python}", "source: {dataset: d, keep: [stop]}", "s.yaml:8: workload.source.keep[0]: must be 'tools'"),
+        ("name: edit, ", "name: edit, label: [code], ", "bins[1].label: needs workload.source.label"),
     ],
 )
 def test_a_fault_is_one_line_with_file_line_and_key(old: str, new: str, message: str) -> None:

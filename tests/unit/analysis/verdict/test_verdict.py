@@ -197,6 +197,15 @@ def test_two_places_decide_nothing_until_they_are_shown_alike(letters: str) -> N
     assert _verdict(letters, safety=replace(SAFE, state="FAIL"), conditions=elsewhere).word == "ROLLBACK"
 
 
+@pytest.mark.parametrize(("letters", "word"), [("PPP", "HOLD"), ("PPF", "HOLD"), ("FPP", "ROLLBACK"), ("XPP", "INVALID")])
+def test_made_up_text_never_promotes(letters: str, word: VerdictWord) -> None:
+    """Neither whole nor capped; what proves harm, or voids the run, stands."""
+    verdict = _verdict(letters, conditions=RunConditions(made_up=(50, 50)))
+
+    assert verdict.word == word
+    assert word != "HOLD" or verdict.reasons[0].code == "made_up_text"
+
+
 @pytest.mark.parametrize(("letters", "word"), [("PPP", "HOLD"), ("PPF", "HOLD"), ("FPP", "ROLLBACK")])
 def test_too_few_launches_promote_nothing(letters: str, word: VerdictWord) -> None:
     """Where the launch is the unit, fewer than four per arm are no evidence for switching on."""
