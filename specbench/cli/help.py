@@ -38,6 +38,10 @@ GROUPS: dict[str, dict[str, tuple[str, ...]]] = {
         ),
         "list": ("specbench list", "specbench list nightly --json"),
         "gate": ("specbench gate", "specbench gate RUN --allow-capped -q"),
+        "compare": (
+            "specbench compare vllm-base.json vllm-spec.json",
+            "specbench compare reports/last-week reports/this-week --gate",
+        ),
         "analyze": ("specbench analyze RUN",),
     },
     "Integrate": {

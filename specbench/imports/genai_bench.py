@@ -16,6 +16,7 @@ METRICS = (
     TheirMetric("ttft", "ttft"),
     TheirMetric("tpot_classic", "tpot", "to_the_end_of_the_stream"),
     TheirMetric("e2e", "e2e_latency"),
+    TheirMetric("output_tps_whole_run", "mean_output_throughput_tokens_per_s", "ramp_and_drain"),
 )
 NOT_COMPARED = (
     NotCompared("output_inference_speed", "inverse_of_tpot"),

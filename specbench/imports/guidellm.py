@@ -16,6 +16,9 @@ METRICS = (
     TheirMetric("ttft", "time_to_first_token_ms"),
     TheirMetric("tpot_classic", "inter_token_latency_ms"),
     TheirMetric("e2e", "request_latency"),
+    TheirMetric("output_tps_whole_run", "output_tokens_per_second", "ramp_and_drain"),
+    TheirMetric("acceptance_length", "speculative_decoding of each request"),
+    TheirMetric("acceptance_rate", "speculative_decoding of each request"),
 )
 NOT_COMPARED = (
     NotCompared("time_per_output_token_ms", "holds_the_first_token"),

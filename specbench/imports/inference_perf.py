@@ -19,6 +19,7 @@ METRICS = (
     TheirMetric("ttft", "time_to_first_token"),
     TheirMetric("tpot_classic", "time_per_output_token"),
     TheirMetric("e2e", "request_latency", "to_the_end_of_the_stream"),
+    TheirMetric("output_tps_whole_run", "output_tokens_per_sec", "ramp_and_drain"),
 )
 GAPS = TheirMetric("chunk_gap", "gaps of chunk_times")
 NOT_COMPARED = (

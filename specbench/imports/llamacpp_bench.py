@@ -9,7 +9,11 @@ from typing import Any
 from specbench.imports.result_file import ResultFile, at, count, number, rows, scaled, text_of, times
 from specbench.model.imported import ImportedRequest, ImportedRun, NotCompared, TheirMetric
 
-METRICS = (TheirMetric("decode_server", "predicted_per_second", "the_servers_own_time"), TheirMetric("e2e", "latency_s"))
+METRICS = (
+    TheirMetric("decode_server", "predicted_per_second", "the_servers_own_time"),
+    TheirMetric("e2e", "latency_s"),
+    TheirMetric("acceptance_rate", "accept_rate"),
+)
 NOT_COMPARED = (
     NotCompared("avg_prompt_t_s", "of_the_prompt"),
     NotCompared("accept_rate", "no_rounds"),

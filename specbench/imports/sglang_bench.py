@@ -64,6 +64,8 @@ def _run(held: Mapping[str, Any], file: ResultFile) -> ImportedRun:
             TheirMetric("tpot_classic", "TPOT", "clock_runs_to_done"),
             gaps,
             TheirMetric("e2e", "E2E Latency"),
+            TheirMetric("output_tps_whole_run", "output_throughput", "ramp_and_drain"),
+            TheirMetric("acceptance_length", "accept_length", "since_the_servers_start"),
         ),
         not_compared=NOT_COMPARED if length is not None else NOT_COMPARED[:1],
         model=text_of(held.get("model_id")) or text_of(held.get("model")),

@@ -16,6 +16,9 @@ METRICS = (
     TheirMetric("tpot_classic", "TPOT"),
     TheirMetric("chunk_gap", "ITL", "empty_chunks_count"),
     TheirMetric("e2e", "E2EL"),
+    TheirMetric("output_tps_whole_run", "output_throughput", "ramp_and_drain"),
+    TheirMetric("acceptance_length", "spec_decode_acceptance_length"),
+    TheirMetric("acceptance_rate", "spec_decode_acceptance_rate"),
 )
 NOT_COMPARED = (
     NotCompared("max_output_tokens_per_s", "counts_chunks"),

@@ -6,7 +6,7 @@ runs an arm.
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from math import exp, inf, isfinite, log, sqrt
+from math import exp, inf, log, sqrt
 from typing import TypeVar
 
 import numpy as np
@@ -171,5 +171,4 @@ def _welch(parts: tuple[float, float], counts: tuple[int, int]) -> float:
 
 
 def _exp(value: float) -> float:
-    found = exp(value) if value < 700 else inf
-    return found if isfinite(found) else inf
+    return exp(value) if value < 700 else inf

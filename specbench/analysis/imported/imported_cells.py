@@ -53,8 +53,8 @@ Runs = Sequence[ImportedRun]
 def cell_of(load: str, a: Runs, b: Runs, between: float) -> ImportedCell:
     """All metrics of the runs of both arms at that load."""
     theirs = dict.fromkeys(one for run in (*a, *b) for one in run.metrics)
-    metrics = [_metric(one, point, a, b, between) for one in theirs for point in _POINTS]
-    metrics += [_whole(name, a, b, between) for name in _WHOLE]
+    metrics = [_metric(one, point, a, b, between) for one in theirs if one.quantity not in _WHOLE for point in _POINTS]
+    metrics += [_whole(one, a, b, between) for one in theirs if one.quantity in _WHOLE]
     kept = tuple(one for one in metrics if one.baseline is not None or one.speculative is not None or one.indication is not None)
     counted = [[_sum(run.attempted for run in runs), _sum(run.failed for run in runs)] for runs in (a, b)]
     return ImportedCell(
@@ -110,13 +110,14 @@ def _samples_of(figures: Sequence[Figure]) -> int | None:
     return _sum(one.n for one in figures)
 
 
-def _whole(name: str, a: Runs, b: Runs, between: float) -> ImportedMetric:
+def _whole(theirs: TheirMetric, a: Runs, b: Runs, between: float) -> ImportedMetric:
+    name = theirs.quantity
     unit, direction = _WHOLE[name]
     values = [[run.values[name] for run in runs if name in run.values] for runs in (a, b)]
     empty = ImportedMetric(
         ours=name,
-        theirs=name,
-        difference=None if direction == "lower" else {"output_tps_whole_run": "ramp_and_drain"}.get(name),
+        theirs=theirs.theirs,
+        difference=theirs.difference,
         unit=unit,
         direction=direction,
         baseline=None,
@@ -166,7 +167,8 @@ def _compared(
         made = interval_of_single_runs(ratio, spread, between, (len(before), len(after)))
     if made is None:
         return replace(found, reason="is_zero")
-    found = replace(found, ratio=made.ratio, low=made.low, high=made.high)
+    high = made.high if made.high < inf else None
+    found = replace(found, ratio=made.ratio, low=made.low, high=high)
     if tail and not over_runs:
         return replace(found, reason="tail_of_few_runs")
     p_harm = _p_harm(found, made) if min(len(before), len(after)) >= FEWEST_RUNS else None

@@ -30,11 +30,12 @@ FAILURE_EXCESS = 0.01  # of all requests
 
 @dataclass(frozen=True, slots=True)
 class ArmNames:
-    """The two arguments of the command, and the tool's name, for sentences."""
+    """The two arguments of the command, and the tool's name, for programs and for people."""
 
     baseline: str
     speculative: str
     tool: str
+    tool_label: str
 
 
 def compare_imported(baseline: Runs, speculative: Runs, names: ArmNames, between: float = BETWEEN_RUNS) -> ImportedComparison:
@@ -94,7 +95,7 @@ def _reasons(
     stated = sentences.between(between, measured)
     return (
         *(ComparedReason(code="indication", message=f"{one} ({stated}).") for one in shown),
-        ComparedReason(code="imported", message=sentences.not_known(names.tool)),
+        ComparedReason(code="imported", message=sentences.not_known(names.tool_label)),
         ComparedReason(code="to_decide", message=decide),
     )
 

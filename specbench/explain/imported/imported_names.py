@@ -8,6 +8,7 @@ DIFFERENCES = {
     "first_chunks_tokens_left_out": "tokens of the first chunk left out, as in our TPOT",
     "to_the_end_of_the_stream": "to the end of the stream",
     "the_servers_own_time": "the server's own decode time",
+    "since_the_servers_start": "counted since the server started, other traffic included",
     "ramp_and_drain": "over the whole run, start and end included",
 }
 WHY_NOT = {
@@ -29,7 +30,7 @@ REASONS = {
     "not_in_both": "not in both files",
     "is_zero": "zero in one file",
     "too_few_requests": "too few requests for an interval",
-    "tail_of_few_runs": "shown only: tails need 3 runs an arm",
+    "tail_of_few_runs": "a tail: 3 runs an arm tell",
 }
 LABELS = {
     "decode_server_p50": "server decode p50",

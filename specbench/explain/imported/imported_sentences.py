@@ -1,4 +1,4 @@
-"""The sentences of a comparison of other tools' results: why it is invalid, what it indicates, what nobody knows, what decides."""
+"""The sentences of a comparison of other tools' results: why it is invalid, what it shows, what nobody knows, what decides."""
 
 from collections.abc import Sequence
 from shlex import quote
