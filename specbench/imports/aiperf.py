@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from specbench.errors import DataError
-from specbench.imports.result_file import ResultFile, at, count, number, rows, text_of, times
+from specbench.imports.result_file import ResultFile, at, count, number, rows, text_of, times, url_of
 from specbench.model.imported import ImportedRequest, ImportedRun, NotCompared, TheirMetric
 
 RECORDS, SUMMARY = "profile_export.jsonl", "profile_export_aiperf.json"
@@ -36,10 +36,10 @@ def siblings(path: Path) -> tuple[Path, ...]:
 
 def read(files: Sequence[ResultFile]) -> list[ImportedRun]:
     """The runs in those files: each summary with the lines that lie beside it."""
-    by_run: dict[Path, list[ResultFile]] = {}
+    by_run: dict[tuple[Path, str], list[ResultFile]] = {}
     for file in files:
-        name = file.path.name.removesuffix(RECORDS).removesuffix(SUMMARY)
-        by_run.setdefault(file.path.with_name(name or "."), []).append(file)
+        begins = file.path.name.removesuffix(RECORDS).removesuffix(SUMMARY)
+        by_run.setdefault((file.path.parent, begins), []).append(file)
     return [_run(together) for together in by_run.values()]
 
 
@@ -83,7 +83,7 @@ def _run(files: Sequence[ResultFile]) -> ImportedRun:
         ),
         not_compared=NOT_COMPARED,
         model=text_of(at(next(iter(rows(at(summary, "input_config", "models", "items"))), None), "name")),
-        url=text_of(next(iter(rows(at(summary, "input_config", "endpoint", "urls"))), None)),
+        url=url_of(next(iter(rows(at(summary, "input_config", "endpoint", "urls"))), None)),
         route=text_of(at(summary, "input_config", "endpoint", "type")),
         dataset=_dataset(summary),
         seed=None if (seed := at(summary, "run_info", "random_seed")) is None else str(seed),

@@ -9,7 +9,7 @@ from hashlib import blake2b
 from typing import Any
 
 from specbench.errors import DataError
-from specbench.imports.result_file import ResultFile, at, count, number, rows, scaled, text_of, times
+from specbench.imports.result_file import ResultFile, at, count, number, rows, scaled, text_of, times, url_of
 from specbench.model.imported import ImportedRequest, ImportedRun, NotCompared, TheirMetric
 
 METRICS = (
@@ -77,7 +77,7 @@ def _run(held: Mapping[str, Any], file: ResultFile) -> ImportedRun:
         metrics=METRICS if requests else tuple(one for one in METRICS if one.quantity != "tpot_classic"),
         not_compared=NOT_COMPARED if requests else (*NOT_COMPARED, WEIGHTED),
         model=text_of(at(backend, "model")),
-        url=text_of(at(backend, "target")),
+        url=url_of(at(backend, "target")),
         route=text_of(at(backend, "request_format")),
         dataset=_dataset(report),
         seed=None if (seed := at(report, "config", "spec", "seed", "value")) is None else str(seed),

@@ -6,7 +6,7 @@ It does not stream: there is neither a first token nor a gap, and the time per t
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from specbench.imports.result_file import ResultFile, at, count, number, rows, scaled, text_of, times
+from specbench.imports.result_file import ResultFile, at, count, number, rows, scaled, text_of, times, url_of
 from specbench.model.imported import ImportedRequest, ImportedRun, NotCompared, TheirMetric
 
 METRICS = (
@@ -53,7 +53,7 @@ def _run(held: Mapping[str, Any], file: ResultFile) -> ImportedRun:
         metrics=METRICS,
         not_compared=NOT_COMPARED,
         model=text_of(at(config, "model")),
-        url=text_of(at(config, "url")),
+        url=url_of(at(config, "url")),
         dataset=" ".join(f"{key}={at(config, key)}" for key in ("bench", "category", "osl") if at(config, key) is not None)
         or None,
         speculated=True if drafted else None,

@@ -14,11 +14,12 @@ from typing import Any
 from specbench.errors import DataError
 from specbench.files import other_encoding, regular_bytes
 from specbench.model.imported import ImportedFile
+from specbench.net.urls import without_secrets
 
 _BLANK = " \t\r\n"
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class ResultFile:
     """A file with all of its JSON values in their order: one object, an array, or several objects one after the other."""
 
@@ -110,6 +111,12 @@ def count(value: object) -> int | None:
 def text_of(value: object) -> str | None:
     """The value as text where it is some; None otherwise."""
     return value if isinstance(value, str) and value else None
+
+
+def url_of(value: object) -> str | None:
+    """The URL without the secrets that it may hold; None where there is none."""
+    found = text_of(value)
+    return None if found is None else without_secrets(found)
 
 
 def at(value: object, *keys: str) -> Any:

@@ -60,8 +60,9 @@ def percentile(run: ImportedRun, quantity: str, point: int) -> Figure:
     if not run.requests:
         return Figure(run.summary.get(f"{quantity}_p{point}"), None)
     values, _ = _samples(run, quantity)
-    if not len(values) or not np.isfinite(values).any():
-        return Figure(None, 0)
+    if not np.isfinite(values).any():
+        none_succeeded = len(values) > 0 and not any(one.ok for one in run.requests)
+        return Figure(inf, len(values)) if none_succeeded else Figure(None, 0)
     return Figure(float(quantiles(values, [point / 100])[0]), len(values))
 
 

@@ -51,7 +51,7 @@ def compare_imported(baseline: Runs, speculative: Runs, names: ArmNames, between
         a, b = _at(baseline, load), _at(speculative, load)
         faults += [one for one in unlike_work(a, b) if _has_success(a) and _has_success(b)]
         cells.append(cell_of(load, a, b, between))
-    cells = _with_adjusted_harm(cells)
+    cells = _silent(cells) if faults else _with_adjusted_harm(cells)
     measured = bool(cells) and all(min(cell.runs.baseline, cell.runs.speculative) >= MEASURABLE_RUNS for cell in cells)
     harm = [] if faults else _harm(cells)
     word: ImportedWord = "INVALID" if faults else "ROLLBACK" if harm else "HOLD"
@@ -128,6 +128,14 @@ def _together(indications: Sequence[Indication]) -> Indication:
     if "mixed" in found or {"faster", "slower"} <= found:
         return "mixed"
     return "unclear"
+
+
+def _silent(cells: Sequence[ImportedCell]) -> list[ImportedCell]:
+    """The cells of arms that cannot be compared: numbers that indicate nothing."""
+    return [
+        replace(cell, indication="unclear", metrics=tuple(replace(one, indication=None, p_harm=None) for one in cell.metrics))
+        for cell in cells
+    ]
 
 
 def _harm(cells: Sequence[ImportedCell]) -> list[ComparedReason]:

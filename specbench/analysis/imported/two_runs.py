@@ -17,6 +17,7 @@ from specbench.model.result import CellResult, Comparison, EndpointInfo, Result
 
 ALIKE = 0.05
 ALPHA = 0.05
+SHOWN = 4  # metrics with a sentence; all have a row
 _EXIT = {"better": 0, "alike": 0, "worse": 20, "unclear": 10}
 _NOTHING_SHARED = 30
 
@@ -68,8 +69,10 @@ def _outcome(
     elif gain and all(one.word == "alike" for one in gain):
         word = "alike"
     shown = [one for one in required if one.word == word] or gain
-    said = tuple(ComparedReason(code=one.word, message=sentences.run_metric(one)) for one in shown)
-    return said, word, _EXIT[word]
+    said = [ComparedReason(code=one.word, message=sentences.run_metric(one)) for one in shown[:SHOWN]]
+    if len(shown) > SHOWN:
+        said.append(ComparedReason(code=word, message=sentences.further(len(shown) - SHOWN, word)))
+    return tuple(said), word, _EXIT[word]
 
 
 def _metrics(before: CellResult, after: CellResult, success: str) -> list[_Compared]:

@@ -44,6 +44,11 @@ def run_metric(one: RunMetric) -> str:
     return f"{where}: {one.word}; speculative \N{DIVISION SIGN} baseline changed by {change(one.ratio)}{span}."
 
 
+def further(more: int, word: str) -> str:
+    """How many others are in the table alone."""
+    return f"{more} more: {word}, see the table."
+
+
 def change(ratio: float | None) -> str:
     """A ratio as a change in percent, '' for none."""
     if ratio is None:

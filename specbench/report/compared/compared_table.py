@@ -35,7 +35,10 @@ class ComparedPage:
 
 def page_of(found: ImportedComparison | RunComparison) -> ComparedPage:
     """The comparison for people."""
-    return _of_runs(found) if isinstance(found, RunComparison) else _of_imports(found)
+    page = _of_runs(found) if isinstance(found, RunComparison) else _of_imports(found)
+    # Names in the files are others' texts: no line break of theirs begins a line of ours.
+    plain = [tuple(map(numbers.plain, lines)) for lines in (page.sentences, page.closing)]
+    return ComparedPage(numbers.plain(page.headline), plain[0], page.tables, plain[1])
 
 
 def _of_imports(found: ImportedComparison) -> ComparedPage:
