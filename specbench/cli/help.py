@@ -21,6 +21,10 @@ GROUPS: dict[str, dict[str, tuple[str, ...]]] = {
         "probe": ("specbench probe http://gpu-a:8000 --model llama --concurrency 8 --requests 64",),
     },
     "Before a run": {
+        "init": (
+            "specbench init",
+            "specbench init --baseline http://gpu-a:8000 --speculative http://gpu-b:8000 --dataset prompts.jsonl",
+        ),
         "plan": ("specbench plan code.yaml --profile standard", "specbench plan code.yaml --like reports/code-20261129-101500"),
         "doctor": ("specbench doctor", "specbench doctor http://gpu-a:8000"),
     },
@@ -47,6 +51,7 @@ GROUPS: dict[str, dict[str, tuple[str, ...]]] = {
     "Integrate": {
         "serve": ("specbench serve RUN --max-age 6h", "specbench serve reports"),
         "schema": ("specbench schema",),
+        "completion": ("specbench completion bash >>~/.bashrc",),
     },
     "Lab": {
         "engine": ("specbench engine --speculative draft_model --port 8000",),
