@@ -3,18 +3,23 @@
 import ast
 import re
 import shlex
+import sys
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+import typer
 
 from specbench.cli.main import app
+from specbench.imports.tools import TOOLS
 from specbench.model.metrics import METRICS
 from specbench.report import FORMATS, TABLES
 from specbench.scenario.key_meanings import MEANINGS
+from specbench.scenario.parse import Overrides, parse_scenario
 from specbench.scenario.schema import json_schema
 from specbench.telemetry import ENGINES
 from tests.support import made_docs
+from tests.support.commands import specbench
 
 README = Path("README.md").read_text()
 GLOSSARY = Path("docs/glossary.md").read_text()
@@ -86,8 +91,6 @@ def test_the_commands_of_the_readme_exist_with_their_options(line: str) -> None:
     """Each documented command line parses: command and options are known."""
     words = shlex.split(line)[1:]
     command = next(c for c in app.registered_commands if (c.name or (c.callback and c.callback.__name__)) == words[0])
-    import typer
-
     known = typer.main.get_command(app).commands[words[0]]  # type: ignore[attr-defined]  # a group, as there are commands
     options = {option for parameter in known.params for option in (*parameter.opts, *parameter.secondary_opts)}
 
@@ -156,3 +159,68 @@ def test_the_page_of_the_verdict_names_every_code_of_a_reason() -> None:
 
     assert {"harm", "no_benefit", "capped", "killed_from_outside"} <= codes
     assert codes - {word for row in rows for word in re.findall(r"`(\w+)`", row)} == set()
+
+
+PAGES = sorted(Path("docs").rglob("*.md"))
+BLOCK = re.compile(r"(?:<!-- not run: (?P<reason>[^>]+?) -->\n)?```sh\n(?P<lines>.*?)```", re.DOTALL)
+BLOCKS = [(page, found["lines"], found["reason"]) for page in PAGES for found in BLOCK.finditer(page.read_text())]
+RUN = [(page, lines) for page, lines, reason in BLOCKS if reason is None]
+
+
+@pytest.mark.parametrize(("page", "lines"), RUN, ids=[f"{page}-{at}" for at, (page, _) in enumerate(RUN)])
+def test_a_block_of_commands_in_the_docs_runs(page: Path, lines: str) -> None:
+    """In the checkout, line by line; a block that cannot says why above it."""
+    for line in lines.splitlines():
+        done = specbench(*shlex.split(line, comments=True)[1:])
+        assert line.startswith("specbench "), f"{page}: {line}"
+        assert done.returncode == 0, f"{page}: {line}\n{done.stdout}{done.stderr}"
+
+
+def test_blocks_that_are_not_run_give_a_reason_and_options_that_exist() -> None:
+    """How many of both there are is printed."""
+    not_run = [(page, lines, reason) for page, lines, reason in BLOCKS if reason is not None]
+    commands = [line for _, lines, _ in not_run for line in lines.splitlines() if line.startswith("specbench ")]
+    sys.stdout.write(f"blocks of commands in docs: {len(RUN)} run, {len(not_run)} not run\n")
+
+    assert RUN
+    assert all(len(reason) > 10 for _, _, reason in not_run)
+    assert [line for line in commands if not_known(line)] == []
+
+
+def not_known(line: str) -> list[str]:
+    """The options in a command line that its command does not have; the command itself where that is not there."""
+    words = [word for word in shlex.split(line, comments=True)[1:] if word != "&"]
+    command = typer.main.get_command(app).commands.get(words[0])  # type: ignore[attr-defined]  # a group, as there are commands
+    if command is None:
+        return words[:1]
+    options = {option for parameter in command.params for option in (*parameter.opts, *parameter.secondary_opts)}
+    return [word for word in words[1:] if word.startswith("--") and word not in options]
+
+
+@pytest.mark.parametrize("page", sorted(Path("docs/cookbook").glob("*.md")), ids=lambda page: page.stem)
+def test_the_scenarios_of_the_cookbook_parse(page: Path) -> None:
+    """Each is a whole one."""
+    for text in re.findall(r"```yaml\n(.*?)```", page.read_text(), re.DOTALL):
+        assert parse_scenario(text, str(page), Overrides()).workload.bins
+
+
+def test_every_page_of_the_docs_is_on_the_map_and_no_link_is_dead() -> None:
+    """The map is docs/README.md; a link is to a file that is there."""
+    linked = {
+        (page.parent / link).resolve()
+        for page in PAGES
+        for link in re.findall(r"\]\(([^)#\s]+)[^)]*\)", page.read_text())
+        if not link.startswith("http")
+    }
+    mapped = {Path("docs", link).resolve() for link in re.findall(r"\]\(([^)#]+)\)", Path("docs/README.md").read_text())}
+    pages = {page.resolve() for page in PAGES if "adr" not in page.parts and page.name != "README.md"}
+
+    assert [str(link) for link in linked if not link.exists()] == []
+    assert [str(page) for page in pages - mapped] == []
+
+
+def test_the_page_of_imports_names_every_tool() -> None:
+    """Whatever can be read has a row."""
+    text = Path("docs/imports.md").read_text()
+
+    assert [tool.label for tool in TOOLS if tool.label.split()[0] not in text] == []

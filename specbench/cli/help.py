@@ -22,6 +22,10 @@ GROUPS: dict[str, dict[str, tuple[str, ...]]] = {
     },
     "Before a run": {
         "bins": ("specbench bins traffic.jsonl", "specbench bins traffic.jsonl --label task -o traffic.yaml"),
+        "init": (
+            "specbench init",
+            "specbench init --baseline http://gpu-a:8000 --speculative http://gpu-b:8000 --dataset prompts.jsonl",
+        ),
         "plan": ("specbench plan code.yaml --profile standard", "specbench plan code.yaml --like reports/code-20261129-101500"),
         "doctor": ("specbench doctor", "specbench doctor http://gpu-a:8000"),
     },
@@ -39,11 +43,16 @@ GROUPS: dict[str, dict[str, tuple[str, ...]]] = {
         ),
         "list": ("specbench list", "specbench list nightly --json"),
         "gate": ("specbench gate", "specbench gate RUN --allow-capped -q"),
+        "compare": (
+            "specbench compare vllm-base.json vllm-spec.json",
+            "specbench compare reports/last-week reports/this-week --gate",
+        ),
         "analyze": ("specbench analyze RUN",),
     },
     "Integrate": {
         "serve": ("specbench serve RUN --max-age 6h", "specbench serve reports"),
         "schema": ("specbench schema",),
+        "completion": ("specbench completion bash >>~/.bashrc",),
     },
     "Lab": {
         "engine": ("specbench engine --speculative draft_model --port 8000",),

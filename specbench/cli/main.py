@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from specbench import __version__
-from specbench.cli import bins, demo, lookups, results, run, tools
+from specbench.cli import bins, compare, completion, demo, init, lookups, results, run, tools
 from specbench.cli.help import GroupedCommands
 from specbench.errors import ExitCode, Interrupted, SpecbenchError
 from specbench.run.output import prepare, say, tell
@@ -28,7 +28,7 @@ app = typer.Typer(
     "data, 69 endpoint not reachable, 70 internal error, 129, 130 and 143 interrupted.",
 )
 
-for commands in (run, demo, results, lookups, bins, tools):
+for commands in (run, demo, init, results, compare, lookups, bins, tools, completion):
     commands.register(app)
 
 
@@ -37,6 +37,7 @@ def main() -> None:
     # Our arrays are small: threads of the linear algebra library cost more to start than they ever save.
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     prepare()
+    completion.prepare_completion()
     try:
         app()
     except SpecbenchError as error:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Literal, TextIO
 
 import typer
 
+from specbench.cli.completion import runs
 from specbench.run.output import deliver, say, tell
 
 if TYPE_CHECKING:
@@ -25,7 +26,10 @@ Color = Annotated[
     ColorWhen, typer.Option("--color", metavar="WHEN", rich_help_panel=OUTPUT, help="auto, always or never.", show_default=True)
 ]
 AnyRun = Annotated[
-    Path | None, typer.Argument(metavar="[RUN]", help="A run folder, such as reports/code-20261129-101500; default: latest.")
+    Path | None,
+    typer.Argument(
+        metavar="[RUN]", help="A run folder, such as reports/code-20261129-101500; default: latest.", autocompletion=runs
+    ),
 ]
 
 

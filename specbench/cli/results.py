@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from specbench.cli.completion import formats, runs
 from specbench.cli.help import add
 from specbench.cli.printing import (
     AnyRun,
@@ -23,7 +24,10 @@ if TYPE_CHECKING:
     from specbench.model.result import Result
 
 GATE = "Gate"
-RunPath = Annotated[Path, typer.Argument(metavar="RUN", help="A run folder, such as reports/code-20261129-101500, or latest.")]
+RunPath = Annotated[
+    Path,
+    typer.Argument(metavar="RUN", help="A run folder, such as reports/code-20261129-101500, or latest.", autocompletion=runs),
+]
 AllowCapped = Annotated[bool, typer.Option("--allow-capped", rich_help_panel=GATE, help="Exit 0 on CAPPED.")]
 
 
@@ -49,7 +53,13 @@ def report(
     run: AnyRun = None,
     format: Annotated[
         str,
-        typer.Option("--format", "-f", metavar="F", help="html, text, json, markdown, junit, prometheus, csv, parquet and more."),
+        typer.Option(
+            "--format",
+            "-f",
+            metavar="F",
+            help="html, text, json, markdown, junit, prometheus, csv, parquet and more.",
+            autocompletion=formats,
+        ),
     ] = "text",
     output: Annotated[
         Path | None, typer.Option("-o", "--output", metavar="FILE", help="Where to; '-' for standard output.")

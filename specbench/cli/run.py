@@ -2,10 +2,12 @@
 
 from dataclasses import replace
 from pathlib import Path
+from shlex import quote
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from specbench.cli.completion import profiles, scenarios
 from specbench.cli.help import add
 from specbench.cli.printing import OUTPUT, AsJson, Color, Quiet, Verbose, check_one_of, print_result
 from specbench.cli.results import GATE, AllowCapped, verdict_code
@@ -17,7 +19,15 @@ if TYPE_CHECKING:
     from specbench.scenario.parse import Overrides
 
 ENDPOINTS, SIZE, PLACES = "Endpoints", "Size", "Places"
-ScenarioPath = Annotated[Path, typer.Argument(metavar="SCENARIO", help="A scenario file, such as scenarios/code.yaml.")]
+ScenarioPath = Annotated[
+    Path | None,
+    typer.Argument(
+        metavar="SCENARIO",
+        help="A scenario file, such as scenarios/code.yaml.",
+        show_default=False,
+        autocompletion=scenarios,
+    ),
+]
 BaselineUrl = Annotated[str | None, typer.Option("--baseline", metavar="URL", rich_help_panel=ENDPOINTS, help="Baseline URL.")]
 SpeculativeUrl = Annotated[
     str | None, typer.Option("--speculative", metavar="URL", rich_help_panel=ENDPOINTS, help="The speculative arm's URL.")
@@ -31,7 +41,13 @@ Settings = Annotated[
 ]
 ProfileName = Annotated[
     str | None,
-    typer.Option("--profile", metavar="P", rich_help_panel=SIZE, help="smoke, standard (default) or full: 4, 10 or 20 pairs."),
+    typer.Option(
+        "--profile",
+        metavar="P",
+        rich_help_panel=SIZE,
+        help="smoke, standard (default) or full: 4, 10 or 20 pairs.",
+        autocompletion=profiles,
+    ),
 ]
 
 
@@ -46,7 +62,7 @@ def register(app: typer.Typer) -> None:
 
 
 def run(
-    scenario: ScenarioPath,
+    scenario: ScenarioPath = None,
     baseline: BaselineUrl = None,
     speculative: SpeculativeUrl = None,
     model: Model = None,
@@ -104,7 +120,7 @@ def run(
     overrides = _overrides(profile, settings, baseline, speculative, model)
     design: Design = "aa" if aa else "swap" if swap else "plain"
     overrides = replace(overrides, design=design, place=tuple(place or ()), up_to=up_to, rate_up_to=rate_up_to)
-    asked = _scenario(scenario, overrides)
+    asked = _scenario(_named(scenario, overrides), overrides)
     folder = out or folder_for(asked)
     try:
         with progress_on() as watching:
@@ -127,7 +143,7 @@ def run(
 
 
 def plan(
-    scenario: ScenarioPath,
+    scenario: ScenarioPath = None,
     baseline: BaselineUrl = None,
     speculative: SpeculativeUrl = None,
     model: Model = None,
@@ -143,7 +159,8 @@ def plan(
     from specbench.plan.trials import cells_of, trials_of
     from specbench.plan.variance import spreads_in
 
-    asked = _scenario(scenario, _overrides(profile, settings, baseline, speculative, model))
+    overrides = _overrides(profile, settings, baseline, speculative, model)
+    asked = _scenario(_named(scenario, overrides), overrides)
     if asked.workload.dataset is not None:
         from specbench.arms.prompt_source import dataset_of
         from specbench.explain.dataset.dataset_notes import bins_line
@@ -175,13 +192,27 @@ def _overrides(
     return Overrides(profile=profile, settings=tuple(pairs), baseline_url=baseline, speculative_url=speculative, model=model)
 
 
+def _named(scenario: Path | None, overrides: "Overrides") -> Path:
+    """The scenario that was given.
+
+    Raises:
+        BadParameter: none was; the command that writes one, with the URLs that were given.
+    """
+    if scenario is not None:
+        return scenario
+    urls = (("--baseline", overrides.baseline_url), ("--speculative", overrides.speculative_url))
+    words = [word for flag, url in urls if url is not None for word in (flag, quote(url))]
+    raise typer.BadParameter(f"none is given; write one with: {' '.join(['specbench', 'init', *words])}", param_hint="SCENARIO")
+
+
 def _scenario(path: Path, overrides: "Overrides"):  # type: ignore[no-untyped-def]
     from specbench.errors import ScenarioError, did_you_mean
     from specbench.files import other_encoding
     from specbench.scenario.parse import parse_scenario
+    from specbench.scenario.shipped import shipped_scenario
 
     try:
-        held = path.read_bytes()
+        held = (shipped_scenario(path) or path).read_bytes()
         if (encoding := other_encoding(held)) is not None:
             raise ScenarioError(f"{path}: is {encoding} text, as Windows programs save it; save it as UTF-8")
         content = held.decode("utf-8-sig")

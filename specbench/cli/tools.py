@@ -10,6 +10,7 @@ from typing import Annotated
 
 import typer
 
+from specbench.cli.completion import engines
 from specbench.cli.help import add
 from specbench.cli.printing import AsJson
 from specbench.errors import DataError, ExitCode, ScenarioError, UnreachableError
@@ -17,7 +18,9 @@ from specbench.net.urls import without_secrets
 from specbench.run.output import deliver, say, tell
 
 Model = Annotated[str | None, typer.Option("--model", metavar="M", help="The model to ask for.")]
-EngineName = Annotated[str | None, typer.Option("--engine", metavar="NAME", help="Recognised where not named.")]
+EngineName = Annotated[
+    str | None, typer.Option("--engine", metavar="NAME", help="Recognised where not named.", autocompletion=engines)
+]
 KeyVariable = Annotated[str | None, typer.Option("--api-key-env", metavar="VARIABLE", help="The variable that holds the key.")]
 AskedPath = Annotated[str | None, typer.Option("--path", metavar="PATH", help="The path asked behind the URL, with a query.")]
 LimitKey = Annotated[str | None, typer.Option("--limit-key", metavar="NAME", help="What max_tokens is called there.")]

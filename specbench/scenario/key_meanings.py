@@ -89,7 +89,7 @@ MEANINGS: dict[str, dict[str, str]] = {
         "traffic_share": "The share of your traffic at each load.",
         "schedule": "`alternate`: arms take turns; `simultaneous`: both at once; `restart`: an engine is started for its blocks.",
         "pairs": "Pairs of blocks for each load; of the profile if omitted.",
-        "start_sd": "How far one start of an engine differs from the next: `1%` (default), or `{sd, df}` as `calibrate` measured it.",
+        "start_sd": "How far one start of an engine differs from the next: `1%` if omitted, or `{sd, df}` as measured.",
         "limits": "How long a request may take; the same for both arms.",
         "block": "How long a block lasts; of the profile if omitted.",
     },

@@ -60,7 +60,7 @@ HOLDS: tuple[Entry, ...] = (
     _code(
         "order_not_excluded",
         "the order of the arms may explain the difference",
-        "The result depends on which arm of a pair ran first. A note `order not tested` says that there are too few pairs to tell.",
+        "The result depends on which arm of a pair ran first. With too few pairs to tell, a note says `order not tested`.",
         "Run more pairs, or use `schedule: restart`.",
     ),
     _code(

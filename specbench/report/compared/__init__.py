@@ -1,0 +1,1 @@
+"""Comparisons of two files or two runs, in the formats that people and programs read."""

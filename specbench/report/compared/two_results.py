@@ -1,0 +1,40 @@
+"""Two paths to a comparison: both results of one foreign tool, or both runs of ours."""
+
+from pathlib import Path
+
+from specbench.analysis.imported.imported_verdict import ArmNames, compare_imported
+from specbench.analysis.imported.two_runs import compare_runs
+from specbench.errors import DataError
+from specbench.explain.imported.imported_sentences import exchanged
+from specbench.imports.tools import label_of, runs_at
+from specbench.model.imported_result import ImportedComparison, RunComparison
+from specbench.report import read_result
+from specbench.store import MANIFEST, RESULT
+
+
+def two_results(baseline: Path, speculative: Path, between: float) -> ImportedComparison | RunComparison:
+    """The comparison of what lies at these two paths.
+
+    Raises:
+        DataError: nothing readable is there, the two are of different kinds, or they are exchanged.
+    """
+    ours = [is_run_of_ours(path) for path in (baseline, speculative)]
+    if all(ours):
+        return compare_runs(read_result(baseline), read_result(speculative), (str(baseline), str(speculative)))
+    if any(ours):
+        run, other = (baseline, speculative) if ours[0] else (speculative, baseline)
+        raise DataError(f"{run} is a run of specbench and {other} is not; compare two runs, or two results of one tool")
+    for path in (baseline, speculative):
+        if not path.exists():
+            raise DataError(f"{path}: is not there; name a result file or a folder of them")
+    before, after = runs_at(baseline), runs_at(speculative)
+    if any(run.speculated for run in before) and not any(run.speculated for run in after):
+        raise DataError(exchanged(str(baseline), str(speculative)))
+    tool = before[0].tool
+    return compare_imported(before, after, ArmNames(str(baseline), str(speculative), tool, label_of(tool)), between)
+
+
+def is_run_of_ours(path: Path) -> bool:
+    """Whether it is a run folder, or the result.json of one."""
+    folder = path if path.is_dir() else path.parent
+    return (path.is_dir() or path.name == RESULT) and ((folder / MANIFEST).exists() or (folder / RESULT).exists())
