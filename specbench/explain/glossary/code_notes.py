@@ -36,6 +36,7 @@ NOTES: tuple[Entry, ...] = _rows(
     ("gain_falls", "The gain gets smaller during the run, so no win stops the run early."),
     ("harm_in_a_bin", "A part of the mixed traffic is surely past its limit, and fails its load."),
     ("kept_up", "Requests were served as they arrived."),
+    ("outrun", "Speculation fell behind its arrivals and the baseline did not. Use a lower rate, or keep it off at this one."),
     ("outrun_open", "It is not shown that requests are served as they arrive. Use longer blocks or more pairs."),
     ("outrun_baseline", "The baseline did not serve requests as they arrived, so nothing compares. Use a lower rate."),
     ("outrun_both", "Neither arm served requests as they arrived. Use a lower rate, or longer blocks."),
