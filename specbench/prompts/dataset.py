@@ -49,7 +49,7 @@ def read_dataset(path: Path) -> Dataset:
     except OSError as error:
         raise DataError(f"{path}: cannot be read: {error.strerror}") from None
     if (encoding := other_encoding(content)) is not None:
-        raise DataError(f"{path}: is {encoding} text, as Windows programs save it; save it as UTF-8")
+        raise DataError(f"{path}: is {encoding} text; save it as UTF-8")
     rows: list[Row] = []
     skipped: Counter[str] = Counter()
     for value in _values(content, path):
