@@ -126,15 +126,28 @@ def test_a_scenario_of_another_encoding_is_named(encoding: str, named: str, tmp_
 def test_plan_takes_the_addresses_of_a_run() -> None:
     """The same words with `plan` for `run`; who serves there is not asked."""
     urls = ["--baseline", "http://127.0.0.1:1", "--speculative", "http://127.0.0.1:2", "--model", "m"]
-    done = CliRunner().invoke(app, ["plan", "scenarios/code.yaml", *urls])
+    done = CliRunner().invoke(app, ["plan", "scenarios/code.yaml", "--verbose", *urls])
 
     assert done.exit_code == 0
     assert "as the endpoint tells" in done.output
     assert "draft_model" not in done.output
 
 
+def test_a_plan_is_a_line_or_json_on_request() -> None:
+    """The blocks and the minutes; the whole of it for programs."""
+    line = CliRunner().invoke(app, ["plan", "scenarios/code.yaml", "-q"])
+    plan = json.loads(CliRunner().invoke(app, ["plan", "scenarios/code.yaml", "--json"]).output)
+
+    assert line.output.startswith("code: 3 loads x 10 pairs x 2 arms = 60 blocks, ")
+    assert line.output.count("\n") == 1
+    assert (plan["pairs"], plan["blocks"], [load["blocks"] for load in plan["loads"]]) == (10, 60, [20, 20, 20])
+    assert [load["primary"] for load in plan["loads"]] == [True, False, False]
+    assert {change["metric"] for change in plan["changes"]} > {"tpot_p50", "output_tps"}
+    assert CliRunner().invoke(app, ["plan", "scenarios/code.yaml", "-q", "--json"]).exit_code == 2
+
+
 def test_plan_refuses_what_run_would() -> None:
     """One URL twice, and one beside the embedded engine."""
     for urls in (["--baseline", "http://h:1", "--speculative", "http://h:1/v1"], ["--baseline", "http://h:1"]):
-        done = CliRunner().invoke(app, ["plan", "scenarios/code.yaml", *urls])
+        done = CliRunner().invoke(app, ["plan", "scenarios/code.yaml", "--verbose", *urls])
         assert isinstance(done.exception, ScenarioError)
