@@ -16,9 +16,7 @@ from tests.support.judging import AT_4, a_comparison, a_guardrail
 from tests.support.verdicts import RUNS
 
 # Words that a sentence may not use, as the glossary would have to explain them.
-TERMS = re.compile(
-    r"\b(significan|standard error|alpha level|Holm|jackknife|quantile|t-test|degrees of freedom|null)\w*", re.I
-)
+TERMS = re.compile(r"\b(significan|standard error|alpha level|Holm|jackknife|quantile|t-test|degrees of freedom|null)\w*", re.I)
 
 
 def _said(metric: str = "tpot_p95", ratio: float | None = 1.0, se_log: float | None = 0.02, **fields: Any) -> str:
