@@ -71,7 +71,7 @@ def check_asking(url: str, asking: Asking) -> None:
         raise ScenarioError(f"{without_secrets(path)}: {fault}")
     if route_of(path) == "completions":
         raise ScenarioError(
-            f"{without_secrets(path)}: is the path of completions, and chats are asked for here: /chat/completions"
+            f"{without_secrets(path)}: is the path of completions; use /chat/completions"
         )
 
 
