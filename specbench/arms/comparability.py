@@ -11,12 +11,12 @@ from specbench.model.request_fields import accepted_fields, differing_fields, re
 from specbench.model.scenario import ARMS, Scenario
 
 ONE_ENDPOINT = (
-    "Both arms are one endpoint, told apart by what their requests ask for: what it says of its speculation holds for the"
-    " endpoint, not for an arm."
+    "Both arms are one endpoint, and their requests differ. What it reports of speculation holds for the endpoint,"
+    " not for an arm."
 )
 _DESIGNS = {
-    "aa": "This run is an A/A: both arms run what the baseline runs, so whatever differs is noise or their places.",
-    "swap": "The arms stand in each other's place: the speculative arm runs where the baseline ran.",
+    "aa": "This run is an A/A: both arms run the baseline, so every difference is noise or the hosts'.",
+    "swap": "The arms are swapped: the speculative arm runs where the baseline ran.",
 }
 
 
@@ -51,7 +51,7 @@ def fairness_notes(scenario: Scenario, endpoints: Sequence[Endpoint]) -> tuple[s
     """What to know of the arms besides a refusal: the design, unknown facts, accepted differences, contradictions, proxies."""
     notes = [_DESIGNS[scenario.design]] if scenario.design != "plain" else []
     if scenario.design == "aa" and scenario.place_runs:
-        notes.append(f"An A/A is what other runs cite: what `place:` names was not read ({', '.join(scenario.place_runs)}).")
+        notes.append(f"An A/A cites no other run, so `place:` was not read ({', '.join(scenario.place_runs)}).")
     if len(endpoints) < len(ARMS):
         return tuple(notes)
     baseline, speculative = endpoints
@@ -60,7 +60,7 @@ def fairness_notes(scenario: Scenario, endpoints: Sequence[Endpoint]) -> tuple[s
     of_facts = [name for name in accepted if name not in accepted_fields(scenario)]
     notes += [ONE_ENDPOINT] if shares_server(scenario) else comparison_notes(facts, of_facts)
     if (fields := differing_fields(scenario)) and not refused_fields(scenario):
-        notes.append(f"Accepted as different in the requests of the arms: {', '.join(fields)}")
+        notes.append(f"Accepted difference between the arms' requests: {', '.join(fields)}")
     for endpoint in endpoints:
         notes += contradictions(endpoint, scenario.arm(endpoint.arm).declare)
         notes += _unknown_speculation(endpoint, scenario)
@@ -73,7 +73,7 @@ def proxy_notes(endpoint: Endpoint) -> tuple[str, ...]:
     proxy = endpoint.facts.get("proxy", "none")
     if proxy == "none":
         return ()
-    return (f"arms.{endpoint.arm}: {endpoint.url} is reached by the proxy {proxy}: times are those of arrival behind it",)
+    return (f"arms.{endpoint.arm}: {endpoint.url} is reached by the proxy {proxy}: times include it",)
 
 
 def comparison_notes(facts: Sequence[FactPair], accepted: Collection[str]) -> list[str]:
@@ -81,15 +81,15 @@ def comparison_notes(facts: Sequence[FactPair], accepted: Collection[str]) -> li
     notes: list[str] = []
     unknown = [fact.name for fact in facts if fact.state == "not known"]
     if unknown:
-        notes.append(f"Not told by at least one arm, so not compared: {', '.join(unknown)}; declare them in the scenario")
+        notes.append(f"Not compared (not reported): {', '.join(unknown)}. Declare them under arms.*.declare")
     baseline, speculative = next((fact.baseline, fact.speculative) for fact in facts if fact.name == "speculation")
     if baseline == speculative and baseline is not None:
-        notes.append(f"Speculation is {baseline} in both arms: nothing is under test but what else differs")
+        notes.append(f"Speculation is {baseline} in both arms: the run compares only what else differs")
     elif baseline == "on":
-        notes.append("The baseline says that it speculates: are the arms swapped?")
+        notes.append("The baseline reports that it speculates. Check that the arms are not swapped")
     agreed = [fact for fact in facts if fact.state == "accepted"]
     notes += [
-        f"Accepted as different: {fact.name} is {fact.baseline} in the baseline and {fact.speculative} in the speculative arm"
+        f"Accepted difference: {fact.name} is {fact.baseline} in the baseline, {fact.speculative} in the speculative arm"
         for fact in agreed
     ]
     idle = sorted({*accepted} - {fact.name for fact in agreed})
@@ -101,7 +101,7 @@ def comparison_notes(facts: Sequence[FactPair], accepted: Collection[str]) -> li
 def contradictions(endpoint: Endpoint, declared: Mapping[str, str]) -> tuple[str, ...]:
     """Sentences for what the scenario declares of an arm and the endpoint itself tells otherwise."""
     return tuple(
-        f"arms.{endpoint.arm}.declare.{name}: declared {value}, but the endpoint says {endpoint.facts[name]}"
+        f"arms.{endpoint.arm}.declare.{name}: declared {value}, but the endpoint reports {endpoint.facts[name]}"
         for name, value in declared.items()
         if endpoint.sources.get(name) == "read" and endpoint.facts[name] != value
     )
@@ -113,13 +113,13 @@ def _refuse_design(endpoint: Endpoint, scenario: Scenario) -> None:
     where = f"arms.{endpoint.arm}: {endpoint.url}"
     if scenario.design == "aa" and speculates == "on":
         raise RefusedError(
-            f"{where} speculates, and in an A/A (--aa) neither arm may: serve there what the baseline serves, and run again"
+            f"{where} speculates, but an A/A (--aa) runs the baseline in both arms; serve the baseline there, then run again"
         )
     if scenario.design == "swap" and speculates == ("on" if endpoint.arm == "baseline" else "off"):
         serves = "still speculates" if speculates == "on" else "does not speculate"
         raise RefusedError(
-            f"{where} {serves}, though the arms are to be swapped (--swap): serve the baseline where speculation was, and"
-            " speculation where the baseline was, and run again"
+            f"{where} {serves}, but --swap needs the arms exchanged; serve the baseline where speculation was, and speculation"
+            " where the baseline was, then run again"
         )
 
 
@@ -128,10 +128,10 @@ def _refuse_exchanged(baseline: Endpoint, speculative: Endpoint, scenario: Scena
     if speculative.facts.get("speculation") == "on":
         return
     silent = "speculation" not in speculative.facts
-    other = f"{speculative.url} {'does not say that it does' if silent else 'does not'}"
+    other = f"{speculative.url} {'does not report it' if silent else 'does not'}"
     methods = 'to compare two methods, declare speculation: "on" in arms.speculative' if silent else ""
     if scenario.baseline.url is None or scenario.speculative.url is None:
-        remedy = f"exchange the arms in {scenario.path}, or leave the baseline's speculation out"
+        remedy = f"exchange the arms in {scenario.path}, or remove the baseline's speculation"
     else:
         remedy = f"are the arms exchanged? {_exchanged(scenario, scenario.baseline.url, scenario.speculative.url)}"
     raise RefusedError(
@@ -151,4 +151,4 @@ def _unknown_speculation(endpoint: Endpoint, scenario: Scenario) -> list[str]:
     if scenario.design == "plain" or "speculation" in endpoint.facts:
         return []
     wanted = "speculates" if (scenario.design, endpoint.arm) == ("swap", "speculative") else "does not speculate"
-    return [f"{endpoint.url} does not say whether it speculates: that it {wanted}, as this run needs, is for you to see to."]
+    return [f"{endpoint.url} does not report whether it speculates. Make sure that it {wanted}: this run depends on it."]

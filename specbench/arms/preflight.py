@@ -144,7 +144,7 @@ def tried(
     for record in records:
         _refuse_unfit(record, ready, name, way)
     if not records:
-        raise UnreachableError(f"arms.{name}: {ready.url} gave no answer at all within {FIRST_ANSWER_S:g} s")
+        raise UnreachableError(f"arms.{name}: {ready.url} did not respond within {FIRST_ANSWER_S:g} s; check the engine's log")
     return way, records
 
 
@@ -201,7 +201,8 @@ def _refuse_unfit(record: RequestRecord, ready: RunningArm, name: ArmName, way: 
         return
     why = record.reason or record.outcome
     if way.listed_instead and record.outcome in ("http_error", "in_band_error") and record.index == 0:
-        raise RefusedError(f"arms.{name}: {ready.url} serves {notes.few(way.listed_instead)}, not {way.model}: {why}")
+        listed = notes.few(way.listed_instead)
+        raise RefusedError(f"arms.{name}: {ready.url} serves {listed}, not {way.model} ({why}); name a served model: --model")
     if record.outcome in _NOBODY and record.index == 0:
         raise UnreachableError(f"arms.{name}: {ready.url} failed the first request: {why}")
     if record.outcome == "not_streamed":

@@ -33,7 +33,7 @@ def check_previous_runs(scenario: Scenario, folder: Path) -> None:
             _read(cited, folder)
         except DataError as error:
             raise ScenarioError(
-                f"{scenario.path}: place: run {cited}: {error}; mend it, or leave it out (the places then stay in doubt)"
+                f"{scenario.path}: place: run {cited}: {error}; fix or remove it (without it, host equivalence stays unproven)"
             ) from None
 
 
@@ -53,7 +53,7 @@ def _read(cited: str, folder: Path) -> tuple[Manifest, Result]:
     places = (Path(cited), folder.parent / cited)
     found = next((place for place in places if _holds_run(place)), None)
     if found is None:
-        raise DataError(f"there is no such run, neither at {places[0]} nor at {places[1]}")
+        raise DataError(f"no such run at {places[0]} or {places[1]}")
     return read_manifest(found), read_result(found)
 
 

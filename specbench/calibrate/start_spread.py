@@ -66,7 +66,7 @@ def describe_starts(results: Sequence[Result]) -> str:
             "starts: start both engines anew, run this again with another --out, and name this run's folder to learn their spread"
         )
     sd = tenths(spread.sd).replace(" ", "")
-    few = "" if len(results) >= FEW else f"; {FEW} runs or more tell it better"
+    few = "" if len(results) >= FEW else f"; {FEW} runs or more estimate it better"
     return (
         f"starts: their speeds have a standard deviation of {tenths(spread.sd)} ({spread.df + 1} runs, df {spread.df}){few}\n"
         f"  matrix: {{start_sd: {{sd: {sd}, df: {spread.df}}}}}"

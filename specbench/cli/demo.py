@@ -32,7 +32,7 @@ def demo(
     quiet: Quiet = False,
     color: Color = "auto",
 ) -> None:
-    """Run the built-in demonstration: two engines of its own, no GPU, no model, no key; about two minutes."""
+    """Run the built-in demo: embedded engines, no GPU, no model, no key; about two minutes."""
     from specbench.run.run import folder_for
     from specbench.scenario.parse import Overrides, parse_scenario
     from specbench.store import REPORT

@@ -32,7 +32,7 @@ def explain(
     as_json: AsJson = False,
     color: Color = "auto",
 ) -> None:
-    """Explain a run at length, a word or code of its report, or how one finding came about."""
+    """Explain a run, a word or code of its report, or the arithmetic of one finding."""
     from specbench.explain.glossary.lookup import entries_for, nearest
     from specbench.report.terminal.explanation import entry_text
 
@@ -43,7 +43,7 @@ def explain(
     word = " ".join(named)
     found = entries_for(word)
     if not found and "/" in word:
-        raise DataError(f"{word}: no such run folder; see those that are there with: specbench list")
+        raise DataError(f"{word}: no such run folder; list the runs with: specbench list")
     if not found:
         hint = nearest(word)
         meant = f"did you mean {hint}?" if hint else "see docs/glossary.md"

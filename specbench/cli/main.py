@@ -22,8 +22,8 @@ app = typer.Typer(
     add_completion=False,
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
-    help="Should speculative decoding go live? Measures a baseline and a speculative endpoint with the same work, and answers "
-    "PROMOTE, CAPPED, HOLD, ROLLBACK or INVALID, with reasons.",
+    help="Decides whether speculative decoding goes live. Measures a baseline and a speculative endpoint under the same load, "
+    "and answers PROMOTE, CAPPED, HOLD, ROLLBACK or INVALID, with reasons.",
     epilog="Exit codes: 0 PROMOTE or done, 10 HOLD, 11 CAPPED, 20 ROLLBACK, 30 INVALID, 2 command line, 64 scenario, 65 bad "
     "data, 69 endpoint not reachable, 70 internal error, 129, 130 and 143 interrupted.",
 )

@@ -38,7 +38,7 @@ def register(app: typer.Typer) -> None:
 
 
 def analyze(run: RunPath, verbose: Verbose = False, quiet: Quiet = False, as_json: AsJson = False, color: Color = "auto") -> None:
-    """Judge a run's facts again; writes result.json and report.html."""
+    """Judge a run again; writes result.json and report.html."""
     from specbench.run.analyze import analyze, facts_changed
 
     check_one_of(verbose, quiet, as_json)

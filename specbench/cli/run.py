@@ -33,7 +33,7 @@ SpeculativeUrl = Annotated[
     str | None, typer.Option("--speculative", metavar="URL", rich_help_panel=ENDPOINTS, help="The speculative arm's URL.")
 ]
 Model = Annotated[
-    str | None, typer.Option("--model", metavar="NAME", rich_help_panel=ENDPOINTS, help="The model to request from both arms.")
+    str | None, typer.Option("--model", metavar="NAME", rich_help_panel=ENDPOINTS, help="Model to request from both arms.")
 ]
 Settings = Annotated[
     list[str] | None,
@@ -87,7 +87,9 @@ def run(
     aa: Annotated[
         bool, typer.Option("--aa", rich_help_panel=PLACES, help="A/A: measure the baseline configuration on both hosts.")
     ] = False,
-    swap: Annotated[bool, typer.Option("--swap", rich_help_panel=PLACES, help="Run each arm in the other's place.")] = False,
+    swap: Annotated[
+        bool, typer.Option("--swap", rich_help_panel=PLACES, help="Swap the arms: run each on the other's host.")
+    ] = False,
     place: Annotated[
         list[str] | None,
         typer.Option(
@@ -149,16 +151,20 @@ def plan(
     model: Model = None,
     settings: Settings = None,
     profile: ProfileName = None,
-    like: Annotated[Path | None, typer.Option("--like", metavar="RUN", help="Take the noise from this earlier run.")] = None,
-    verbose: Annotated[bool, typer.Option("--verbose", "-v", help="Also arms, bins, sampling and every guardrail.")] = False,
+    like: Annotated[Path | None, typer.Option("--like", metavar="RUN", help="Take the variance from this run.")] = None,
+    verbose: Annotated[bool, typer.Option("--verbose", "-v", help="Add arms, bins, sampling and guardrails.")] = False,
+    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Print one line: blocks and minutes.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON instead of text.")] = False,
 ) -> None:
-    """Print what would run, how long it takes and what difference it could detect."""
+    """Print the loads, the duration and the smallest change that the run detects."""
     from specbench.plan.describe import describe
-    from specbench.plan.plan_table import plan_table
+    from specbench.plan.plan_table import plan_line, plan_table
+    from specbench.plan.plan_values import plan_json
     from specbench.plan.power import check_margins, describe_power, stated_prior
     from specbench.plan.trials import cells_of, trials_of
     from specbench.plan.variance import spreads_in
 
+    check_one_of(verbose, quiet, as_json)
     overrides = _overrides(profile, settings, baseline, speculative, model)
     asked = _scenario(_named(scenario, overrides), overrides)
     if asked.workload.dataset is not None:
@@ -170,8 +176,10 @@ def plan(
     trials = trials_of(asked, cells_of(asked))
     if verbose:
         deliver(f"{describe(asked, trials)}\n\n{describe_power(asked, spreads)}")
+    elif as_json:
+        deliver(plan_json(asked, trials, spreads))
     else:
-        deliver(plan_table(asked, trials, spreads))
+        deliver(plan_line(asked, trials) if quiet else plan_table(asked, trials, spreads))
     if like is not None:
         check_margins(asked, spreads)
 
@@ -214,11 +222,13 @@ def _scenario(path: Path, overrides: "Overrides"):  # type: ignore[no-untyped-de
     try:
         held = (shipped_scenario(path) or path).read_bytes()
         if (encoding := other_encoding(held)) is not None:
-            raise ScenarioError(f"{path}: is {encoding} text, as Windows programs save it; save it as UTF-8")
+            raise ScenarioError(f"{path}: is {encoding} text; save it as UTF-8")
         content = held.decode("utf-8-sig")
     except OSError as error:
         near = [str(one) for folder in {path.parent, Path("scenarios")} for one in sorted(folder.glob("*.yaml"))]
         hint = did_you_mean(str(path), near) or (f"; here are {', '.join(near[:NAMED])}" if near else "")
+        if isinstance(error, FileNotFoundError):
+            raise ScenarioError(f"{path}: no such scenario{hint or '; write one with: specbench demo'}") from None
         raise ScenarioError(f"{path}: cannot be read: {error.strerror}{hint}") from None
     except UnicodeDecodeError as error:
         raise ScenarioError(f"{path}: is not UTF-8 text (byte {error.start}); save it as UTF-8") from None

@@ -17,14 +17,18 @@ from specbench.errors import DataError, ExitCode, ScenarioError, UnreachableErro
 from specbench.net.urls import without_secrets
 from specbench.run.output import deliver, say, tell
 
-Model = Annotated[str | None, typer.Option("--model", metavar="M", help="The model to ask for.")]
+Model = Annotated[str | None, typer.Option("--model", metavar="M", help="Model to request.")]
 EngineName = Annotated[
-    str | None, typer.Option("--engine", metavar="NAME", help="Recognised where not named.", autocompletion=engines)
+    str | None, typer.Option("--engine", metavar="NAME", help="Engine name; detected if omitted.", autocompletion=engines)
 ]
-KeyVariable = Annotated[str | None, typer.Option("--api-key-env", metavar="VARIABLE", help="The variable that holds the key.")]
-AskedPath = Annotated[str | None, typer.Option("--path", metavar="PATH", help="The path asked behind the URL, with a query.")]
-LimitKey = Annotated[str | None, typer.Option("--limit-key", metavar="NAME", help="What max_tokens is called there.")]
-ExtraBody = Annotated[str | None, typer.Option("--extra-body", metavar="JSON", help="Fields to add; null leaves one out.")]
+KeyVariable = Annotated[
+    str | None, typer.Option("--api-key-env", metavar="VARIABLE", help="Environment variable that holds the key.")
+]
+AskedPath = Annotated[str | None, typer.Option("--path", metavar="PATH", help="Path to request, with its query.")]
+LimitKey = Annotated[str | None, typer.Option("--limit-key", metavar="NAME", help="Name of the max_tokens field.")]
+ExtraBody = Annotated[
+    str | None, typer.Option("--extra-body", metavar="JSON", help="Fields to add to the body; null removes one.")
+]
 CALIBRATION = Path("calibration")
 
 
@@ -37,11 +41,11 @@ def register(app: typer.Typer) -> None:
 def probe(
     url: Annotated[str, typer.Argument(metavar="URL", help="An OpenAI-compatible endpoint, with or without /v1.")],
     model: Annotated[
-        str | None, typer.Option("--model", metavar="M", help="The model to ask for; not needed where only one is served.")
+        str | None, typer.Option("--model", metavar="M", help="Model to request; optional if only one is served.")
     ] = None,
-    concurrency: Annotated[int, typer.Option("--concurrency", metavar="C", help="Streams at once.")] = 1,
-    requests: Annotated[int, typer.Option("--requests", metavar="N", help="Requests in all.")] = 16,
-    max_tokens: Annotated[int, typer.Option("--max-tokens", metavar="T", help="Tokens that each may bring.")] = 128,
+    concurrency: Annotated[int, typer.Option("--concurrency", metavar="C", help="Concurrent streams.")] = 1,
+    requests: Annotated[int, typer.Option("--requests", metavar="N", help="Total requests.")] = 16,
+    max_tokens: Annotated[int, typer.Option("--max-tokens", metavar="T", help="Maximum output tokens per request.")] = 128,
     engine: EngineName = None,
     processes: Annotated[int, typer.Option("--processes", metavar="P", help="Load generator processes.")] = 1,
     api_key_env: KeyVariable = None,
@@ -100,7 +104,7 @@ def doctor(
     extra_body: ExtraBody = None,
     as_json: AsJson = False,
 ) -> None:
-    """Is this machine's client true? With a URL: is that endpoint's stream fit to measure?"""
+    """Check that this machine can measure accurately; with a URL, that the endpoint's stream can be measured."""
     from specbench.credentials import key_header
     from specbench.doctor import as_text, doctor
     from specbench.scenario.asking import asking_of
@@ -117,14 +121,14 @@ def doctor(
 
 def serve(
     run: Annotated[Path, typer.Argument(metavar="RUN|DIR", help="A run folder, or a folder of runs.")],
-    host: Annotated[str, typer.Option("--host", metavar="H", help="Address to listen on; default: loopback.")] = "127.0.0.1",
-    port: Annotated[int, typer.Option("--port", metavar="P", min=0, max=65_535, help="Where to listen.")] = 8080,
+    host: Annotated[str, typer.Option("--host", metavar="H", help="Address to listen on; default: loopback only.")] = "127.0.0.1",
+    port: Annotated[int, typer.Option("--port", metavar="P", min=0, max=65_535, help="Port to listen on.")] = 8080,
     allow_capped: Annotated[bool, typer.Option("--allow-capped", help="CAPPED counts as passed.")] = False,
     max_age: Annotated[
-        str | None, typer.Option("--max-age", metavar="AGE", help="An older verdict is neither yes nor no: 90s, 30m, 6h or 2d.")
+        str | None, typer.Option("--max-age", metavar="AGE", help="Oldest verdict that still counts: 90s, 30m, 6h or 2d.")
     ] = None,
 ) -> None:
-    """Answer rollout controllers (Argo, Flagger, Prometheus) with a run's verdict; of a folder of runs, show them as pages."""
+    """Serve a run's verdict to rollout controllers (Argo, Flagger, Prometheus), or a folder of runs as web pages."""
     from specbench.report.serve import serve
     from specbench.store import MANIFEST, RESULT
     from specbench.units import s_of_span
@@ -145,10 +149,10 @@ def engine(
     speculative: Annotated[
         str | None, typer.Option("--speculative", metavar="METHOD", help="draft_model, ngram or heads.")
     ] = None,
-    tokens: Annotated[int, typer.Option("--num-speculative-tokens", metavar="N", help="Drafted tokens a round, 1 to 8.")] = 4,
-    port: Annotated[int, typer.Option("--port", metavar="P", help="0 takes a free one.")] = 8000,
-    slow_by: Annotated[float, typer.Option("--slow-by", metavar="SHARE", help="0.3 makes every step 30 % longer.")] = 0.0,
-    options: Annotated[str, typer.Option("--options", metavar="JSON", help="Any further options, see docs/engine.md.")] = "{}",
+    tokens: Annotated[int, typer.Option("--num-speculative-tokens", metavar="N", help="Draft tokens per round, 1 to 8.")] = 4,
+    port: Annotated[int, typer.Option("--port", metavar="P", help="Port to listen on; 0 for a free one.")] = 8000,
+    slow_by: Annotated[float, typer.Option("--slow-by", metavar="SHARE", help="Slow every step: 0.3 is 30 %.")] = 0.0,
+    options: Annotated[str, typer.Option("--options", metavar="JSON", help="More options, see docs/engine.md.")] = "{}",
 ) -> None:
     """Serve the embedded engine until Ctrl-C."""
     from specbench.engine.http.server import serve
@@ -167,19 +171,25 @@ def engine(
 def calibrate(
     names: Annotated[
         list[str] | None,
-        typer.Argument(metavar="[NAME]...", help="Campaigns, or how their names begin; with URLs, folders of earlier starts."),
+        typer.Argument(
+            metavar="[NAME]...", help="Campaigns, by the beginning of their names; with URLs, folders of earlier starts."
+        ),
     ] = None,
-    out: Annotated[Path, typer.Option("--out", metavar="DIR", help="Parts and table; parts there are kept.")] = CALIBRATION,
-    jobs: Annotated[int, typer.Option("--jobs", metavar="N", min=1, help="Processes at once.")] = 1,
-    real: Annotated[bool, typer.Option("--real", help="Also over real sockets, which takes hours.")] = False,
-    most: Annotated[int | None, typer.Option("--most", metavar="N", min=1, help="At most so many runs of each.")] = None,
-    baseline: Annotated[str | None, typer.Option("--baseline", metavar="URL", help="An A/A on your hardware: one place")] = None,
+    out: Annotated[
+        Path, typer.Option("--out", metavar="DIR", help="Output folder; existing partial results are reused.")
+    ] = CALIBRATION,
+    jobs: Annotated[int, typer.Option("--jobs", metavar="N", min=1, help="Parallel processes.")] = 1,
+    real: Annotated[bool, typer.Option("--real", help="Add runs over real sockets (hours).")] = False,
+    most: Annotated[int | None, typer.Option("--most", metavar="N", min=1, help="Maximum runs per campaign.")] = None,
+    baseline: Annotated[
+        str | None, typer.Option("--baseline", metavar="URL", help="First endpoint of a hardware A/A test.")
+    ] = None,
     speculative: Annotated[
-        str | None, typer.Option("--speculative", metavar="URL", help="and another, neither speculating.")
+        str | None, typer.Option("--speculative", metavar="URL", help="Second endpoint; both without speculation.")
     ] = None,
     model: Model = None,
 ) -> None:
-    """How often does the verdict err? With two URLs: how much do equal arms differ on your hardware?"""
+    """Measure how often the verdict is wrong; with two URLs, how much equal arms differ on your hardware."""
     if (baseline is None) != (speculative is None):
         raise typer.BadParameter("give both URLs, or neither", param_hint="--baseline, --speculative")
     if baseline is None:

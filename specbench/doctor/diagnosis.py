@@ -106,7 +106,7 @@ def _rungs(rungs: tuple[LoadLevel, ...]) -> Iterator[str]:
     for rung in rungs:
         yield _row(f"{rung.streams}x{rung.rate} {rung.chunks_per_s:.0f}", list(map(_pair, rung.readings)))
         if not rung.ok:
-            yield "      late, and said so" if rung.complaints else "      WRONG, and did not notice"
+            yield "      too slow, detected" if rung.complaints else "      INACCURATE, not detected by the self-check"
 
 
 def _row(load: str, fields: list[str]) -> str:

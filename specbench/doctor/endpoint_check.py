@@ -123,7 +123,7 @@ def _unread(served: ServedEndpoint, engine: EngineSupport) -> Iterator[Symptom]:
         yield Symptom(
             "metrics_unread",
             "caution",
-            f"{pages[0].url} was not read ({pages[0].absent}): acceptance is not known by counters, nor is what else they tell.",
+            f"{pages[0].url} was not read ({pages[0].absent}): acceptance is unknown: no counters are read.",
             "Switch the page on, or say where it is (metrics_url) and which key it wants (options.metrics_api_key_env).",
         )
 

@@ -146,6 +146,6 @@ def _descriptors(facts: dict[str, str]) -> Iterator[Symptom]:
         yield Symptom(
             "few_descriptors",
             "caution",
-            f"at most {most} files may be open in a process, so one process carries about {streams} streams.",
+            f"at most {most} files may be open in a process, so one process handles about {streams} streams.",
             "Raise the hard limit (ulimit -Hn), or use more processes.",
         )

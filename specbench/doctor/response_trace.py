@@ -87,27 +87,27 @@ def _torn(capture: Capture) -> int:
 
 
 _REMEDIES: dict[Outcome, str] = {
-    "connect_failed": "Is it up, and is this its address?",
+    "connect_failed": "Start the engine, or correct the URL.",
     "client_resource": "Raise the limit on open files (ulimit -n) of this machine.",
-    "timeout_connect": "Is it up, and does a firewall let this machine through?",
-    "timeout_first_token": "Try it when it is idle; a request waits in its queue.",
-    "stalled": "Look at the engine's log: it stopped in the middle of an answer.",
-    "timeout_total": "Ask for shorter answers.",
-    "disconnected": "Look at the engine's log, and at idle limits of what is between.",
-    "protocol_error": "Is this an HTTP endpoint, and not another service's port?",
-    "line_too_long": "Is this a language model's endpoint?",
-    "not_streamed": "Turn streaming on at the server, and have gateways pass text/event-stream through unchanged.",
-    "in_band_error": "Look at the engine's log.",
-    "truncated_stream": "Look for a limit on time or size between here and the engine.",
-    "empty_output": "Look at the model's chat template: it ends before it begins.",
+    "timeout_connect": "Check that it is up and that no firewall blocks this machine.",
+    "timeout_first_token": "Try again when it is idle: the request waited in its queue.",
+    "stalled": "Check the engine's log: it stopped within an answer.",
+    "timeout_total": "Request shorter answers.",
+    "disconnected": "Check the engine's log and the idle limits of proxies.",
+    "protocol_error": "Check that this is the port of an HTTP endpoint.",
+    "line_too_long": "Check that this is the endpoint of a language model.",
+    "not_streamed": "Turn streaming on at the server, and let gateways forward text/event-stream unchanged.",
+    "in_band_error": "Check the engine's log.",
+    "truncated_stream": "Check for limits on time or size between here and the engine.",
+    "empty_output": "Check the model's chat template: the answer ends at once.",
     "prompt_too_long": "Serve the model with a context of at least a few hundred tokens.",
 }
 _BY_STATUS = (
-    ((401, 403), "Give the key's environment variable (--api-key-env)."),
+    ((401, 403), "Name the key's environment variable (--api-key-env)."),
     ((404, 405), "Check the address and the model's name (--model)."),
     ((429,), "Lift the rate limit for the measurement: a request is sent once, and a refusal counts as a failure."),
-    (tuple(range(300, 400)), "Use the address that it points to: redirects are not followed under load."),
-    (tuple(range(500, 600)), "Look at the engine's log, and at the gateway's."),
+    (tuple(range(300, 400)), "Use the address that it redirects to: redirects are not followed under load."),
+    (tuple(range(500, 600)), "Check the logs of the engine and the gateway."),
 )
 
 
@@ -127,5 +127,5 @@ def _remedy(one: ResponseTrace) -> str:
         remedy = next((text for statuses, text in _BY_STATUS if status in statuses), "Ask the endpoint's owner.")
         return f"{remedy} ({target})" if 300 <= status < 400 and target else remedy
     if one.record.outcome == "not_streamed" and "html" in one.capture.headers.get("content-type", ""):
-        return "That is a web page: is this the address of the API?"
+        return "This is a web page: check the address of the API."
     return _REMEDIES.get(one.record.outcome, "")

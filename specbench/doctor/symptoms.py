@@ -38,8 +38,8 @@ def _compressed(good: Sequence[ResponseTrace]) -> Symptom | None:
     return Symptom(
         "compressed",
         "unfit",
-        f"the stream is packed ({packed[0].capture.headers.get('content-encoding')}) although it was asked for unpacked: tokens "
-        "wait until enough of them can be packed.",
+        f"the stream is compressed ({packed[0].capture.headers.get('content-encoding')}) although the client requested identity: "
+        "tokens wait until enough of them can be compressed.",
         "Turn compression of text/event-stream off at the server or the proxy.",
     )
 
@@ -50,7 +50,7 @@ def _too_short(good: Sequence[ResponseTrace]) -> Symptom | None:
     return Symptom(
         "too_short",
         "caution",
-        f"no answer had {FEWEST_EVENTS} events, too few to tell how they are passed on.",
+        f"no answer had {FEWEST_EVENTS} events, too few to check how they are streamed.",
         "Let the model give longer answers and run the doctor again.",
     )
 
@@ -62,8 +62,8 @@ def _whole_in_one(good: Sequence[ResponseTrace]) -> Symptom | None:
     return Symptom(
         "one_event",
         "unfit",
-        f"up to {max(tokens)} tokens came as one event: the answer was made first and then sent as if it were a stream.",
-        "Have the server or gateway pass tokens on as they are made.",
+        f"up to {max(tokens)} tokens came as one event: the answer was finished before it was sent.",
+        "Let the server or gateway forward tokens as they are generated.",
     )
 
 
@@ -95,14 +95,14 @@ def _unclean(good: Sequence[ResponseTrace]) -> Symptom | None:
     odd = sorted({flag for one in good for flag in one.record.flags} & _ODD_ENDS)
     if not odd:
         return None
-    return Symptom("unclean_end", "note", f"answers are whole but do not end as they should ({', '.join(odd)}).")
+    return Symptom("unclean_end", "note", f"answers are whole but end in an unusual way ({', '.join(odd)}).")
 
 
 def _odd_head(good: Sequence[ResponseTrace]) -> Symptom | None:
     odd = sorted({flag for one in good for flag in one.record.flags} & _ODD_HEADS)
     if not odd:
         return None
-    return Symptom("odd_head", "note", f"answers can be read although their heads are odd ({', '.join(odd)}).")
+    return Symptom("odd_head", "note", f"answers are readable but have unusual headers ({', '.join(odd)}).")
 
 
 def _stamps(good: Sequence[ResponseTrace]) -> Symptom | None:
@@ -111,8 +111,8 @@ def _stamps(good: Sequence[ResponseTrace]) -> Symptom | None:
     return Symptom(
         "no_kernel_stamps",
         "caution",
-        "arrival is stamped on reading, not by the kernel, so every delay of the client is in its figures.",
-        "Measure from Linux outside a sandbox where you can.",
+        "timestamps are of reading, not of arrival: they include every delay of the client.",
+        "Measure from Linux, outside a sandbox, if possible.",
     )
 
 
@@ -123,7 +123,7 @@ def _client_late(good: Sequence[ResponseTrace]) -> Symptom | None:
     return Symptom(
         "client_late",
         "caution",
-        f"{late} times this machine read late and may itself have merged events; they are left out here.",
+        f"this machine read late {late} times and may have merged events; they are excluded here.",
         "Stop other programs on this machine and run the doctor again.",
     )
 
@@ -135,15 +135,15 @@ def _connections(answers: Sequence[ResponseTrace], url: str) -> Iterator[Symptom
         yield Symptom(
             "slow_connect",
             "caution",
-            f"opening a connection to this very machine takes {ms(min(opened)):.0f} ms (not part of any figure).",
-            "Name the address (127.0.0.1 or [::1]) instead of localhost: one of the two may lead nowhere.",
+            f"opening a connection to this very machine takes {ms(min(opened)):.0f} ms (in no figure).",
+            "Use the address (127.0.0.1 or [::1]) instead of localhost: one of the two may not answer.",
         )
     good = [one for one in answers if one.ok]
     if len(good) > 1 and not any(one.capture.reused for one in good):
         yield Symptom(
             "not_kept_alive",
             "note",
-            "the endpoint closes the connection after every answer; opening the next is no part of any figure.",
+            "the endpoint closes the connection after every answer; no figure includes the next connect.",
         )
 
 

@@ -23,8 +23,8 @@ def usage_missing(good: Sequence[ResponseTrace]) -> Symptom | None:
     return Symptom(
         "usage_missing",
         "caution",
-        f"{len(silent)} of {len(good)} answers do not tell how many tokens they hold"
-        + (": one per event is a guess, and wrong where a verification brings several." if guessed else "."),
+        f"{len(silent)} of {len(good)} answers do not report their number of tokens"
+        + (": one per event is a guess, and wrong where a verification round yields several." if guessed else "."),
         "Have the server honour stream_options.include_usage, or name its engine so that its own counts are read.",
     )
 
@@ -84,7 +84,7 @@ def _uncounted(ratio: float) -> Symptom:
         "tokens_uncounted",
         "caution",
         f"an event holds {ratio:.1f} tokens on average, and none says how many: they are spread evenly over the events.",
-        "Name the engine (--engine), so that token ids or running usage are asked for.",
+        "Name the engine (--engine), so that token ids or running usage are requested.",
     )
 
 
@@ -111,7 +111,7 @@ def usage_ambiguous(good: Sequence[ResponseTrace]) -> Symptom | None:
         "usage_ambiguous",
         "unfit",
         f"the token counts of {len(doubts)} of {len(good)} answers cannot be used: {doubts[0]}.",
-        "Have the server stream what it counts, or tell completion_tokens_details and a total that adds up.",
+        "Have the server stream what it counts, or report completion_tokens_details and a total that adds up.",
     )
 
 

@@ -7,39 +7,37 @@ from specbench.model.result import PerArm
 from specbench.model.scenario import ARMS, ArmName
 
 NO_SUCCESS = "no request succeeded"
-NO_SAMPLE = "nothing was measured inside the steady window"
-ONE_PAIR = "a single pair shows no spread to judge by"
-OPEN_END = "so few pairs leave the ratio open beyond every number"
-NO_SPREAD = "every pair shows exactly the same ratio, which no measured time or rate does"
+NO_SAMPLE = "the steady window holds no sample"
+ONE_PAIR = "a single pair shows no spread"
+OPEN_END = "with so few pairs the interval has no end"
+NO_SPREAD = "every pair shows exactly the same ratio, which no real timing does"
 NO_PAIR = "no pair has a value in both arms"
 AT_ZERO = "a value of 0 has no ratio"
-BEYOND = "so many requests failed that this percentile lies beyond every measured time"
-BEYOND_IN_A_BLOCK = "in a block so many requests failed that this percentile lies beyond every measured time"
-ON_THE_EDGE = "so many requests failed that this percentile may lie beyond every measured time"
-NO_SUCH_METRIC = "this version measures no such metric"
-WHOLE_BLOCKS_ONLY = "the engine tells it for whole blocks only"
-NOT_TOLD = "the engine does not tell it"
-EVENT_SIZES_NOT_TOLD = "the endpoint does not tell how many tokens an event holds"
-CAME_WHOLE = "every answer came whole, in one piece, so that none could stall"
+BEYOND = "too many requests failed, so this percentile is unbounded"
+BEYOND_IN_A_BLOCK = "too many requests failed in a block, so this percentile is unbounded there"
+ON_THE_EDGE = "so many requests failed that this percentile may be unbounded"
+NO_SUCH_METRIC = "this version has no such metric"
+WHOLE_BLOCKS_ONLY = "the engine reports it for whole blocks only"
+NOT_TOLD = "the engine does not report it"
+EVENT_SIZES_NOT_TOLD = "the endpoint does not report how many tokens an event holds"
+CAME_WHOLE = "every answer came in one piece, so none could stall"
 NO_REASON = "no reason was given"
-NO_LATER_STEP = "no step after the first one was seen"
-NO_SPECULATION = "no counts, and every step brought one token: no sign of speculation"
-NO_SIGN = "no sign of speculation: a step brought more than one token, as a stream interval or hidden tokens make it too"
-SAYS_OFF = "the endpoint says that it does not speculate"
+NO_LATER_STEP = "no answer has a second step"
+NO_SPECULATION = "no counts, and every step has one token: no sign of speculation"
+NO_SIGN = "no sign of speculation: a stream interval or hidden tokens also put several tokens in a step"
+SAYS_OFF = "the endpoint reports that it does not speculate"
 NO_DRAFT = "the engine counted no draft"
-NOTHING_DRAFTED = "nothing tells of a draft, every step brought one token, and no load shows the gain asked for"
+NOTHING_DRAFTED = "no drafts are reported, every step has one token, and no load shows the gain"
 NO_ROUND = "no verification round was counted"
-ALPHA_WITHOUT_POSITIONS = "alpha needs counts per position, which were not told"
-ALPHA_OF_ODD_COUNTS = "alpha is not known: counts per position do not add up to the accepted tokens"
+ALPHA_WITHOUT_POSITIONS = "alpha needs counts per position, which are not reported"
+ALPHA_OF_ODD_COUNTS = "alpha is unknown: counts per position do not add up to the accepted tokens"
 ALPHA_WITHOUT_ROUNDS = "alpha needs counts of rounds and drafted tokens"
 ALPHA_OF_TREES = "alpha is for chains: more tokens were drafted than a chain of this depth has"
-ALPHA_OF_UNEQUAL_DRAFTS = "alpha is not known: drafts differ in length"
-MIXED_BINS = "it is asked of single bins, and this cell mixes them; `traffic: separate` gives each its own cells"
-UNLIKE_COUNTS = "one arm's server counts its tokens and the other's does not, so figures per token compare unlike counts"
-GUESSED_TOKENS = (
-    "nothing tells how many tokens an event holds in the speculative arm, and under speculation that is more than one"
-)
-TOKENS_UNKNOWN = "the server's counts fit no reading of which tokens were streamed (usage_ambiguous)"
+ALPHA_OF_UNEQUAL_DRAFTS = "alpha is unknown: drafts differ in length"
+MIXED_BINS = "its limit is for single bins, and this cell mixes them; use `traffic: separate`"
+UNLIKE_COUNTS = "only one arm's server counts its tokens, so figures per token are not comparable"
+GUESSED_TOKENS = "the speculative endpoint does not report how many tokens an event holds"
+TOKENS_UNKNOWN = "the server's counts do not match the streamed tokens (usage_ambiguous)"
 
 
 def of_arms(absent: PerArm[str | None]) -> str | None:
@@ -51,12 +49,12 @@ def of_arms(absent: PerArm[str | None]) -> str | None:
 
 def partly_told(blocks: int, pairs: int) -> str:
     """That what an engine told of some blocks may be the better part of the truth."""
-    return f"an engine told it of only {blocks} of {pairs} blocks"
+    return f"an engine reported it in only {blocks} of {pairs} blocks"
 
 
 def half_counted(rounds: int) -> str:
     """That the engine counted verification rounds and not what they accepted."""
-    return f"the engine counted {rounds} verification rounds, but not how many tokens they accepted"
+    return f"the engine counted {rounds} verification rounds, not their accepted tokens"
 
 
 def tokens_unknown(arm: ArmName) -> str:
@@ -66,13 +64,10 @@ def tokens_unknown(arm: ArmName) -> str:
 
 def unlike_lengths(ratio: float) -> str:
     """That one arm's answers are shorter."""
-    return (
-        f"answers with speculation are {ratio:.2f} times as long as without,"
-        " so times and rates of whole answers compare different work"
-    )
+    return f"answers with speculation are {ratio:.2f} times as long as without, so whole answers are not comparable"
 
 
 def merged_reads(bounds_ms: PerArm[tuple[float, float] | None]) -> str:
     """Between which values a percentile lies, in the arms that leave it open."""
     said = "; ".join(f"{arm}: {bounds[0]:.2f} to {bounds[1]:.2f} ms" for arm in ARMS if (bounds := bounds_ms.of(arm)) is not None)
-    return f"events that the client read together leave this percentile open ({said})"
+    return f"the client read events together, which leaves this percentile open ({said})"

@@ -5,8 +5,7 @@ Counts what was found; nothing may be judged here.
 
 from collections.abc import Sequence
 
-from specbench.explain import labels, numbers
-from specbench.explain.numbers import apart, outward
+from specbench.explain import changes, labels, numbers
 from specbench.model import queries
 from specbench.model.result import CellResult, Finding, FindingState, Result
 
@@ -64,7 +63,7 @@ def _states(found: Sequence[Finding]) -> str:
         for state, ones in by_state.items()
         if ones
     ]
-    said += dict.fromkeys(f"the benefit ({labels.metric(one.metric)}) {WORDS[one.state]}" for one in benefit)
+    said += dict.fromkeys(f"gain ({labels.metric(one.metric)}) {WORDS[one.state]}" for one in benefit)
     return "; ".join(said) + "." if said else "nothing was judged."
 
 
@@ -87,22 +86,15 @@ def _checks(cell: CellResult) -> tuple[str, ...]:
 
 
 def check_words(cell: CellResult, found: Finding) -> str:
-    """'TTFT p50 ×1.05, at most ×1.12, limit ×1.31 (+15 %, at least 20 ms)'; a reason where there is no ratio."""
+    """'TTFT p50 +5 % (up to +12 %, limit +20 ms, here +31 %)'; a reason where there is no ratio."""
     name = labels.metric(found.metric)
     if found.ratio is None or found.bound is None or found.slo is not None:
         return f"{name}: {found.reason}"
     compared = queries.comparison(cell, found.metric)
     up = found.upper is not None and found.upper > found.ratio
     beside = None if compared is None else compared.ci_high if up else compared.ci_low
-    ratio, bound = apart(found.ratio, found.bound)
-    reach = f", {'at most' if up else 'at least'} ×{outward(found.upper, up, beside)}" if found.upper is not None else ""
+    _, bound = changes.beside_limit(found.ratio, found.bound)
+    limit = changes.limit_words(found, "" if compared is None else compared.unit, bound)
+    reach = f"{changes.reach(found.upper, up=up, beside=beside)}, " if found.upper is not None else ""
     aim = "target" if found.role == "success" else "limit"
-    return f"{name} ×{ratio}{reach}, {aim} ×{bound}{_margin(found, '' if compared is None else compared.unit)}"
-
-
-def _margin(found: Finding, unit: str) -> str:
-    """The limit as it was asked for: a share, and the floor that widens it where there is one."""
-    if found.margin is None or found.bound is None:
-        return ""
-    floor = f", at least {found.floor:g} {unit}" if found.floor and unit else ""
-    return f" ({'+' if found.bound > 1 else '−'}{numbers.percent(found.margin)}{floor})"
+    return f"{name} {changes.signed(found.ratio - 1)} ({reach}{aim} {limit})"

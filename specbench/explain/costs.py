@@ -63,42 +63,42 @@ def _per_million(price: float | None, tokens_per_s: float | None) -> float | Non
 def cost(result: Result) -> tuple[str, str]:
     """The cost of switching speculation on, in a few words and in sentences."""
     if result.verdict == "INVALID":
-        return "Cannot be said", "The measurement carries no judgement of any cost."
+        return "Unknown", "The run is INVALID, so no cost is known."
     enabled = queries.enabled(result)
     cells = enabled or result.cells
     told = [cell_cost(cell, result.run.labels) for cell in cells]
     known = sorted(((found.ratio, found) for found in told if found.ratio is not None), key=lambda pair: pair[0])
     if not known:
-        return "Not measured", "No throughput was measured, so no cost can be told."
+        return "Not measured", "Throughput was not measured, so no cost is known."
     (low, cheapest), (high, dearest) = known[0], known[-1]
     priced = all(prices(result.run.labels).values())
     what, equal = ("cost", "") if priced else ("machine time", ", on equal machines")
     span = f"{numbers.change(low)} at {cheapest.load}"
     if len(known) > 1:
         span += f", {numbers.change(high)} at {dearest.load}"
-    virtual = " (by the virtual times of the embedded engine)" if queries.virtual(result) else ""
+    virtual = " (virtual time)" if queries.virtual(result) else ""
     money = f"{what} per output token: {span}{virtual}{equal}.{_money(result, cheapest, dearest)}"
     worse = _getting_worse(cells)
-    effects = _side_effects(worse) + _memory(result, cells)
+    effects = _side_effects(worse) + _memory(cells)
     if not enabled:
-        return "Nothing while it is off", f"If it were on, {money} {effects}"
+        return "Nothing while it is off", f"With speculation on: {money} {effects}"
     first = worse[0] if worse else "No required metric gets worse"
-    return f"{first}; money: {_short(low, high)}", f"{effects} {money[0].upper()}{money[1:]}"
+    return f"{first}; machine time {_short(low, high)}", f"{effects} {money[0].upper()}{money[1:]}"
 
 
 def _short(low: float, high: float) -> str:
     ends = [numbers.change(low), numbers.change(high)]
     if ends[0] == ends[1]:
-        return f"{ends[0]} a token"
+        return f"{ends[0]} per token"
     if high < 1:
-        return f"{numbers.percent(1 - high)} to {ends[0]} a token"
-    return f"{ends[0]} to {ends[1]} a token"
+        return f"{numbers.percent(1 - high)} to {ends[0]} per token"
+    return f"{ends[0]} to {ends[1]} per token"
 
 
 def _money(result: Result, *found: CellCost) -> str:
     currency = result.run.labels.get("currency", "")
     lines = [
-        f"{numbers.number(one.baseline)} before and {numbers.number(one.speculative)} with it at {one.load}"
+        f"{numbers.number(one.baseline)} → {numbers.number(one.speculative)} at {one.load}"
         for one in dict.fromkeys(found)
         if one.baseline is not None and one.speculative is not None
     ]
@@ -118,9 +118,9 @@ def _getting_worse(cells: tuple[CellResult, ...]) -> list[str]:
 
 def _side_effects(worse: list[str]) -> str:
     if not worse:
-        return "What gets worse: no required metric."
+        return "Worse: no required metric."
     more = f"; {len(worse) - SIDE_EFFECTS} more" if len(worse) > SIDE_EFFECTS else ""
-    return f"What gets worse: {'only ' if len(worse) == 1 else ''}{'; '.join(worse[:SIDE_EFFECTS])}{more}."
+    return f"Worse: {'only ' if len(worse) == 1 else ''}{'; '.join(worse[:SIDE_EFFECTS])}{more}."
 
 
 def _harm(found: Finding) -> float:
@@ -138,16 +138,15 @@ def _worse(found: Finding) -> str:
         return "beyond any limit"
     change = found.ratio - 1
     size = f"{'+' if change > 0 else '−'}{numbers.percent(abs(change))}" if change < 1 else f"×{numbers.ratio(found.ratio)}"
-    allowed = {"PASS": "within its limit", "FAIL": "past its limit"}.get(found.state, "not settled")
+    allowed = {"PASS": "within its limit", "FAIL": "past its limit"}.get(found.state, "open")
     return f"{size} ({allowed})"
 
 
-def _memory(result: Result, cells: tuple[CellResult, ...]) -> str:
-    """The highest use of GPU memory of both arms, which holds the draft's; that it is not told, where it is not."""
+def _memory(cells: tuple[CellResult, ...]) -> str:
+    """The highest use of GPU memory of both arms, the draft's included; that it is not reported, where it is not."""
     for cell in reversed(cells):
         found = queries.comparison(cell, "memory")
         if found is not None and found.value.baseline is not None and found.value.speculative is not None:
             before, after = (numbers.quantity(value, found.unit) for value in (found.value.baseline, found.value.speculative))
-            return f" GPU memory: {after} instead of {before} at {numbers.load(cell.axes)}."
-    who = "engine" if result.endpoints.baseline.engine == result.endpoints.speculative.engine else "engines"
-    return f" Memory of the draft: not told by the {who}."
+            return f" GPU memory: {before} → {after} at {numbers.load(cell.axes)}."
+    return " Draft memory: not reported."

@@ -1,4 +1,4 @@
-"""The sentences of findings: what was seen, what was allowed, and how sure that is, for a reader without statistics.
+"""The sentences of findings: the difference between the arms, its limit, how sure it is, and what settles it.
 
 Words only: every number arrives decided, and no sentence is parsed again by anything.
 """
@@ -6,8 +6,9 @@ Words only: every number arrives decided, and no sentence is parsed again by any
 import math
 from dataclasses import dataclass
 
-from specbench.explain.numbers import ABSENT, apart, figure, outward, percent, percentage, quantity, ratio, short
-from specbench.explain.phrases import chance, metric_words, sure
+from specbench.explain import changes
+from specbench.explain.numbers import ABSENT, apart, figure, percent, quantity, ratio, short
+from specbench.explain.phrases import metric_words, sure
 from specbench.model.guardrails import BUDGET_PAIRS, SHARES
 from specbench.model.metrics import METRICS
 from specbench.model.result import Comparison, Finding
@@ -27,8 +28,8 @@ class FindingContext:
 
 
 def finding_reason(finding: Finding, comparison: Comparison, setting: FindingContext, withheld: str | None) -> str:
-    """The finding in one sentence."""
-    subject = f"{setting.place} {metric_words(finding.metric)}"
+    """The finding in a sentence or two: both arms' difference, its limit, how sure it is."""
+    subject = f"{setting.place}, {metric_words(finding.metric)}"
     undecidable = _undecidable(subject, finding, comparison, withheld)
     if undecidable is not None:
         return undecidable
@@ -38,40 +39,38 @@ def finding_reason(finding: Finding, comparison: Comparison, setting: FindingCon
 
 
 def benefit_reason(finding: Finding, comparison: Comparison, setting: FindingContext, withheld: str | None) -> str:
-    """What became of the benefit asked for, in one sentence."""
-    subject = f"{setting.place} {metric_words(finding.metric)}"
+    """Whether the requested gain is shown, ruled out or open, in a sentence or two."""
+    subject = f"{setting.place}, {metric_words(finding.metric)}"
     undecidable = _undecidable(subject, finding, comparison, withheld)
     if undecidable is not None:
         return undecidable
     rises = finding.bound is not None and finding.bound > 1
-    ratio, bound = apart(finding.ratio, finding.bound)
-    end = outward(finding.upper, up=(finding.state == "FAIL") == rises, beside=_beside(finding, comparison))
-    asked = f"(asked for: {'at least' if rises else 'at most'} {bound} times)"
-    seen = f"{subject} is {ratio} times the baseline's {asked}"
-    confidence = sure(setting.alpha)
+    change, target = changes.beside_limit(finding.ratio, finding.bound)
+    seen = f"{subject} is {change} (target {target})"
+    below = (finding.state == "FAIL") == rises
+    true = f"With {sure(setting.alpha)} it is {changes.end(finding.upper, below=below, beside=_beside(finding, comparison))}"
     if finding.state == "PASS":
-        return f"{seen}; the true figure lies {'above' if rises else 'below'} {end} with {confidence}."
+        return f"{seen}. {true}."
     if finding.state == "FAIL":
-        least = "higher" if rises else "lower"
-        return f"{seen}; the true figure is no {least} than {end} with {confidence}, so no such gain is there."
+        return f"{seen}. {true}: the gain is ruled out."
     if "pairs_missing" in finding.notes:
-        return f"{seen}, but {_few_pairs(comparison, setting)}, so the gain is not shown."
-    return f"{seen}, but {_still(finding, end, setting)}, so the gain is not shown; {_pairs_to_settle(finding, setting)}."
+        return f"{seen}. The gain is not shown: {_few_pairs(comparison, setting)}."
+    return f"{seen}. The gain is not shown: {_still(finding, comparison)}. {_pairs_to_settle(finding, setting)}."
 
 
 def _undecidable(subject: str, finding: Finding, comparison: Comparison, withheld: str | None) -> str | None:
     """The sentence of a finding that no test could decide; None where one did."""
-    alone = "fewer than two pairs of blocks say nothing of how much the figure varies"
-    unset = "no limit was set for it" if finding.slo is None and finding.margin is None else "one arm or both gave no values"
+    alone = "fewer than two pairs show no spread"
+    unset = "it has no limit" if finding.slo is None and finding.margin is None else "one arm or both have no values"
     sentences = {
-        "withheld": f"{subject} cannot be judged: {withheld}.",
-        "low_n": f"{subject} cannot be judged from {_counts(comparison)} values, which are too few for this percentile.",
-        "one_pair": f"{subject} cannot be judged: {_why(comparison, alone)}.",
-        "no_data": f"{subject} has no figure to judge: {_why(comparison, unset)}.",
-        "constant": f"{subject} did not vary at all between blocks, as no real timing does, so nothing is concluded from it.",
-        "unbounded_open": f"{subject} cannot be judged: {_open_failures(comparison)}.",
-        "unbounded_both": f"{subject} has no upper end in either arm, as too many requests failed in both, so nothing compares.",
-        "unbounded_baseline": f"{subject} has nothing to be compared with: too many of the baseline's requests failed.",
+        "withheld": f"{subject} is not judged: {withheld}.",
+        "low_n": f"{subject} is not judged: {_counts(comparison)} values are too few for this percentile.",
+        "one_pair": f"{subject} is not judged: {_why(comparison, alone)}.",
+        "no_data": f"{subject} has no value to judge: {_why(comparison, unset)}.",
+        "constant": f"{subject} is not judged: every block shows the same value, which no real timing does.",
+        "unbounded_open": f"{subject} is open: {_open_failures(comparison)}.",
+        "unbounded_both": f"{subject} is unbounded in both arms: too many requests failed in both.",
+        "unbounded_baseline": f"{subject} is unbounded in the baseline: too many of its requests failed.",
         "unbounded": _unbounded(subject, finding),
     }
     return next((sentence for code, sentence in sentences.items() if code in finding.notes), None)
@@ -79,45 +78,36 @@ def _undecidable(subject: str, finding: Finding, comparison: Comparison, withhel
 
 def _relative(subject: str, finding: Finding, comparison: Comparison, setting: FindingContext) -> str:
     falls = finding.bound is not None and finding.bound < 1
-    ratio, bound = apart(finding.ratio, finding.bound)
-    end = outward(finding.upper, up=not falls, beside=_beside(finding, comparison))
-    seen = f"{subject} is {ratio} times the baseline's (allowed: {'down' if falls else 'up'} to {bound} times)"
+    change, bound = changes.beside_limit(finding.ratio, finding.bound)
+    limit = changes.limit_words(finding, comparison.unit, bound)
+    seen = f"{subject} is {change} (limit {limit})"
+    confidence = sure(setting.alpha)
     if finding.state == "PASS":
-        small = ", so a small loss is real but within the limit" if "small_regression" in finding.notes else ""
-        return f"{seen}; the true figure lies {'above' if falls else 'below'} {end} with {sure(setting.alpha)}{small}."
+        true = changes.end(finding.upper, below=not falls, beside=_beside(finding, comparison))
+        small = " The small loss is real and within the limit." if "small_regression" in finding.notes else ""
+        return f"{seen}. With {confidence} it is {true}.{small}"
     if "pairs_missing" in finding.notes:
-        return f"{seen}, but {_few_pairs(comparison, setting)}."
+        return f"{seen}. It is open: {_few_pairs(comparison, setting)}."
     p = finding.p_harm if finding.p_harm_adjusted is None else finding.p_harm_adjusted
     if finding.state == "FAIL" and p is not None:
-        counted = "it" if finding.p_harm_adjusted is None else "any check"
-        past = f"the true figure lies {'below' if falls else 'above'} {_lower(finding)} with {sure(setting.alpha)}"
-        return f"{seen}; {past}, and if speculation changed nothing, {counted} would look this bad in {chance(p)}."
+        chance = changes.p_value(p, adjusted=finding.p_harm_adjusted is not None)
+        true = changes.end(finding.lower, below=falls)
+        return f"{subject} is {change} (limit {limit}; {chance}). With {confidence} it is {true}."
     if "worse_limit_open" in finding.notes:
-        return f"{seen}: {_worse_limit_open(finding, end, setting)}; {_needs(finding, setting)}."
-    return f"{seen}, but {_still(finding, end, setting)}; {_needs(finding, setting)}."
+        ends = changes.span(finding.lower, finding.upper) if finding.upper is not None else "any change"
+        past = f"Whether it is past the limit is open ({ends}, {confidence})"
+        return f"{seen}, more than chance explains. {past}. {_needs(finding, setting)}."
+    return f"{seen}. It is open: {_still(finding, comparison)}. {_needs(finding, setting)}."
 
 
-def _worse_limit_open(finding: Finding, end: str, setting: FindingContext) -> str:
-    """That it is worse is shown; whether by more than is allowed is not."""
-    far = "anything beyond" if finding.upper is None else f"{_lower(finding)} to {end}"
-    by = percent(abs((finding.ratio or 1.0) - 1))
-    worse = f"it is worse (by {by} as measured), which chance does not explain"
-    return f"{worse}; whether by more than the limit is open ({far}, {sure(setting.alpha)})"
-
-
-def _lower(finding: Finding) -> str:
-    """The end of the interval on the side of less harm, rounded toward no change."""
-    return outward(finding.lower, up=finding.bound is not None and finding.bound < 1, beside=None)
-
-
-def _still(finding: Finding, end: str, setting: FindingContext) -> str:
+def _still(finding: Finding, comparison: Comparison) -> str:
     """What an open finding does not exclude."""
-    may = "anything" if finding.upper is None else end
-    return f"the true figure may still be {may} ({sure(setting.alpha)})"
+    up = finding.upper is not None and (finding.ratio is None or finding.upper > finding.ratio)
+    return f"{changes.reach(finding.upper, up=up, beside=_beside(finding, comparison))} is possible"
 
 
 def _few_pairs(comparison: Comparison, setting: FindingContext, who: str = "in both arms") -> str:
-    return f"only {comparison.n_blocks} of {setting.pairs} pairs of blocks have a figure {who}"
+    return f"only {comparison.n_blocks} of {setting.pairs} pairs have a value {who}"
 
 
 def _beside(finding: Finding, comparison: Comparison) -> float | None:
@@ -130,17 +120,16 @@ def _beside(finding: Finding, comparison: Comparison) -> float | None:
 def _needs(finding: Finding, setting: FindingContext) -> str:
     support = ""
     if finding.supported_margin is not None and finding.bound is not None:
-        asked = percentage(round(max(finding.bound - 1, finding.margin or 0.0), 3))  # a floor widens the limit
-        support = f"the data support a limit of {_rounded_up(finding.supported_margin)}, the limit is {asked}; "
-    return support + _pairs_to_settle(finding, setting)
+        support = f". These data support a limit of {_rounded_up(finding.supported_margin)}"
+    return _pairs_to_settle(finding, setting) + support
 
 
 def _pairs_to_settle(finding: Finding, setting: FindingContext) -> str:
     if finding.pairs_needed is None and "starts_differ" in finding.notes:
-        return "no number of pairs would settle it, as one start of an engine may differ from the next by as much as is allowed"
+        return "More pairs do not settle it, as engine starts differ by as much as the limit. Use schedule: restart"
     if finding.pairs_needed is None:
-        return f"even {BUDGET_PAIRS} pairs of blocks would not settle it"
-    return f"about {finding.pairs_needed} pairs of blocks in all instead of {setting.pairs} would settle it"
+        return f"Even {BUDGET_PAIRS} pairs do not settle it. Use longer blocks"
+    return f"About {finding.pairs_needed} pairs settle it; this run had {setting.pairs}"
 
 
 def _rounded_up(margin: float) -> str:
@@ -150,47 +139,46 @@ def _rounded_up(margin: float) -> str:
 
 def _absolute(subject: str, finding: Finding, comparison: Comparison, setting: FindingContext) -> str:
     unit = "" if comparison.unit == "share" else f" {comparison.unit}"
-    higher = finding.direction == "higher"
-    seen = f"{subject} is {figure(comparison.value.speculative)}{unit} with speculation"
-    allowed = f"(allowed: {'at least' if higher else 'at most'} {figure(finding.slo)}{unit})"
+    sign = "≥" if finding.direction == "higher" else "≤"
+    seen = (
+        f"{subject} is {figure(comparison.value.speculative)}{unit} with speculation (limit {sign} {figure(finding.slo)}{unit})"
+    )
     if finding.state == "FAIL":
-        return f"{seen} {allowed}; that it meets the limit in truth can be ruled out with {sure(setting.alpha)}."
+        return f"{seen}. With {sure(setting.alpha)} it is past the limit."
     if "pairs_missing" in finding.notes:
-        return f"{seen} {allowed}, but {_few_pairs(comparison, setting, 'with speculation')}."
+        return f"{seen}. It is open: {_few_pairs(comparison, setting, 'with speculation')}."
     if finding.upper is None:
-        return f"{seen} {allowed}, but {_counts(comparison)} values are too few to be sure of it."
+        return f"{seen}. It is open: {_counts(comparison)} values are too few."
     bound = f"{figure(finding.upper)}{unit}"
     if finding.state == "PASS":
-        return f"{seen} {allowed}; the true figure lies {'above' if higher else 'below'} {bound} with {sure(setting.alpha)}."
-    more = "a longer run is needed" if finding.pairs_needed is None else _pairs_to_settle(finding, setting)
-    return f"{seen} {allowed}, but the true figure may still be {bound} ({sure(setting.alpha)}); {more}."
+        least = "least" if finding.direction == "higher" else "most"
+        return f"{seen}. With {sure(setting.alpha)} it is at {least} {bound}."
+    more = "Run longer" if finding.pairs_needed is None else _pairs_to_settle(finding, setting)
+    return f"{seen}. It is open: {bound} is possible. {more}."
 
 
 def _counted(subject: str, finding: Finding, comparison: Comparison, setting: FindingContext) -> str:
     before, after = comparison.value.baseline, comparison.value.speculative
-    without = "" if before is None else f" and {figure(before)} without"
-    but = "by count"
+    without = "" if before is None else f", {figure(before)} without"
+    seen = f"{subject}: {figure(after)} with speculation{without} (limit {figure(finding.bound)})"
     if "pairs_missing" in finding.notes:
-        but = f"but {_few_pairs(comparison, setting, 'in both arms' if finding.slo is None else 'with speculation')}"
-    return f"{subject} is {figure(after)} with speculation{without} (allowed: at most {figure(finding.bound)}), {but}."
+        who = "in both arms" if finding.slo is None else "with speculation"
+        return f"{seen}. It is open: {_few_pairs(comparison, setting, who)}."
+    return f"{seen}."
 
 
 def _open_failures(comparison: Comparison) -> str:
     """Why failed requests beyond the percentile are no harm yet."""
     if comparison.p_unbounded is None:
-        return "in single blocks so many requests failed that it has no upper end, as most blocks do not show"
-    return "with speculation so many requests failed that it has no upper end, but not clearly more than without"
+        return "in some blocks, not in most, so many requests failed that it is unbounded"
+    return "so many requests failed with speculation that it is unbounded, but not clearly more than without"
 
 
 def _unbounded(subject: str, finding: Finding) -> str:
+    seen = f"{subject} is unbounded with speculation: too many requests failed or timed out"
     if finding.slo is not None:
-        return (
-            f"{subject} has no upper end with speculation, as so many requests failed (allowed: at most {figure(finding.slo)})."
-        )
-    return (
-        f"{subject} has no upper end with speculation, as so many requests failed or timed out,"
-        " while it has one without; failed requests count as never answered."
-    )
+        return f"{seen} (limit {figure(finding.slo)})."
+    return f"{seen}. It is bounded without. A failed request counts as never answered."
 
 
 def _counts(comparison: Comparison) -> str:

@@ -20,12 +20,12 @@ COUNTS = {
 COUNT_GROUPS = {"by_outcome": "outcome", "finish_reasons": "finish", "stamp_sources": "stamps by", "token_sources": "tokens by"}
 CHARACTERS = "characters per token"
 SAME_TEXT = "greedy answers with the same text in both arms"
-NOT_TOLD = "not told"
+NOT_TOLD = "not reported"
 FACT_STATES = {
-    "differs": "must be equal, and is not:",
-    "accepted": "differs, and was accepted by name (accept_differences):",
-    "may differ": "comes with the change under test, or is weighed by the verdict; shown only:",
-    "not known": "not told by at least one arm and not declared, so not compared:",
+    "differs": "must be equal, differs:",
+    "accepted": "differs, accepted (accept_differences):",
+    "may differ": "may differ (part of the change, or judged by the verdict):",
+    "not known": "not compared (not reported, not declared):",
     "equal": "equal:",
 }
 FACTS = {
@@ -47,12 +47,12 @@ SPECULATION_FLAGS: dict[str, str | None] = {
     "openai": None,
 }
 STATES = {
-    "PASS": "shown to be within its limit; for the benefit: shown to be a gain, and the measured value reaches its target",
-    "FAIL": "shown to be worse than the baseline (one error in 20 for all checks of a run together), and shown to be past the"
-    " limit; a fixed limit: shown to be past it; for the benefit: shown to miss its target",
-    "INCONCLUSIVE": "neither PASS nor FAIL is shown; the sentence says what would settle it",
-    "NODATA": "could not be measured; the reason stands beside it",
-    "INVALID": "measured under conditions that do not allow a judgement",
+    "PASS": "shown to be within its limit; for the gain: shown, and the measured value reaches its target",
+    "FAIL": "shown to be worse than the baseline and past its limit (error rate 5 % for all checks of a run together);"
+    " for the gain: shown to miss its target",
+    "INCONCLUSIVE": "neither PASS nor FAIL is shown; the sentence says what settles it",
+    "NODATA": "not measured; the reason is beside it",
+    "INVALID": "measured under conditions that allow no judgement",
     "ADVISORY": "shown, never part of the verdict",
 }
 
@@ -67,15 +67,15 @@ class VerdictName:
 
 
 VERDICTS: dict[VerdictWord, VerdictName] = {
-    "PROMOTE": VerdictName("Switch speculation on", "Every required guardrail holds and the benefit is shown.", "good"),
+    "PROMOTE": VerdictName("Enable speculation", "Every required guardrail holds and the gain is shown.", "good"),
     "CAPPED": VerdictName(
-        "Switch speculation on, up to a cap",
-        "Everything passed up to the cap, and not above it; a run up to the cap must confirm it.",
+        "Enable speculation up to a cap",
+        "Everything passed up to the cap, and not above it. Confirm it by a run up to the cap.",
         "mixed",
     ),
-    "HOLD": VerdictName("Do not switch it on yet", "Neither benefit nor harm is shown well enough to act on.", "wait"),
+    "HOLD": VerdictName("Do not enable it yet", "Neither the gain nor harm is shown.", "wait"),
     "ROLLBACK": VerdictName("Keep speculation off", "Harm is shown.", "bad"),
-    "INVALID": VerdictName("No judgement", "The measurement cannot carry one; mend what the reasons name and run again.", "void"),
+    "INVALID": VerdictName("No verdict", "The data cannot support a verdict. Fix the failed checks, then run again.", "void"),
 }
 _LABELS = {row.id: row.label for row in QUANTITIES} | {row.id: row.label for row in METRICS.values()}
 

@@ -18,8 +18,8 @@ from specbench.model.scenario import Length
 from specbench.model.shown import TrafficBin
 from specbench.units import MS_PER_S
 
-UNTOLD = "fewer than two blocks of an arm tell whether it kept up with what arrived"
-BASELINE_OUTRUN = "the baseline alone did not serve arrivals as they came, so its figures measure no load that lasts"
+UNTOLD = "fewer than two blocks of an arm show whether it kept up with arrivals"
+BASELINE_OUTRUN = "only the baseline fell behind its arrivals, so its values are of no sustained load"
 STATES = {"PASS": "passed", "FAIL": "harm shown", "ADVISORY": "not judged"}
 
 
@@ -64,7 +64,7 @@ def range_sentence(result: Result, found: LoadRange) -> str:
     said.append(_untested([at for at, _ in cells], found))
     if found.running_at_cap is not None:
         limit = server_limit(found.running_at_cap)
-        said.append(f"{limit[0].upper()}{limit[1:]} at {_top(found)}, by the server's own gauge.")
+        said.append(f"{limit[0].upper()}{limit[1:]} at {_top(found)}, reported by the server.")
     return " ".join(said)
 
 
@@ -73,7 +73,7 @@ def _loads(cells: Sequence[CellResult]) -> str:
 
 
 def _state(cell: CellResult) -> str:
-    return f"{numbers.load(cell.axes)}, {STATES.get(cell.state, 'not shown to be safe')}"
+    return f"{numbers.load(cell.axes)}, {STATES.get(cell.state, 'open')}"
 
 
 def _untested(loads: Sequence[float], found: LoadRange) -> str:
@@ -85,13 +85,13 @@ def _untested(loads: Sequence[float], found: LoadRange) -> str:
     spans = [f"{low:g}" if low == high else f"{low:g} to {high:g}" for low, high in gaps]
     top = found.high
     inside = any(top is not None and high < top for _, high in gaps)
-    taken = f"; those below {top:g} are taken to be like their neighbours" if inside else ""
+    taken = f"; below {top:g} they are assumed to be like their neighbours" if inside else ""
     named = f"{', '.join(spans)} and above" if spans else "above"
     return f"Not tested: {named} {numbers.streams(highest)}{taken}."
 
 
 def mix(result: Result) -> str:
-    """The traffic that was asked for, as a phrase; of a result that does not hold it, the bins and settings that were met."""
+    """The requested traffic, as a phrase; of a result that does not hold it, the bins and settings that were met."""
     bins, sampling = result.config.bins, result.config.sampling
     if not bins:
         found = [one for cell in result.cells for one in cell.bins]
@@ -103,15 +103,15 @@ def mix(result: Result) -> str:
 
 
 def _bin(one: TrafficBin, length: Length) -> str:
-    return f"{numbers.percent(one.share)} {one.name} ({_span(one.input_tokens)} prompt tokens as drawn, {_output(one, length)})"
+    return f"{numbers.percent(one.share)} {one.name} ({_span(one.input_tokens)} prompt tokens, {_output(one, length)})"
 
 
 def _output(one: TrafficBin, length: Length) -> str:
     """Answers that end by themselves have a limit, forced ones that very length."""
     low, high = one.output_tokens
     if length == "forced":
-        return f"exactly {low} output tokens" if low == high else f"output tokens forced to a number drawn from {low} to {high}"
-    return f"at most {low} output tokens" if low == high else f"output tokens limited to a number drawn from {low} to {high}"
+        return f"exactly {low} output tokens" if low == high else f"exactly {low} to {high} output tokens"
+    return f"at most {low} output tokens" if low == high else f"at most {low} to {high} output tokens"
 
 
 def _span(ends: tuple[int, int]) -> str:
@@ -143,30 +143,30 @@ class ServedArrivals:
 
 
 _HEADS = {
-    "kept_up": "speculation served arrivals as they came",
-    "outrun": "speculation did not serve arrivals as they came, and the baseline did",
-    "outrun_both": "neither arm served arrivals as they came, so that this is no load that lasts",
-    "outrun_baseline": "the baseline alone did not serve arrivals as they came, so that nothing compares here",
-    "outrun_open": "it is not shown that speculation serves arrivals as they come",
+    "kept_up": "speculation kept up with arrivals",
+    "outrun": "speculation fell behind its arrivals, the baseline did not",
+    "outrun_both": "both arms fell behind their arrivals",
+    "outrun_baseline": "only the baseline fell behind its arrivals, so nothing is compared",
+    "outrun_open": "it is open whether speculation keeps up with arrivals",
 }
 _REMEDIES = {
-    "outrun_both": "; test a lower rate, or longer blocks (matrix.block.min_s)",
-    "outrun_baseline": "; compare at a rate that the baseline can serve",
-    "outrun_open": "; longer blocks (matrix.block.min_s) or more pairs would tell",
+    "outrun_both": " Test a lower rate, or longer blocks (matrix.block.min_s).",
+    "outrun_baseline": " Use a rate that the baseline can serve.",
+    "outrun_open": " Use longer blocks (matrix.block.min_s) or more pairs.",
 }
 
 
 def backlog(cell: Cell, code: str, arms: PerArm[ServedArrivals]) -> str:
     """How both arms fared, what is allowed, and what to do where speculation did not pass by this."""
     after, before = arms.speculative, arms.baseline
-    allowed = f"{percentage(after.least_served)} or more, and at most {figure(MS_PER_S * after.most_rise_s)} ms higher"
-    late = f"were answered in a block's second half, and TTFT was {after.moved} there than in the first"
+    allowed = f"≥ {percentage(after.least_served)} and ≤ +{figure(MS_PER_S * after.most_rise_s)} ms"
     return (
-        f"{place_of(cell)} {_HEADS[code]}: with it {percentage(after.served)} of them {late} (allowed: {allowed});"
-        f" without, {percentage(before.served)} and {before.moved}{_REMEDIES.get(code, '')}."
+        f"{place_of(cell)}, {_HEADS[code]}. In the second half of blocks {percentage(after.served)} were answered,"
+        f" with TTFT {after.moved} (limit {allowed}). Baseline: {percentage(before.served)}, {before.moved}."
+        f"{_REMEDIES.get(code, '')}"
     )
 
 
 def backlog_unknown(cell: Cell) -> str:
     """That there was too little to tell."""
-    return f"{place_of(cell)} {UNTOLD}."
+    return f"{place_of(cell)}, {UNTOLD}."

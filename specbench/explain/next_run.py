@@ -1,4 +1,4 @@
-"""What would make a reader of the verdict surer: the next run to make, and what it would settle. Nothing is judged here."""
+"""The next run to make, and what it settles. Nothing is judged here."""
 
 from specbench.explain import labels, numbers
 from specbench.explain.check_counts import check_words
@@ -11,31 +11,29 @@ DECISION_PAIRS = 10  # what profile `standard` runs, meant for a decision
 # By the code of the reason: what concerns the run as a whole, whatever its checks say.
 HELD = {
     "place_not_controlled": (
-        "A look at the two places",
-        "More pairs would not tell the machines apart from speculation. Run the same scenario with `--aa` (the baseline in both"
-        " places) or `--swap` (the arms exchanged), then again with `--place` and that run; or declare `place: same` where the"
-        " places are known to be alike.",
+        "An A/A or a swap of the hosts",
+        "More pairs do not separate the hosts from speculation. Run the scenario with `--aa` (baseline on both hosts) or"
+        " `--swap` (arms swapped). Then repeat this run with `--place` and that run's folder."
+        " If the hosts are known to be equal, declare `place: same`.",
     ),
-    "partial": ("The whole run", "This run ended early, and a part of one decides nothing. Run it again, to its end."),
+    "partial": ("The whole run", "This run ended early, and a partial run decides nothing. Run it to its end."),
     "killed_from_outside": (
-        "A run that nobody ends",
-        "One kill from outside decides nothing, whichever arm it hits. Find out who ended the engine and run again; a crash,"
-        " memory that runs out, or a second death of the same arm does decide.",
+        "The same run, undisturbed",
+        "One kill from outside decides nothing. Find out who ended the engine, then run again."
+        " A crash, memory that runs out, or a second death of the same arm does decide.",
     ),
     "order_not_excluded": (
-        "A balanced order that is known to balance",
-        "More pairs would say how much of the order of blocks is left in the ratio; a longer ramp (`matrix.block.ramp_s`) or"
-        " `schedule: restart` makes it smaller.",
+        "More pairs, or a longer ramp",
+        "More pairs measure the effect of block order. A longer ramp (`matrix.block.ramp_s`) or `schedule: restart` reduces it.",
     ),
     "fading": (
         "A longer run",
-        "The gain falls from pair to pair, so more pairs would only follow it down. See what changes in the course of the run"
-        " (acceptance, memory, heat, the prompts), mend it, and run again for longer.",
+        "The gain falls from pair to pair. Check acceptance, memory, heat and prompts over time, fix the cause, then run longer.",
     ),
     "slows_within_blocks": (
         "Longer blocks",
-        "One arm gets slower the longer load lasts. Let blocks be long enough (`matrix.block.min_s`) that it stays where it"
-        " ends, and see what grows meanwhile: its cache, its queue, its heat.",
+        "One arm slows down while load lasts. Lengthen blocks (`matrix.block.min_s`) until its speed is stable."
+        " Check what grows: cache, queue, heat.",
     ),
     "made_up_text": (
         "A run on real prompts",
@@ -44,8 +42,8 @@ HELD = {
     ),
     "too_few_launches": (
         "More engine starts",
-        "One start of an engine differs from the next, and with `schedule: restart` each pair starts both arms anew: at least"
-        f" {MIN_LAUNCHES} pairs are needed (`--set matrix.pairs={MIN_LAUNCHES}` or more).",
+        "Engine starts differ, and with `schedule: restart` each pair is one start of each arm."
+        f" Run at least {MIN_LAUNCHES} pairs (`--set matrix.pairs={MIN_LAUNCHES}`).",
     ),
 }
 
@@ -54,11 +52,11 @@ def next_run(result: Result) -> tuple[str, str]:
     """The answer in a few words, and the sentences behind it."""
     if result.verdict == "INVALID":
         broken = [check.message for check in queries.integrity(result) if check.ok is False]
-        return "Mend the measurement", " ".join(dict.fromkeys(broken)) or "Mend what the reasons name, then run again."
+        return "The same run, fixed", " ".join(dict.fromkeys(broken)) or "Fix what the reasons name, then run again."
     if result.verdict == "ROLLBACK":
         return (
-            "Nothing: mend, then run",
-            "The harm is shown, and more of the same data would not undo it. Mend what the reasons name.",
+            "No further run: fix the cause first",
+            "Harm is shown, and more data do not change that. Fix what the reasons name.",
         )
     if result.verdict == "CAPPED" and (queries.ranges(result) or queries.slices_that(result, "CAPPED")):
         return "A run up to the cap", f"{_confirming(result)}{_higher_cap(result)}"
@@ -69,14 +67,14 @@ def next_run(result: Result) -> tuple[str, str]:
     pairs = _pairs(unsettled)
     if pairs is not None:
         subject = numbers.one_of(len(unsettled), "required check is", "required checks are")
-        return f"About {pairs} pairs in all", f"{subject} open ({_named(unsettled)}); the hardest needs {_more(result, pairs)}."
+        return f"About {pairs} pairs", f"{subject} open ({_named(unsettled)}). The hardest needs {_more(result, pairs)}."
     if unsettled:
         return "Other data", " ".join(dict.fromkeys(finding.reason for finding in unsettled))
     if result.verdict == "HOLD":
         return "Other data", " ".join(dict.fromkeys(one.message for one in result.reasons))
     if result.config.pairs < DECISION_PAIRS:
         return "More pairs", f"{_few_pairs(result)}{_seen(result)}"
-    return "Your own traffic", f"A run on prompts from your own logs, and a canary behind the same guardrails.{_seen(result)}"
+    return "Your own traffic", f"Run on prompts from your logs, then a canary with the same guardrails.{_seen(result)}"
 
 
 def _held(result: Result) -> tuple[str, str] | None:
@@ -84,11 +82,8 @@ def _held(result: Result) -> tuple[str, str] | None:
     if result.verdict != "HOLD" or not result.reasons:
         return None
     if queries.no_benefit(result):
-        gain = f"A benefit of {numbers.percent(result.config.improve_by)} in {labels.metric(result.config.success_metric)}"
-        return "Nothing: another draft", (
-            f"{gain} is ruled out, and more of the same data would not bring it. Change what is speculated (the draft, how many"
-            " tokens it drafts) or the load, then run again."
-        )
+        gain = f"A gain of {numbers.percent(result.config.improve_by)} in {labels.metric(result.config.success_metric)}"
+        return "Another draft", f"{gain} is ruled out, and more data do not change that. Change the draft, its depth or the load."
     return HELD.get(next((one.code for one in result.reasons if one.code != "slices"), ""))
 
 
@@ -99,16 +94,16 @@ def _confirming(result: Result) -> str:
     what = caps(capped) if capped else "the cap"
     how = "one command (above)" if queries.unconfirmed(result) else "one run up to each"
     if result.config.pairs < DECISION_PAIRS:
-        return f"It confirms {what}: {how}, {DECISION_PAIRS} pairs a cell (profile standard); this run had {had}."
-    return f"It confirms {what}: {how}. This run had {had} a cell."
+        return f"It confirms {what}: {how}, {DECISION_PAIRS} pairs a load (profile standard). This run had {had}."
+    return f"It confirms {what}: {how}. This run had {had} a load."
 
 
 def _few_pairs(result: Result) -> str:
     """That the run was a small one; that it was not."""
     had = numbers.one_of(result.config.pairs, "pair")
     if result.config.pairs < DECISION_PAIRS:
-        return f"This run had {had} of blocks a cell; a decision wants {DECISION_PAIRS} (profile standard)."
-    return f"This run had {had} of blocks a cell; the next has the cap in force, on your own traffic."
+        return f"This run had {had} a load. A decision needs {DECISION_PAIRS} (profile standard)."
+    return f"This run had {had} a load. Run next with the cap in force, on your own traffic."
 
 
 def _higher_cap(result: Result) -> str:
@@ -131,8 +126,8 @@ def _next_load(result: Result, cell: CellResult) -> str:
     pairs = _pairs(unsettled)
     needs = "other data" if pairs is None else _more(result, pairs)
     seen = "; ".join(labels.metric(one.metric) if one.ratio is None else check_words(cell, one) for one in unsettled)
-    past = " As measured that is past its limit, so more pairs may as well show harm." if any(map(_past, unsettled)) else ""
-    return f"Optional, for a higher cap: another run of all loads that settles {numbers.load(cell.axes)} ({seen}): {needs}.{past}"
+    past = " The measured value is past its limit, so more pairs may show harm." if any(map(_past, unsettled)) else ""
+    return f"Optional, for a higher cap: settle {numbers.load(cell.axes)} with {needs}. Open: {seen}.{past}"
 
 
 def _past(finding: Finding) -> bool:
@@ -143,13 +138,9 @@ def _past(finding: Finding) -> bool:
 
 
 def _harmed(cell: CellResult, at: float, top: float, by: str) -> str:
-    open_too = (
-        " and what is open there does not matter beside it" if any(one.required and one.is_open for one in cell.findings) else ""
-    )
-    where = f"at {numbers.load(cell.axes)} harm is shown"
-    text = f"Optional, for a higher cap: {where}, so more pairs there would not raise it{open_too}"
+    text = f"More pairs do not raise the cap: harm is shown at {numbers.load(cell.axes)}."
     room = by == "rate" or at - top > 1
-    return f"{text}; loads between {top:g} and {at:g} in `matrix.{by}` might." if room else f"{text}."
+    return f"{text} Optional: add loads between {top:g} and {at:g} to `matrix.{by}`." if room else text
 
 
 def _pairs(found: list[Finding]) -> int | None:
@@ -158,7 +149,7 @@ def _pairs(found: list[Finding]) -> int | None:
 
 def _more(result: Result, pairs: int) -> str:
     extra = f", {pairs - result.config.pairs} more than this run" if pairs > result.config.pairs else ""
-    return f"about {pairs} pairs a cell in all{extra} (`--set matrix.pairs={pairs}`)"
+    return f"about {pairs} pairs a load{extra} (`--set matrix.pairs={pairs}`)"
 
 
 def _named(found: list[Finding]) -> str:
@@ -168,4 +159,4 @@ def _named(found: list[Finding]) -> str:
 def _seen(result: Result) -> str:
     required = [one for one in queries.findings(result) if one.required]
     seen = max((one.detectable for one in required if one.detectable is not None), default=None)
-    return f" This run could tell a change of {numbers.percent(seen)} or more." if seen is not None else ""
+    return f" Smallest change that this run detects: {numbers.percent(seen)}." if seen is not None else ""

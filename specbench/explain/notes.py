@@ -7,6 +7,7 @@ names by itself.
 from collections.abc import Callable, Sequence
 
 from specbench.explain import labels
+from specbench.explain.changes import compared
 from specbench.explain.numbers import percent, percentage, ratio, short, streams
 from specbench.explain.phrases import metric_words, place_of
 from specbench.model import queries
@@ -15,41 +16,38 @@ from specbench.model.records import Cell
 from specbench.model.result import Result
 from specbench.model.scenario import ArmName, Scenario, StartSd
 
-CORPUS = (
-    "The prompts are cut from a demonstration corpus, which models know by heart: acceptance on it is higher than on other text,"
-    " so decide on your own prompts (workload.source.dataset)."
-)
-PARTIAL = "This run is partial: it ended before its plan did, and only what was measured is judged."
-VIRTUAL = "Times are virtual: the embedded engine charges each step the time that a modelled accelerator would take."
-ACCEPTED = "accept: tokens that a verification round brings in the speculative arm; a number, no ratio."
+CORPUS = "The built-in prompts raise acceptance: models know their text by heart. Use your own prompts (workload.source.dataset)."
+PARTIAL = "Partial run: it ended early, and only what was measured is judged."
+VIRTUAL = "Times are virtual: the embedded engine takes each step's time from a model of an accelerator."
+ACCEPTED = "accept: tokens per verification round in the speculative arm, a number, no ratio."
 GUARDS = ("tpot_p95", "pace_p95")
 _LITTLE_ROOM = "Little room in the KV cache"
 _LIMITS: dict[str, tuple[str, Callable[..., str]]] = {
     "prefill": (
         "Prefill dominates",
-        lambda share: f"{percent(share)} of an answer's time passes before its first token; speculation shortens only the rest.",
+        lambda share: f"{percent(share)} of an answer's time is before its first token. Speculation shortens only the rest.",
     ),
     "acceptance": (
         "Acceptance is low",
-        lambda alpha: f"A drafted token is kept with a chance of {ratio(alpha)}; the usual alarm is {LOW_ALPHA:g}.",
+        lambda alpha: f"alpha is {ratio(alpha)}; below {LOW_ALPHA:g} is low.",
     ),
     "saturated": (
         "The server is saturated",
         lambda gain, load: (
-            f"The baseline's throughput is {ratio(gain)} times that at {streams(load)}: no idle compute is left for drafts."
+            f"The baseline's throughput is only {ratio(gain)} times that at {streams(load)}: no compute is idle for drafts."
         ),
     ),
     "kv_full": (
         _LITTLE_ROOM,
-        lambda share: f"At its peak {percent(share)} of the cache was in use with speculation.",
+        lambda share: f"Peak KV cache use with speculation: {percent(share)}.",
     ),
     "put_back": (
         _LITTLE_ROOM,
-        lambda with_it, without: f"Requests were put back {short(with_it)} times with speculation and {short(without)} without.",
+        lambda with_it, without: f"Preemptions: {short(with_it)} with speculation, {short(without)} without.",
     ),
     "step_cost": (
-        "A step costs more than it brings",
-        lambda tokens, needed: f"A step brought {ratio(tokens)} tokens where {ratio(needed)} were needed to break even.",
+        "A step costs more than it yields",
+        lambda tokens, needed: f"A step yields {ratio(tokens)} tokens; break-even is {ratio(needed)}.",
     ),
 }
 
@@ -57,7 +55,7 @@ _LIMITS: dict[str, tuple[str, Callable[..., str]]] = {
 def ended_early(finished: bool) -> str:
     """That numbers are of a part; `finished` where the run itself came to its end."""
     why = "An engine died in the run" if finished else "The run ended early"
-    return f"{why}: every number is of the part that was measured."
+    return f"{why}: every number is of the measured part."
 
 
 def unreadable(problem: str) -> str:
@@ -67,21 +65,21 @@ def unreadable(problem: str) -> str:
 
 def unread(arm: ArmName, count: int, answers: int, first: int) -> str:
     """How many answers of an arm have text that is not known to be generated; in `first` of them before the first token."""
-    late = f", in {first} of them before the first token that was read, so its TTFT may be too long" if first else ""
-    return f"{count} of {answers} answers of the {arm} arm have text under a name that is not read (unread_text){late}."
+    late = f" In {first} it came before the first token that was read, so TTFT may be too long." if first else ""
+    return f"{count} of {answers} answers of the {arm} arm have text in a field that is not read (unread_text).{late}"
 
 
 def hidden(arm: ArmName, tokens: int) -> str:
     """How many tokens an arm's server counted that were never streamed."""
     return (
-        f"The {arm} arm counted {tokens} tokens that it did not stream (reasoning that is not shown, say); they are in no"
-        " time per token and in no rate."
+        f"The {arm} arm counted {tokens:,} tokens that it did not stream, such as hidden reasoning."
+        " No time per token and no rate includes them."
     )
 
 
 def not_listed(url: str, models: Sequence[str], model: str) -> str:
     """That the model that is asked for is none of those that the endpoint lists."""
-    return f"{url} lists {few(models)} and not {model}, which was asked for all the same"
+    return f"{url} lists {few(models)}, not {model}, which is requested anyway"
 
 
 def without_options(who: str) -> str:
@@ -92,8 +90,7 @@ def without_options(who: str) -> str:
 def without_fields(who: str, fields: Sequence[str]) -> str:
     """That these fields of requests had to be left out; `who` refused them."""
     return (
-        f"{who} refuses {' and '.join(fields)} and is asked without: it then tells no final usage, and tokens may be counted by"
-        " events alone"
+        f"{who} refuses {' and '.join(fields)}, so requests omit it. Usage is then not reported, and tokens are counted by events"
     )
 
 
@@ -104,7 +101,7 @@ def redirects(who: str, paths: Sequence[str]) -> str:
 
 def metrics_moved(url: str, target: str) -> str:
     """That a metrics page was read elsewhere than asked for."""
-    return f"{url} redirects to {target}, where metrics are read"
+    return f"{url} redirects to {target}; metrics are read there"
 
 
 def few(names: Sequence[str]) -> str:
@@ -114,30 +111,27 @@ def few(names: Sequence[str]) -> str:
 
 def too_long(count: int) -> str:
     """How many prompts the model could not take."""
-    return f"{count} requests were refused as longer than the model's context; they count neither as answers nor as failures."
+    return f"{count} requests were longer than the model's context. They count neither as answers nor as failures."
 
 
 def waited(cell: Cell) -> str:
     """That in this open-loop cell requests waited for another to end, as the generator has only so many at once."""
     return (
-        f"{place_of(cell)} the most requests that may be under way at once were, so later ones were sent late:"
-        " the endpoint does not keep up. Their times count from the moment at which they were due."
+        f"{place_of(cell)}, the in-flight limit was reached, so later requests were sent late."
+        " The endpoint does not keep up. Times count from the scheduled moment."
     )
 
 
 def off_by_schedule(cell: Cell, drafting: Sequence[bool]) -> str:
     """That the scenario declares speculation off at this load, and in which of the blocks that tell it the arm drafted."""
-    return (
-        f"{place_of(cell)} speculation is off by the schedule that the scenario declares:"
-        f" the speculative arm {_drafted(drafting)}."
-    )
+    return f"{place_of(cell)}, speculation is off by the declared schedule: the speculative arm {_drafted(drafting)}."
 
 
 def not_drafted(cell: Cell, drafting: Sequence[bool]) -> str:
     """That the speculative arm drafted nothing at this load, though it does at others, and nobody declared so."""
     return (
-        f"{place_of(cell)} the speculative arm {_drafted(drafting)}: speculation was off there, so what is judged there is none."
-        " If its engine switches it off by a schedule, declare that (speculative.off_from)."
+        f"{place_of(cell)}, the speculative arm {_drafted(drafting)}, so this load does not judge speculation."
+        " If the engine switches it off by load, declare speculative.off_from."
     )
 
 
@@ -149,33 +143,26 @@ def frozen(cell: Cell, arm: ArmName, count: int, pair: int, length_s: float, wen
     """How long an engine stood still at most, in which pair (counted from 0), and how often in all."""
     times = "" if count == 1 else f" ({count} times in all)"
     return (
-        f"{place_of(cell)} the {arm} engine stood still for {length_s:.1f} s in pair {pair + 1}{times}: no stream got a token,"
-        f" {'and then they went on' if went_on else 'and none went on until it was given up'}."
-        " See what its log and its machine say of that moment."
+        f"{place_of(cell)}, the {arm} engine froze for {length_s:.1f} s in pair {pair + 1}{times}."
+        f" No stream got a token{', then they went on' if went_on else ', and none went on'}."
+        " Check its log and its machine at that moment."
     )
 
 
 def weighted(metric: str, cells: int, ratio: float) -> str:
-    """The benefit over the traffic as it is."""
-    shares = f"Weighted by the shares of traffic given for {cells} cells"
-    return f"{shares}, {metric_words(metric)} is {ratio:.2f} times the baseline's."
+    """The gain over the traffic as it is."""
+    return f"Weighted by traffic share over {cells} cells, {metric_words(metric)} is {compared(ratio)}."
 
 
 def fallen_alpha(cell: Cell, fall: float) -> str:
     """That acceptance fell in the course of the run."""
-    return (
-        f"{place_of(cell)} alpha fell by {percentage(fall)} from the beginning of the run to its end:"
-        " acceptance drifts, so later traffic may gain less."
-    )
+    return f"{place_of(cell)}, alpha fell by {percentage(fall)} during the run. Later traffic may gain less."
 
 
 def gain_ends(load: float, bin_name: str | None, sampling: str | None) -> str:
     """The load at which the time per token is as long with speculation as without."""
     of = "/".join(part for part in (bin_name, sampling) if part is not None)
-    return (
-        "An explanation: by a line through the measured ratios, speculation stops shortening the time per token near"
-        f" {streams(round(load))}{f' of {of}' if of else ''}; this is no cap."
-    )
+    return f"Break-even of time per token: near {streams(round(load))}{f' of {of}' if of else ''} (interpolated, no cap)."
 
 
 def certainty_of(scenario: Scenario) -> tuple[str, ...]:
@@ -183,24 +170,23 @@ def certainty_of(scenario: Scenario) -> tuple[str, ...]:
     matrix = scenario.matrix
     if matrix.schedule == "restart":
         return (
-            f"Each arm's engine was started {matrix.pairs} times, anew for every pair (schedule: restart): differences from start"
-            " to start are in the intervals, and as the blocks of a pair are a start apart, drift of the machine weighs more.",
+            f"Each arm's engine started {matrix.pairs} times, once a pair (schedule: restart). Intervals include differences"
+            " between starts. Drift of the machine weighs more, as a start lies between the blocks of a pair.",
         )
     if matrix.schedule == "simultaneous":
         return (
-            "The blocks of a pair ran at the same time (schedule: simultaneous): drift in time cancels out, but whatever differs"
-            " between the two places is in the ratio, and arms on one machine slow each other.",
+            "The blocks of a pair ran at the same time (schedule: simultaneous). Drift over time cancels out."
+            " The ratio includes differences between the hosts, and arms on one machine slow each other.",
         )
     return ()
 
 
 def one_start(start: StartSd) -> str:
     """That each arm ran from one start of its engine, and how much wider that makes every comparison."""
-    known = "a stated figure" if start.df is None else f"measured with {short(start.df)} degrees of freedom"
+    known = "declared" if start.df is None else f"measured, {short(start.df)} degrees of freedom"
     return (
-        f"Each arm is one start of its engine, and starts differ: by {percent(start.sd)} (standard deviation, {known}:"
-        " matrix.start_sd), which no pair of blocks shows. Every comparison of times and rates is wider by it; schedule: restart"
-        " measures it instead."
+        f"Each arm is one engine start, and starts differ by {percent(start.sd)} (standard deviation, {known}; matrix.start_sd)."
+        " Intervals of times and rates include it. To measure it, use schedule: restart."
     )
 
 
@@ -210,7 +196,7 @@ def demonstration(result: Result) -> str:
     if not arms:
         return ""
     run = "both arms run" if arms == 2 else "one arm runs"
-    return f"A demonstration: {run} the embedded engine, whose times are virtual; nothing here is a decision about a real server."
+    return f"Demo: {run} the embedded engine, in virtual time. It decides nothing about a real server."
 
 
 def notices(result: Result) -> tuple[str, ...]:
@@ -224,7 +210,7 @@ def table_remarks(result: Result) -> tuple[str, ...]:
     """What a reader of such a table must know: what its interval is, and where the benefit is not asked for."""
     found = [cell for cell in result.cells if queries.comparison(cell, result.config.success_metric)]
     level = next((c.ci_level for cell in found if (c := queries.comparison(cell, result.config.success_metric))), None)
-    said = [f"Intervals are two-sided at {percent(level)}; the checks use one-sided bounds."] if level else []
+    said = [f"Intervals are two-sided, {percent(level)}. Checks use one-sided bounds."] if level else []
     return (*said, *_benefit_alone(result))
 
 
@@ -237,8 +223,8 @@ def _benefit_alone(result: Result) -> tuple[str, ...]:
         return ()
     guards = [labels.metric(one) for one in GUARDS if all(one in metrics for metrics in judged)]
     verb = "guards" if len(guards) == 1 else "guard"
-    said = f"{labels.metric(name)} is judged in the primary cell alone, as the benefit"
-    return (f"{said}; {' and '.join(guards)} {verb} the others." if guards else f"{said}.",)
+    said = f"{labels.metric(name)} is judged in the primary cell only, as the gain."
+    return (f"{said} {' and '.join(guards)} {verb} the others." if guards else said,)
 
 
 def limiting_factor(code: str, figures: Sequence[float]) -> tuple[str, str]:

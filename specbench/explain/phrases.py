@@ -1,4 +1,4 @@
-"""Metrics, cells and chances as parts of a sentence.
+"""Metrics, cells and confidence as parts of a sentence.
 
 No finding may be known here; the sentences themselves are in `findings.py`, `integrity.py` and `verdict.py`.
 """
@@ -27,22 +27,15 @@ def load_words(level: float, *, by_rate: bool) -> str:
 
 
 def metric_words(metric: str) -> str:
-    """The metric by its one name, with a phrase that explains it and its percentile."""
+    """The metric by its one name, as tables have it; the glossary says what it measures."""
     known = METRICS.get(metric)
-    return f"the metric {metric}" if known is None else known.phrase
+    return f"the metric {metric}" if known is None else known.label
 
 
 def subject_of(metric: str, cell_id: str | None, cells: Sequence[Cell]) -> str:
     """What is judged and where, inside a sentence: the metric, and its cell unless it is the whole run's."""
     where = next((place_of(cell) for cell in cells if cell.id == cell_id), "")
     return f"{metric_words(metric)} {where[:1].lower()}{where[1:]}".strip()
-
-
-def chance(p: float) -> str:
-    """In how many runs chance alone would show as much."""
-    if p < 0.001:
-        return "less than 1 of 1,000 runs"
-    return f"about 1 of {max(2, round(1 / p)):,} runs" if p <= 0.4 else "about every second run"
 
 
 def sure(alpha: float) -> str:
@@ -53,7 +46,4 @@ def sure(alpha: float) -> str:
 def server_limit(running: float) -> str:
     """A cap as a limit set on a server, which is a whole number: the mean of requests running there, rounded up."""
     limit = max(1, math.ceil(running - 1e-9))
-    return (
-        f"server limit: at most {limit} running {'request' if limit == 1 else 'requests'},"
-        f" as {figure(running)} {'was' if figure(running) == '1' else 'were'} running on average"
-    )
+    return f"server limit: {limit} running {'request' if limit == 1 else 'requests'}; mean {figure(running)}"

@@ -4,17 +4,16 @@ from dataclasses import dataclass
 from shlex import quote
 
 from specbench.explain import costs, labels, numbers
+from specbench.explain.changes import compared, end, p_value, signed
 from specbench.explain.check_counts import tally
 from specbench.explain.load_ranges import caps, mix, range_sentence, range_words, tops
 from specbench.explain.next_run import next_run
-from specbench.explain.numbers import outward
 from specbench.model import queries
 from specbench.model.result import Comparison, Finding, Result
 
 TALLIED = 6  # sentences, one for each group of loads; the cells themselves say the rest
-RARELY = 0.001
-VOID = "Cannot be said"
-DEMONSTRATION = "A demonstration, no decision about a real server"
+VOID = "Unknown"
+DEMONSTRATION = "Demo, no decision about a real server"
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,25 +31,25 @@ class Calibrated:
 
 CALIBRATED = {
     "PROMOTE": Calibrated(
-        "of {runs} simulated runs of equal arms {hits} ended in PROMOTE or CAPPED",
+        "{hits} of {runs} simulated runs of equal arms ended in PROMOTE or CAPPED",
         0,
         1000,
         ("A/A over 12 cells ends in PROMOTE or CAPPED",),
     ),
     "CAPPED": Calibrated(
-        "of {runs} simulated runs of arms that do harm at the highest load {hits} had a cap that let it through",
+        "{hits} of {runs} simulated runs with harm at the highest load had a cap that let it through",
         0,
         600,
         ("wins to 8 streams, +30 % at 16: enabled at 16", "wins to 8, at the margin of +10 % at 16: enabled at 16"),
     ),
     "HOLD": Calibrated(
-        "of {runs} simulated runs with a true gain of 25 % {hits} ended in PROMOTE",
+        "{hits} of {runs} simulated runs with a true gain of 25 % ended in PROMOTE",
         298,
         300,
         ("a true win in 12 cells (TPOT −25 %, TTFT +2 %): PROMOTE",),
     ),
     "ROLLBACK": Calibrated(
-        "of {runs} simulated runs of equal arms {hits} ended in ROLLBACK",
+        "{hits} of {runs} simulated runs of equal arms ended in ROLLBACK",
         0,
         1000,
         ("A/A over 12 cells ends in ROLLBACK",),
@@ -72,7 +71,7 @@ class ReaderQuestion:
 
 
 def reader_questions(result: Result) -> tuple[ReaderQuestion, ...]:
-    """Enable it? For which traffic? Up to what load? How sure? What would make us surer? What does it cost?"""
+    """Enable it? For which traffic? Up to what load? How confident? What next? What does it cost?"""
     enable, why = _enable(result)
     if queries.virtual(result):
         enable = f"{DEMONSTRATION}. {enable}"
@@ -80,8 +79,8 @@ def reader_questions(result: Result) -> tuple[ReaderQuestion, ...]:
         ReaderQuestion("Enable it?", enable, why, command=confirmation(result)),
         ReaderQuestion("For which traffic?", *_traffic(result)),
         ReaderQuestion("Up to what load?", *_load(result)),
-        ReaderQuestion("How sure?", *_certainty(result), points=_points(result)),
-        ReaderQuestion("What would make us surer?", *next_run(result)),
+        ReaderQuestion("How confident?", *_certainty(result), points=_points(result)),
+        ReaderQuestion("What increases confidence?", *next_run(result)),
         ReaderQuestion("What does it cost?", *costs.cost(result)),
     )
 
@@ -92,16 +91,16 @@ def _enable(result: Result) -> tuple[str, str]:
     text = labels.VERDICTS[result.verdict].meaning
     if no_benefit:
         metric = labels.metric(result.config.success_metric)
-        text = f"A benefit of {numbers.percent(result.config.improve_by)} in {metric} is ruled out."
+        text = f"A gain of {numbers.percent(result.config.improve_by)} in {metric} is ruled out."
     if result.verdict == "CAPPED" and result.slices:
         return _enable_slices(result)
     found = queries.ranges(result)
     if result.verdict == "CAPPED" and found:
-        return f"Not yet: first confirm the cap of {tops(found)}", (
-            f"Run the tested loads up to the cap alone, by the command here, {_own(result)}. If that run says PROMOTE, switch"
-            f" speculation on up to {tops(found)} and keep it off above; else keep it off and read that run's report."
+        return f"Not yet: confirm the cap of {tops(found)}", (
+            f"Run the tested loads up to the cap with the command below, {_own(result)}. If it says PROMOTE, enable speculation"
+            f" up to {tops(found)}. Else keep it off and read that report."
         )
-    return "No: no benefit" if no_benefit else short[result.verdict], text
+    return "No: no gain" if no_benefit else short[result.verdict], text
 
 
 def _enable_slices(result: Result) -> tuple[str, str]:
@@ -109,16 +108,16 @@ def _enable_slices(result: Result) -> tuple[str, str]:
     on, capped = queries.slices_that(result, "PROMOTE"), queries.slices_that(result, "CAPPED")
     said = [f"It wins for {numbers.listed([numbers.slice_words(part) for part in on])}."] if on else []
     if capped:
-        how = "up to the cap alone, by the command here" if queries.unconfirmed(result) else "up to each cap alone"
-        said.append(f"First confirm {caps(capped)}: run the tested loads {how}, {_own(result)}.")
-        said.append("Where that run says PROMOTE for such a slice, switch speculation on for it up to its cap; else keep it off.")
+        how = "up to the cap with the command below" if queries.unconfirmed(result) else "up to each cap"
+        said.append(f"Confirm {caps(capped)}: run the tested loads {how}, {_own(result)}.")
+        said.append("If it says PROMOTE for a slice, enable speculation for it up to its cap. Else keep it off.")
     if len(on) + len(capped) < len(result.slices):
-        said.append("For the other slices it is not shown to be safe and useful.")
-    return "Yes, for some slices" if on else f"Not yet: first confirm {caps(capped)}", " ".join(said)
+        said.append("Keep it off for the other slices.")
+    return "Yes, for some slices" if on else f"Not yet: confirm {caps(capped)}", " ".join(said)
 
 
 def _own(result: Result) -> str:
-    """With what to run the confirming command: what was a demonstration is replaced, the rest stays as it was."""
+    """With what to run the confirming command: what was a demo is replaced, the rest stays as it was."""
     prompts = "your own prompts (workload.source.dataset)"
     arms = "your own endpoints (--baseline URL --speculative URL)" if queries.virtual(result) else "the same arms"
     return f"with {prompts} and {arms}" if result.config.built_in else f"with {arms}"
@@ -139,13 +138,13 @@ def confirmation(result: Result) -> str:
 
 def _traffic(result: Result) -> tuple[str, str]:
     if not result.cells:
-        return "Nothing measured", "No request was counted, so nothing can be said of any traffic."
+        return "Nothing measured", "No request was counted."
     if result.verdict == "INVALID":
-        return VOID, "The measurement carries no judgement of any traffic."
+        return VOID, "The run is INVALID, so it judges no traffic."
     if result.slices:
         return _slices(result)
     short = "The mix as tested" if result.verdict in ("PROMOTE", "CAPPED") else "No traffic"
-    return short, f"Tested as one mix: {mix(result)}. Its parts were not judged apart; `traffic: separate` does that."
+    return short, f"Tested as one mix: {mix(result)}. To judge its parts, use `traffic: separate`."
 
 
 def _slices(result: Result) -> tuple[str, str]:
@@ -164,7 +163,7 @@ def _slices(result: Result) -> tuple[str, str]:
 def _load(result: Result) -> tuple[str, str]:
     found = queries.ranges(result)
     if result.verdict == "INVALID":
-        return VOID, "The measurement carries no judgement of any load."
+        return VOID, "The run is INVALID, so it judges no load."
     if not found or result.verdict not in ("PROMOTE", "CAPPED"):
         tested = ", ".join(dict.fromkeys(numbers.load(cell.axes) for cell in result.cells)) or "nothing"
         return "As each slice says" if queries.enabled(result) else "No load", f"Tested: {tested}."
@@ -176,23 +175,22 @@ def _certainty(result: Result) -> tuple[str, str]:
     if cell is None:
         return "Not at all", "Nothing was measured."
     if result.verdict == "INVALID":
-        return "Not at all", "The figures are shown as measured, but with this fault they prove nothing."
+        return "Not at all", "The figures are as measured and prove nothing."
     error = numbers.percent(result.config.alpha)
-    text = f"Each PASS errs in at most {error} of runs, all FAILs together in at most {error}. {whole_verdicts(result.verdict)}"
+    text = f"Error rate: at most {error} for each PASS, {error} for all FAILs together. {whole_verdicts(result.verdict)}"
     if result.verdict == "ROLLBACK":
         return _harm(result, text)
     success = queries.comparison(cell, result.config.success_metric)
     judged = next((one for one in cell.findings if one.role == "success"), None)
     if judged is not None and judged.state == "FAIL" and judged.upper is None:
-        return "Benefit ruled out", f"{judged.reason} {text}"
+        return "Gain ruled out", f"{judged.reason} {text}"
     if success is None or success.ratio is None:
-        return "Benefit not measured", text
+        return "Gain not measured", text
     name, part = labels.metric(success.metric), numbers.slice_words(cell.axes)
     place = f"{numbers.load(cell.axes)} of {part}," if part else numbers.load(cell.axes)
-    where = f"At {place} {name} was {numbers.ratio(success.ratio)} times the baseline's"
-    where += f" ({numbers.one_of(success.n_blocks, 'pair')} of blocks)."
+    where = f"At {place.rstrip(',')}, {name} is {compared(success.ratio)} ({numbers.one_of(success.n_blocks, 'pair')})."
     if judged is not None and judged.state == "FAIL":
-        where += f" A benefit of {numbers.percent(result.config.improve_by)} is ruled out."
+        where += f" A gain of {numbers.percent(result.config.improve_by)} is ruled out."
     return f"{_benefit(judged, success)}{f', for {part}' if part else ''}", f"{where} {text}"
 
 
@@ -200,13 +198,12 @@ def _benefit(judged: Finding | None, success: Comparison) -> str:
     """The benefit, or that there is none, with the end of the interval on which that rests; that it is open, where it is."""
     name, falls = labels.metric(success.metric), success.direction == "lower"
     if judged is None or judged.upper is None or judged.state not in ("PASS", "FAIL"):
-        return f"{name} ×{numbers.ratio(success.ratio)}, not settled"
+        return f"{name} {signed((success.ratio or 1.0) - 1)}, open"
     up = falls == (judged.state == "PASS")
-    end = outward(judged.upper, up, success.ci_high if up else success.ci_low)
-    shown = f"{name} {'below' if up else 'above'} ×{end}"
+    shown = f"{name} {end(judged.upper, below=up, beside=success.ci_high if up else success.ci_low)}"
     if judged.state == "FAIL":
-        shown = f"no such benefit, {name} at {'most' if up else 'least'} ×{end}"
-    return f"{numbers.percent(success.ci_level)} sure: {shown}"
+        shown = f"no such gain, {shown}"
+    return f"{numbers.percent(success.ci_level)}: {shown}"
 
 
 def _points(result: Result) -> tuple[str, ...]:
@@ -214,11 +211,11 @@ def _points(result: Result) -> tuple[str, ...]:
     if result.verdict == "INVALID" or queries.primary(result) is None:
         return ()
     found = tally(result)
-    return found if len(found) <= TALLIED else (*found[: TALLIED - 1], "The other loads: see the cells.")
+    return found if len(found) <= TALLIED else (*found[: TALLIED - 1], "Other loads: see their tables.")
 
 
 def _harm(result: Result, tally: str) -> tuple[str, str]:
-    """How sure the harm is: by the clearest of the checks that failed; of an arm that was dead there are none."""
+    """How sure the harm is: by the clearest of the failed checks; of a dead arm there are none."""
     failed = [one for one in queries.findings(result) if one.decides and one.state == "FAIL"]
     if not failed:
         dead = [one.message for one in result.reasons if one.code == "dead_arm"]
@@ -227,14 +224,12 @@ def _harm(result: Result, tally: str) -> tuple[str, str]:
     clearest = min((chance for chance in chances if chance is not None), default=None)
     said = ""
     if clearest is not None:
-        rarely = "less than 0.1 %" if clearest < RARELY else f"about {numbers.percent(clearest)}"
-        said = f"Chance alone would show the clearest of them in {rarely} of such runs. "
+        said = f"The clearest has {p_value(clearest, adjusted=True)}. "
     return f"{numbers.one_of(len(failed), 'check')} failed", said + tally
 
 
 def whole_verdicts(verdict: str) -> str:
     """How often runs of the standard profile came out as this verdict though they should not have, or as they should."""
     known = CALIBRATED[verdict]
-    said = known.said.format(runs=numbers.count(known.runs), hits=numbers.count(known.hits) if known.hits else "none")
-    where = "docs/calibration.md of specbench; `specbench calibrate` measures it anew"
-    return f"Whole verdicts: in the standard profile, {said} ({where})."
+    said = known.said.format(runs=numbers.count(known.runs), hits=numbers.count(known.hits))
+    return f"Whole verdicts, standard profile: {said} (docs/calibration.md)."

@@ -6,8 +6,9 @@ Values in, text out; which state follows from them may not be decided here.
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from specbench.explain.changes import p_value
 from specbench.explain.numbers import figure, percentage
-from specbench.explain.phrases import chance, metric_words, sure
+from specbench.explain.phrases import metric_words, sure
 from specbench.model.result import FindingState, PerArm
 from specbench.model.scenario import ArmName, Guardrail
 
@@ -38,10 +39,11 @@ class Failures:
     scope: str = "Over the run"
     most_in_a_block: int = 0
 
-    def words(self, arm: ArmName) -> str:
-        """'9 of 1,000 (0.9 %)'."""
+    def words(self, arm: ArmName, guardrail: Guardrail | None = None) -> str:
+        """'9 of 1,000 (0.9 %)', with what is counted where a guardrail says it: '9 of 1,000 requests (0.9 %)'."""
         failed, requests = self.failed.of(arm), self.requests.of(arm)
-        return f"{failed:,} of {requests:,} ({percentage(failed / requests)})"
+        noun = "" if guardrail is None else " answers" if guardrail.metric == "stalled_answers" else " requests"
+        return f"{failed:,} of {requests:,}{noun} ({percentage(failed / requests)})"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -62,31 +64,30 @@ def never_answered(found: PerArm[NeverAnswered], high: float | None, alpha: floa
     """How many requests hung, or are not accounted for; `high` is the bound of their share that forbids a pass, None without."""
     said = ""
     if found.baseline.hung or found.speculative.hung:
-        hung = f"{found.speculative.hung:,} with speculation and {found.baseline.hung:,} without"
-        may = "" if high is None else f"; with speculation their share is only known to lie below {percentage(high)}"
-        said += f" Of them {hung} were never answered to the end{may}{f' with {sure(alpha)}' if may else ''}."
+        hung = f"{found.speculative.hung:,} with speculation, {found.baseline.hung:,} without"
+        may = "" if high is None else f" With {sure(alpha)} their share with speculation is at most {percentage(high)}."
+        said += f" Never answered to the end: {hung}.{may}"
     if found.baseline.lost or found.speculative.lost:
         said += (
-            f" What became of {found.speculative.lost:,} requests with speculation and {found.baseline.lost:,} without is not"
-            " known, as the version that made this run cut them: run again."
+            f" Fate unknown: {found.speculative.lost:,} requests with speculation, {found.baseline.lost:,} without."
+            " An older version made this run and cancelled them. Run again."
         )
     return said
 
 
 def share_within(guardrail: Guardrail, failures: Failures, slo: float, state: FindingState, end: float, alpha: float) -> str:
     """The speculative arm's own share against its limit; `end` is that of the interval on which the state rests."""
-    seen = f"{_over(guardrail, failures.scope)} {failures.words('speculative')} {_what(guardrail)} with speculation"
-    seen += f" (allowed: {percentage(slo)})"
-    bound = f"the true share lies {'above' if state == 'FAIL' else 'below'}"
-    return f"{seen}; {bound} {percentage(end)} with {sure(alpha)}."
+    seen = f"{_over(guardrail, failures.scope)} {failures.words('speculative', guardrail)} {_verb(guardrail)} with speculation"
+    seen += f" (limit {percentage(slo)})"
+    return f"{seen}. With {sure(alpha)} the share is at {'least' if state == 'FAIL' else 'most'} {percentage(end)}."
 
 
 def no_requests(guardrail: Guardrail, failures: Failures) -> str:
     """That one arm has no request to judge."""
     lacking = "the baseline" if not failures.requests.baseline else "the speculative arm"
     if guardrail.metric == "stalled_answers":
-        return f"No answer of {lacking} came in more than one piece, so the shares of answers that stalled cannot be compared."
-    return f"No request of {lacking} ended by itself, so the shares of failed requests cannot be compared."
+        return f"Stalled answers are not compared: every answer of {lacking} came in one piece."
+    return f"Error rates are not compared: no request of {lacking} finished."
 
 
 def share_against_baseline(
@@ -104,28 +105,23 @@ def share_against_baseline(
     """
     difference, high, p_excess = surplus
     seen = (
-        f"{_over(guardrail, failures.scope)} {failures.words('speculative')} {_what(guardrail)} with speculation"
-        f" and {failures.words('baseline')} without"
+        f"{_over(guardrail, failures.scope)} {failures.words('speculative', guardrail)} {_verb(guardrail)} with speculation,"
+        f" {failures.words('baseline')} without"
     )
     points = f"{figure(100 * margin)} points"
     if state == "FAIL":
-        by_chance = chance(p_excess)
-        return f"{seen} (allowed: no more than without); if speculation changed nothing, it would look this bad in {by_chance}."
+        return f"{seen} (limit: the baseline's share; {p_value(p_excess, adjusted=False)})."
     if difference <= 0:
-        return f"{seen}: no larger a share than the baseline's."
-    bound = f"{figure(100 * high)} points with {sure(alpha)}"
+        return f"{seen}: not more than the baseline."
+    bound = f"With {sure(alpha)} the difference is at most {figure(100 * high)} points"
     if state == "PASS":
-        return f"{seen} (allowed: at most {points} more); the true surplus lies below {bound}."
-    burst = (
-        f"; {failures.most_in_a_block:,} of them fell into one block, and what comes in one burst is one event: no proof yet"
-        if in_bursts
-        else ""
-    )
-    return f"{seen} (allowed: at most {points} more), but the true surplus is only known to lie below {bound}{burst}."
+        return f"{seen} (limit +{points}). {bound}."
+    burst = f" {failures.most_in_a_block:,} came in one block: one burst is one event and no proof." if in_bursts else ""
+    return f"{seen} (limit +{points}). It is open. {bound}.{burst}"
 
 
-def _what(guardrail: Guardrail) -> str:
-    return "answers stalled" if guardrail.metric == "stalled_answers" else "requests failed"
+def _verb(guardrail: Guardrail) -> str:
+    return "stalled" if guardrail.metric == "stalled_answers" else "failed"
 
 
 def without(places: Sequence[str]) -> str:
@@ -142,34 +138,32 @@ def together(places: Sequence[str]) -> str:
 def count_known(guardrail: Guardrail, told: PerArm[ToldCount]) -> str:
     """How often it went wrong in the engines of both arms."""
     before = told.baseline.count
-    limit = "no more than without" if guardrail.slo is None else f"at most {figure(guardrail.slo)}"
+    limit = "the baseline's count" if guardrail.slo is None else figure(guardrail.slo)
     least = "at least " if told.speculative.silent else ""
-    without = "" if before is None else f" and {before} without"
+    without = "" if before is None else f", {before} without"
     after = f"{least}{told.speculative.count} with speculation{without}"
-    return f"{_over(guardrail)} {metric_words(guardrail.metric)} was {after} (allowed: {limit})."
+    return f"{_over(guardrail)} {metric_words(guardrail.metric)}: {after} (limit: {limit})."
 
 
 def count_unknown(guardrail: Guardrail, told: PerArm[ToldCount]) -> str:
     """Why a count is not known, which at least one arm does not tell whole."""
     words = metric_words(guardrail.metric)
     before, after = told.baseline, told.speculative
-    so = "so the arms cannot be compared in it"
     if not before.ever and not after.ever:
-        return f"Neither engine tells {words}."
+        return f"{_over(guardrail)} {words}: not compared. Neither engine reports it."
     if before.count is None and after.count is None:
-        gaps = f"in {before.silent} of {before.blocks} blocks and the speculative one in {after.silent} of {after.blocks}"
-        return f"The baseline's engine was silent {gaps} about {words}, {so}."
-    name, arm = ("baseline's engine", before) if before.count is None else ("speculative engine", after)
-    gap = f"was silent in {arm.silent} of {arm.blocks} blocks about" if arm.ever else "does not tell"
-    if after.count:
-        return f"{_over(guardrail)} {words} was at least {after.count} with speculation; the {name} {gap} it, {so}."
-    return f"The {name} {gap} {words}, {so}."
+        gaps = f"in {before.silent} of {before.blocks} blocks, the speculative engine in {after.silent} of {after.blocks}"
+        return f"{_over(guardrail)} {words}: not compared. The baseline engine did not report it {gaps}."
+    name, arm = ("baseline engine", before) if before.count is None else ("speculative engine", after)
+    gap = f"did not report it in {arm.silent} of {arm.blocks} blocks" if arm.ever else "does not report it"
+    least = f"at least {after.count} with speculation, " if after.count else ""
+    return f"{_over(guardrail)} {words}: {least}not compared. The {name} {gap}."
 
 
 def _over(guardrail: Guardrail, scope: str = "Over the run") -> str:
     """Over what the guardrail counts: the run, or the loads and bins that it is asked of."""
     if scope != "Over the run":
-        return scope
+        return scope if scope.endswith(",") else f"{scope},"
     loads = "" if guardrail.cells is None else f" at loads of {', '.join(map(figure, guardrail.cells))}"
     bins = "" if guardrail.bins is None else f" in {', '.join(guardrail.bins)}"
-    return f"Over the run{loads}{bins}{':' if loads or bins else ''}"
+    return f"Over the run{loads}{bins},"

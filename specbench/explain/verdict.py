@@ -1,4 +1,4 @@
-"""A verdict as an instruction, and its reasons: what a tired engineer acts on, then the sentences of the findings behind it.
+"""A verdict as an instruction, and its reasons: what to do, then the sentences of the findings behind it.
 
 Words only; the rules that choose among them are in `verdict.py` and `slices.py`. Codes are stable, for scripts.
 """
@@ -24,11 +24,11 @@ _SAME_AS_NOT_SPECULATING = "speculation_speculative"  # the check of one load th
 RANGE_METHOD = "from the primary cell outward, every cell at its own 95 % bounds, ending at the first that did not pass"
 # The gravest first: a headline says one thing.
 _BREAKS = {
-    "error_rate": "requests fail with it that do not fail without it",
-    "stalled_answers": "answers stall with it that do not stall without it",
-    "oom": "engines run out of memory with it more often than without",
-    "restarts": "engines restart with it more often than without",
-    "output_length": "answers are not as long with it as they are without it",
+    "error_rate": "more requests fail with it",
+    "stalled_answers": "more answers stall with it",
+    "oom": "engines run out of memory more often with it",
+    "restarts": "engines restart more often with it",
+    "output_length": "it changes the length of answers",
 }
 
 
@@ -42,31 +42,27 @@ def _instruction(result: Result) -> str:
         return result.reasons[0].message.removesuffix(".")
     found = queries.ranges(result)
     if result.verdict == "CAPPED" and found:
-        return f"Not yet: first confirm the cap of {tops(found)}, then switch on up to it and no further"
+        return f"Confirm the cap of {tops(found)}, then enable up to it"
     if result.verdict == "CAPPED" and result.slices:
         return _slices_headline(result)
     return labels.VERDICTS[result.verdict].headline
 
 
 def _unlike(result: Result) -> str:
-    """The settings that differ between the arms and the delays that were asked for, as the end of a headline."""
+    """The settings that differ between the arms and the requested delays, as the end of a headline."""
     arms = (result.endpoints.baseline, result.endpoints.speculative)
     told = [(name, *(arm.facts.get(name) for arm in arms)) for name in NOT_FOR_FREE]
-    said = [
-        f"{name} ({ours} in the baseline, {theirs} with speculation)"
-        for name, ours, theirs in told
-        if ours and theirs and not same_fact(ours, theirs)
-    ]
+    said = [f"{name} ({ours} and {theirs})" for name, ours, theirs in told if ours and theirs and not same_fact(ours, theirs)]
     slowed = [f"the {name} arm is slowed by {percent(arm.slow_by)}" for name, arm in zip(ARMS, arms, strict=True) if arm.slow_by]
-    return f"; but more than speculation differs: {', '.join([*said, *slowed])}" if said or slowed else ""
+    return f". More than speculation differs: {', '.join([*said, *slowed])}" if said or slowed else ""
 
 
 def _slices_headline(result: Result) -> str:
     on, capped = queries.slices_that(result, "PROMOTE"), queries.slices_that(result, "CAPPED")
     if not on:
-        return f"Not yet: first confirm {caps(capped)}, then switch on up to it and no further, for that traffic alone"
-    first = f"; first confirm {caps(capped)}" if capped else ""
-    return f"Switch speculation on for {listed([slice_words(part) for part in on])} only{first}"
+        return f"Confirm {caps(capped)}, then enable up to it, for that traffic only"
+    first = f"; confirm {caps(capped)}" if capped else ""
+    return f"Enable it for {listed([slice_words(part) for part in on])} only{first}"
 
 
 def refused(refusals: Sequence[str], integrity: Sequence[IntegrityCheck] = ()) -> tuple[Reason, ...]:
@@ -80,28 +76,26 @@ def unsafe(findings: Sequence[Finding], dead: Sequence[CellAssessment]) -> tuple
     metrics = {"error_rate"} if dead else {finding.metric for finding in findings}
     first = next((metric for metric in _BREAKS if metric in metrics), None)
     headline = _reason("unsafe", f"Turn speculation off: {'it breaks the service' if first is None else _BREAKS[first]}.")
-    why = "the speculative arm was dead (no request succeeded, or its engine went down), while the baseline answered."
-    gone = [_reason("dead_arm", f"{standing.place} {why}", standing.id) for standing in dead]
+    why = "the speculative arm was dead: no request succeeded, or its engine exited. The baseline answered."
+    gone = [_reason("dead_arm", f"{standing.place}, {why}", standing.id) for standing in dead]
     return (headline, *(_of(finding, "safety") for finding in findings), *gone)
 
 
 def invalid(checks: Sequence[IntegrityCheck], lost: Sequence[CellAssessment]) -> tuple[Reason, ...]:
     """Rule 2: the measurement cannot be trusted."""
-    headline = _reason(
-        "invalid", "No judgement: the measurement itself cannot be trusted, so mend what is named here and run again."
-    )
+    headline = _reason("invalid", "No verdict: the measurement cannot be trusted. Fix the problems below and run again.")
     first = tuple(_reason(check.id, check.message) for check in checks if check.id == NOT_SPECULATING)
     again = {NOT_SPECULATING, _SAME_AS_NOT_SPECULATING} if first else set()
     failed = [_reason(check.id, check.message, check.cell) for check in checks if check.id not in again]
     gone = []
     for standing in lost:
         who = "both arms were" if "speculative" in standing.dead else "the baseline was"
-        why = f"{who} dead (no request succeeded, or the engine went down), so there is nothing to compare with."
-        gone.append(_reason("dead_baseline", f"{standing.place} {why}", standing.id))
+        why = f"{who} dead: no request succeeded, or the engine exited. Nothing can be compared."
+        gone.append(_reason("dead_baseline", f"{standing.place}, {why}", standing.id))
     if first and not failed and not gone:
         return first
     nothing = (
-        () if first or failed or gone else (_reason("no_required_cell", "No cell of the run is required, so none can decide."),)
+        () if first or failed or gone else (_reason("no_required_cell", "No load of the run is required, so none decides."),)
     )
     return (*first, headline, *failed, *gone, *nothing)
 
@@ -110,9 +104,7 @@ def promoted(required: Sequence[CellAssessment], ranges: Iterable[LoadRange]) ->
     """Rule 3: everything passed."""
     checks = sum(1 for standing in required for f in standing.findings if f.decides)
     loads = " and ".join(_load(span) for span in ranges)
-    return _reason(
-        "promote", f"Speculation may go live up to {loads}: all {checks} checks in {one_of(len(required), 'cell')} passed."
-    )
+    return _reason("promote", f"Speculation passed up to {loads}: all {checks} checks in {one_of(len(required), 'cell')} passed.")
 
 
 def capped(ranges: Iterable[LoadRange]) -> Reason:
@@ -120,8 +112,8 @@ def capped(ranges: Iterable[LoadRange]) -> Reason:
     loads = " and ".join(_load(span) for span in ranges)
     return _reason(
         "capped",
-        f"The cap is {loads}. Everything passed up to it; keep speculation off above it, where it does harm, or was not shown to"
-        " be harmless, or was not tested. First confirm the cap: a run of the tested loads up to it alone must say PROMOTE.",
+        f"Cap: {loads}. Everything passed up to it. Keep speculation off above it: harm, open, or not tested."
+        " Confirm the cap first: a run of the tested loads up to it must say PROMOTE.",
     )
 
 
@@ -155,17 +147,13 @@ def hold(
     """Rule 6: neither a benefit nor a harm is proven; `fading`: why the gain does not count."""
     doubts = [reason for standing in required for reason in standing.doubts]
     if benefit is not None and benefit.state == "FAIL":
-        headline = _reason("no_benefit", "Hold: speculation does no proven harm, but the gain asked for is not there.")
+        headline = _reason("no_benefit", "Hold: the required gain is ruled out. No harm is proven.")
     elif fading is not None:
         headline = fading
     elif doubts:
-        headline = _reason(
-            doubts[0].code, "Hold: one arm alone gets slower under load, so that the ratio depends on how long load lasts."
-        )
+        headline = _reason(doubts[0].code, "Hold: one arm slows down under load, so the ratio depends on how long load lasts.")
     else:
-        headline = _reason(
-            "insufficient_evidence", "Hold: the data prove neither that speculation is good enough nor that it does harm."
-        )
+        headline = _reason("insufficient_evidence", "Hold: the data prove neither the gain with its limits nor harm.")
     gain = () if benefit is None else (_of(benefit, "benefit" if benefit.state == "PASS" else "gain_not_shown"),)
     rest = [reason for standing in required for reason in _open(standing, "insufficient_evidence") if standing.state != "PASS"]
     return (headline, *gain, *(_of(finding, "insufficient_evidence") for finding in safety), *rest)
@@ -173,16 +161,14 @@ def hold(
 
 def partial(would_be: VerdictWord) -> Reason:
     """The run ended early, so what it would have said does not count."""
-    return _reason(
-        "partial", f"The run did not reach its end, so it cannot say {would_be}, whatever the part that was measured shows."
-    )
+    return _reason("partial", f"The run ended early, so {would_be} is not possible. Run it to its end.")
 
 
 def engine_ended(cell: Cell, arm: ArmName, how: str, pair: int) -> str:
     """How an engine went down from outside in this pair, counted from 0, and what that means for the figures."""
     return (
-        f"{place_of(cell)} the {arm} engine {how} in pair {pair + 1}, and nothing tells of a crash or of"
-        " memory that ran out; that pair is left out of every figure."
+        f"{place_of(cell)}, the {arm} engine {how} in pair {pair + 1}, without a sign of a crash or of memory that ran out."
+        " That pair is excluded."
     )
 
 
@@ -190,12 +176,12 @@ def killed_from_outside(killed: Sequence[str], would_be: VerdictWord, reasons: S
     """An engine was killed, or replaced, by somebody else; then what is left of the run shows, which does not count."""
     headline = _reason(
         "killed_from_outside",
-        "Hold: an engine was killed from outside during the run, which says nothing about speculation. Find out who ended it (an"
-        " eviction, an operator, the kernel's OOM killer), keep that from happening, and run again.",
+        "Hold: an engine was killed from outside, which says nothing about speculation."
+        " Find out who ended it (an eviction, an operator, the OOM killer), then run again.",
     )
     gone = [_reason("killed_from_outside", sentence) for sentence in killed]
     if would_be in ("PROMOTE", "CAPPED"):
-        left = f"What is left of the run would say {would_be}, which does not count."
+        left = f"The rest of the run would say {would_be}, which does not count."
         return (headline, *gone, _reason("killed_from_outside", left))
     return (headline, *gone, *(reason for reason in reasons if reason.code == "partial" or reason.metric is not None))
 
@@ -207,9 +193,7 @@ def unmeasured(required: Sequence[CellAssessment]) -> tuple[Reason, ...]:
 
 def too_few_launches(would_be: VerdictWord) -> Reason:
     """Restarted engines differ from start to start, and too few starts were seen."""
-    message = (
-        f"{would_be} needs at least {MIN_LAUNCHES} engine starts per arm, as one start differs from the next; this run had fewer."
-    )
+    message = f"{would_be} needs at least {MIN_LAUNCHES} engine starts per arm, as starts differ. This run had fewer."
     return _reason("too_few_launches", message)
 
 
@@ -226,9 +210,9 @@ def place_not_controlled(would_be: VerdictWord, said: Sequence[str]) -> tuple[Re
     """The arms stand in different places, and nothing shows that the places are alike; then why no cited run does."""
     headline = _reason(
         "place_not_controlled",
-        f"The arms run in two places, so the difference may be the machines': {would_be} needs a run of the baseline in both"
-        " (`run --aa`), or one with the arms swapped (`run --swap`), cited by `place:` or --place, or `place: same` where the"
-        " places are known to be alike.",
+        f"The arms run on two hosts, so the difference may be the hosts'. {would_be} needs proof that the hosts perform equally."
+        " Run `run --aa` (baseline on both) or `run --swap` (arms swapped), then cite that run with --place."
+        " If the hosts are known to be equal, declare `place: same`.",
     )
     return (headline, *(_reason("place_not_controlled", sentence) for sentence in said))
 
@@ -239,9 +223,9 @@ def over_slices(
     """The verdict over slices: which of them are eligible, then each slice's first sentences."""
     eligible = [_name(name) for name, part, _ in parts if part in ("PROMOTE", "CAPPED")]
     if word in ("PROMOTE", "CAPPED"):
-        text = f"Speculation may serve {len(eligible)} of {len(parts)} slices of the traffic: {', '.join(eligible)}."
+        text = f"{len(eligible)} of {len(parts)} slices of the traffic are eligible: {', '.join(eligible)}."
     else:
-        text = f"No slice of the traffic is eligible for speculation; the worst of {len(parts)} says {word}."
+        text = f"None of {len(parts)} slices of the traffic is eligible; the worst says {word}."
     details = [replace(reason, message=_of_slice(name, reason)) for name, _, reasons in parts for reason in reasons]
     return (_reason("slices", text), *details)
 
@@ -252,7 +236,7 @@ def _open(standing: CellAssessment, code: str) -> tuple[Reason, ...]:
     reasons += standing.doubts
     if reasons or standing.state == "PASS":
         return reasons
-    return (_reason(code, f"{standing.place} nothing was measured.", standing.id),)
+    return (_reason(code, f"{standing.place}, nothing was measured.", standing.id),)
 
 
 def _of(finding: Finding, code: str) -> Reason:

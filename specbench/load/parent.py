@@ -136,7 +136,7 @@ class LoadGenerator:
         self._stderr.seek(0)
         said = self._stderr.read().decode("utf-8", "replace").strip().splitlines()[-STDERR_LINES:]
         return InternalError(
-            f"the load generator ended (exit code {self._process.returncode}): {' | '.join(said) or 'it said nothing'}"
+            f"the load generator ended (exit code {self._process.returncode}): {' | '.join(said) or 'no output'}"
         )
 
 

@@ -83,7 +83,7 @@ QUANTITIES: tuple[Quantity, ...] = (
     ),
     Quantity(
         *("itl", "token", (50, 95), "ITL", "time between tokens", "tokens are faster"),
-        "a step gap g that brings k tokens gives k values of g ÷ k",
+        "a step gap g with k tokens gives k values of g ÷ k",
     ),
     Quantity(
         *("chunk_gap", "token", (50, 95, 99), "chunk gap", "gap between pieces of text", "gaps are shorter"),

@@ -55,7 +55,7 @@ def _clock(seconds: float) -> str:
 
 
 def _arm(name: ArmName, arm: Arm) -> tuple[str, str, str]:
-    engine = "as the endpoint tells" if arm.recognise else arm.engine
+    engine = "detected" if arm.recognise else arm.engine
     if arm.speculative is None:
         return name, engine, "none declared"
     return name, engine, ", ".join(f"{key} {value}" for key, value in arm.speculative.items())

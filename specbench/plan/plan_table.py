@@ -18,14 +18,18 @@ MOST_COLUMNS = 4  # loads that have a column of their own
 METRIC, LIMIT, LOAD = 15, 18, -12  # columns of the terminal; numbers to the right
 
 
+def plan_line(scenario: Scenario, trials: tuple[Trial, ...]) -> str:
+    """The plan in one line: its blocks, and how long they take."""
+    least, most = duration_s(scenario, trials)
+    return f"{_size(scenario, trials)}, {_minutes(least)} to {_minutes(most)} min"
+
+
 def plan_table(scenario: Scenario, trials: tuple[Trial, ...], spreads: PairVariance) -> str:
-    """What would run, how long it takes and what it could detect, in lines of at most 80 columns."""
+    """The loads, the duration and the smallest change that the run detects, in lines of at most 80 columns."""
     matrix, cells = scenario.matrix, cells_of(scenario)
     least, most = duration_s(scenario, trials)
-    noun = "load" if matrix.traffic == "mixed" else "cell"
     lines = [
-        f"{scenario.name}: {numbers.one_of(len(cells), noun)} x {numbers.one_of(matrix.pairs, 'pair')} x 2 arms"
-        f" = {len(trials)} blocks ({scenario.profile}, {matrix.schedule})",
+        f"{_size(scenario, trials)} ({scenario.profile}, {matrix.schedule})",
         f"time: {_minutes(least)} to {_minutes(most)} min",
         "",
         *columns([("load", "blocks", "minutes", ""), *_loads(scenario, cells, trials)], (24, -8, -14, 0), gap="  "),
@@ -35,6 +39,12 @@ def plan_table(scenario: Scenario, trials: tuple[Trial, ...], spreads: PairVaria
     ]
     wrapped = (wrap(line, 80, subsequent_indent="    ") if len(line) > 80 else [line] for line in lines)
     return "\n".join(line.rstrip() for found in wrapped for line in found)
+
+
+def _size(scenario: Scenario, trials: tuple[Trial, ...]) -> str:
+    noun = "load" if scenario.matrix.traffic == "mixed" else "cell"
+    pairs = numbers.one_of(scenario.matrix.pairs, "pair")
+    return f"{scenario.name}: {numbers.one_of(len(cells_of(scenario)), noun)} x {pairs} x 2 arms = {len(trials)} blocks"
 
 
 def _minutes(seconds: float) -> str:

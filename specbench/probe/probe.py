@@ -29,7 +29,7 @@ from specbench.scenario.asking import check_asking
 from specbench.stream.record import RequestSpec, record_and_text
 from specbench.telemetry import ENGINES, EngineSupport, telemetry_of
 from specbench.telemetry.endpoint import MODELS, ServedEndpoint, get_all, recognise, served_model
-from specbench.telemetry.metrics_pages import REMEDIES
+from specbench.telemetry.metrics_pages import unreachable
 from specbench.telemetry.scrape import metrics_source, moved_pages, scrape_idle
 
 LONGEST_S = 24 * 3600.0
@@ -71,7 +71,7 @@ def probe(order: ProbeRequest) -> dict[str, Any]:
     engine = ENGINES[order.engine] if order.engine is not None else recognise(url, order.headers, secrets)
     if engine is None:
         if (why := _why_not(url, order.headers, secrets)) is not None:
-            raise UnreachableError(f"{url} does not answer as an engine does{why}")
+            raise UnreachableError(why)
         engine = ENGINES["openai"]  # something is there, which may know the way it is asked and nothing else
     model = order.model or _only_model(order, url, secrets)
     order = replace(order, model=model)
@@ -94,12 +94,12 @@ def _only_model(order: ProbeRequest, url: str, secrets: Secrets) -> str:
 
 
 def _why_not(url: str, headers: Mapping[str, str], secrets: Secrets) -> str | None:
-    """Why nothing can be asked there, and what to try: the end of a sentence; None where something answers."""
+    """Why nothing can be requested there, and what to try; None where something answers."""
     answer = get_all(url, headers, [MODELS], secrets)[MODELS]
     if answer.failure is not None:
-        return f" ({answer.problem}); {REMEDIES[answer.failure]}"
+        return unreachable(url, answer)
     if answer.status in (401, 403):
-        return f" (HTTP {answer.status} to {MODELS}); give the environment variable with its key (--api-key-env)"
+        return f"{url} refuses {MODELS} (HTTP {answer.status}); name the environment variable with its key: --api-key-env"
     return None
 
 

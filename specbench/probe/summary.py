@@ -30,8 +30,8 @@ POINTS = (0.5, 0.9, 0.95, 0.99)
 _FIGURES = ("mean", "p50", "p90", "p95", "p99")
 _TIMES = {"chunk_gap_ms": chunk_gap, "itl_ms": itl, "ttft_ms": ttft, "tpot_ms": tpot, "e2e_ms": e2e}
 _SAID = {
-    "usage_ambiguous": "which of the counted tokens were streamed is not known, so there is no figure per token",
-    "unread_text": "text under a name that is not read may have been generated",
+    "usage_ambiguous": "the streamed tokens are unknown, so there is no figure per token",
+    "unread_text": "text in a field that is not read may have been generated",
     "first_token_doubtful": "such text came before the first token that was read, so TTFT may be too long",
 }
 
@@ -98,7 +98,7 @@ def as_text(told: dict[str, Any]) -> str:
     lines += columns(rows, (10, *[-10] * len(_FIGURES)), gap="", indent="")
     acceptance = told["acceptance"]
     if acceptance is None:
-        lines.append(f"acceptance: not known ({told['acceptance_reason']})")
+        lines.append(f"acceptance: unknown ({told['acceptance_reason']})")
     else:
         lines.append(
             f"acceptance: {_number(acceptance['length'])} tokens a round, rate {_number(acceptance['rate'])}, "
@@ -108,11 +108,11 @@ def as_text(told: dict[str, Any]) -> str:
         if count := told["flags"].get(flag):
             lines.append(f"! {flag} in {count} of {requests['ok'] + requests['failed']} answers: {words}")
     if told["hidden_tokens"]:
-        lines.append(f"! {told['hidden_tokens']} tokens were counted and not streamed; they are in no figure but TTFT")
+        lines.append(f"! {told['hidden_tokens']} tokens were counted but not streamed; only TTFT includes them")
     if (told["foreign_traffic"] or 0.0) > FOREIGN_SHARE:
         lines.append(
-            f"foreign_traffic: {told['foreign_traffic']:.0%} of the tokens that the engine generated were not asked for by this"
-            " probe; what its counters tell is of other requests too"
+            f"foreign_traffic: {told['foreign_traffic']:.0%} of the generated tokens are not of this probe;"
+            " the engine's counters include other requests"
         )
     for outcome, count in requests["by_outcome"].items():
         if outcome != "ok":
@@ -189,7 +189,7 @@ def _generator(parts: Sequence[ProcessOutcome], records: Sequence[RequestRecord]
     if found.firsts > found.firsts_allowed and at_once is None:
         reasons.append(f"{found.firsts} first tokens were read together with later ones; use more --processes")
     if delay is not None and delay > latest:
-        reasons.append(f"1 in 20 requests left {delay:.1f} ms or more after its time; use more --processes")
+        reasons.append(f"send delay p95 is {delay:.1f} ms; use more --processes")
     if busiest is not None and busiest > CPU_SHARE:
         reasons.append(f"a generator process used {busiest:.0%} of its core; use more --processes")
     return {

@@ -88,6 +88,6 @@ def _death(course: ScheduleContext, ready: RunningArm, trial: Trial, how: str) -
     for line in lines:
         course.watcher.say(f"    {line}")
     return (
-        f"arms.{trial.arm}: the engine {how} during {trial.block_id}, so no later block was run;"
+        f"arms.{trial.arm}: the engine {how} during {trial.block_id}, the remaining blocks were skipped;"
         f" its last lines: {' | '.join(lines) or 'none'}"
     )

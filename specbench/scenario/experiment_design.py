@@ -39,13 +39,13 @@ def check_two_arms(scenario: Scenario) -> None:
     embedded = [name for name, arm in zip(ARMS, arms, strict=True) if arm.engine == "embedded" and is_started(arm)]
     if len(embedded) == 1 and any(arm.url is not None for arm in arms):
         raise ScenarioError(
-            f"{scenario.path}: arms.{embedded[0]}: is the embedded engine, whose times are virtual, and the other arm is a URL;"
-            f" give this one a URL too (--{embedded[0]} URL)"
+            f"{scenario.path}: arms.{embedded[0]}: --{embedded[0]} URL is missing; the scenario's arm is the demo engine,"
+            " which cannot be compared with a URL"
         )
     if scenario.design != "aa" and share_server([arm.url for arm in arms]) and not _told_apart(scenario):
         raise ScenarioError(
-            f"{scenario.path}: arms: both are one endpoint that is asked for the same; give the speculative arm another URL"
-            " (--speculative URL), tell the arms apart by their requests (extra_body), or run an A/A (--aa)"
+            f"{scenario.path}: arms: both arms are the same endpoint with the same requests; give --speculative another URL,"
+            " let the requests differ (extra_body), or run an A/A (--aa)"
         )
 
 
@@ -71,8 +71,8 @@ def make_aa(scenario: Scenario) -> Scenario:
     baseline, speculative = scenario.baseline, scenario.speculative
     if baseline.url is not None and speculative.url is None:
         raise ScenarioError(
-            f"{scenario.path}: --aa: the speculative arm is started here, but the baseline is a url, so nobody knows what it"
-            " runs; give both arms a url, or start both"
+            f"{scenario.path}: --aa: the baseline is a URL, but the speculative arm is started here; give both arms a URL,"
+            " or start both"
         )
     return replace(scenario, speculative=_moved(baseline, speculative), design="aa")
 
@@ -86,8 +86,8 @@ def swapped(scenario: Scenario) -> Scenario:
     baseline, speculative = scenario.baseline, scenario.speculative
     if (baseline.url is None) != (speculative.url is None) or _place(baseline) == _place(speculative):
         raise ScenarioError(
-            f"{scenario.path}: --swap: the arms have no two places to exchange; it needs two urls, or two launched engines with a"
-            " gpu or port each"
+            f"{scenario.path}: --swap: the arms cannot be swapped, as they run at the same place; use two URLs, or two launched"
+            " engines with a gpu or port each"
         )
     return replace(scenario, baseline=_moved(baseline, speculative), speculative=_moved(speculative, baseline), design="swap")
 
@@ -129,7 +129,7 @@ def _refuse_devices(scenario: Scenario, flag: str) -> None:
     for variable in sorted(DEVICE_VARIABLES):
         if baseline.env.get(variable) != speculative.env.get(variable):
             raise ScenarioError(
-                f"{scenario.path}: {flag}: {variable} in arms.*.launch.env belongs to a place, and env goes with what runs there;"
+                f"{scenario.path}: {flag}: {variable} in arms.*.launch.env names a device, but env moves with the engine;"
                 " name the device by launch.gpu"
             )
 

@@ -28,7 +28,7 @@ def _milliseconds(value: Any) -> Any:
 
 def _finite(value: Any) -> Any:
     if isinstance(value, float) and not isfinite(value):
-        raise ValueError("holds a number that is too large to be one")
+        raise ValueError("contains a number that is not finite")
     for held in value.values() if isinstance(value, dict) else value if isinstance(value, list) else ():
         _finite(held)
     return value

@@ -76,7 +76,7 @@ def parse_scenario(content: str, name: str, overrides: Overrides) -> Scenario:
         ScenarioError: one line with file, line and key path.
     """
     if overrides.design == "aa" and overrides.place:
-        raise ScenarioError("--place: an A/A (--aa) is what other runs cite, and cites none itself; leave --place out")
+        raise ScenarioError("--place: an A/A run (--aa) cites no other run; omit --place")
     if (half := lone_surrogate(name)) is not None:
         raise ScenarioError(f"{name!a}: the file's name {half}; rename the file")
     text = read_text(content, name)
@@ -224,7 +224,7 @@ def _matrix(form: MatrixSchema, profile: Profile, text: YamlSource) -> Matrix:
         for level in found:
             if level not in levels:
                 given = f"{level:g}" if isinstance(level, float | int) else level
-                raise text.error(("matrix", key), f"{given} is none of the levels {', '.join(map(str, levels))}")
+                raise text.error(("matrix", key), f"{given} is not a configured level ({', '.join(map(str, levels))})")
     if primary in form.optional:
         raise text.error(("matrix", "optional"), f"the primary level {primary:g} cannot be optional")
     min_s = form.block.min_s or profile.min_s

@@ -76,7 +76,7 @@ class LaunchSchema(Strict):
     def _no_secret_word(cls, value: list[str] | None) -> list[str] | None:
         if (word := secret_word(value or ())) is not None:
             raise ValueError(
-                f"{word} carries a secret, and scenarios are stored: leave it out, export the engine's variable for it"
+                f"{word} contains a secret, and scenarios are stored: leave it out, export the engine's variable for it"
                 " (such as VLLM_API_KEY or HF_TOKEN) and name that in secrets"
             )
         return value

@@ -10,9 +10,13 @@ from specbench.errors import did_you_mean
 from specbench.scenario.schema import ScenarioSchema
 from specbench.scenario.yaml_source import Path
 
+_KEYS_OF_SECRETS = ("api_key", "apikey", "api-key", "key", "token", "authorization")
+
 
 def unknown_key(path: Path) -> str:
     """What is wrong with this key path, as the end of a sentence: the nearest name at its place, or those that there are."""
+    if path[-1] in _KEYS_OF_SECRETS:
+        return "unknown key; a key is named, not written: api_key_env: VLLM_API_KEY"
     known = list(_keys_at(ScenarioSchema, path[:-1]))
     if not known:
         return "unknown key; check its spelling"

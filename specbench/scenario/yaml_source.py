@@ -30,6 +30,9 @@ class _PlainLoader(yaml.SafeLoader):
         return super().compose_node(parent, index)
 
 
+_FIRST_LINE = re.compile(r"^[ \t]*(?![ \t]*(?:#|$))(.*)$", re.MULTILINE)
+_BEGINS_YAML = re.compile(r"(?:---|%|[{\[]|-[ ]|['\"]?[\w.-]+['\"]?\s*:)")
+CONTEXT = 24  # characters of a line, before and behind a fault
 _INT = re.compile(r"[-+]?[0-9]+(_[0-9]+)*")
 _MOST_DIGITS = 100  # more are no number that anybody means, and Python refuses to read thousands
 _FLOAT = re.compile(r"[-+]?(\.[0-9]+|[0-9]+(_[0-9]+)*(\.[0-9]*)?)([eE][-+]?[0-9]+)?")
@@ -68,13 +71,16 @@ def read_text(content: str, name: str) -> YamlSource:
     except yaml.MarkedYAMLError as error:
         mark = error.problem_mark or error.context_mark
         line = mark.line + 1 if mark else 1
+        first = _FIRST_LINE.search(content)
+        if first is not None and not _BEGINS_YAML.match(first[1]):
+            raise ScenarioError(f"{name}: is not a scenario; a scenario is YAML that starts with `name:`") from None
         raise ScenarioError(f"{name}:{line}: not valid YAML: {_plain_problem(error, content, line)}") from None
     except yaml.YAMLError as error:
         raise ScenarioError(f"{name}: not valid YAML: {str(error).splitlines()[0]}") from None
     except RecursionError:
         raise ScenarioError(f"{name}:1: brackets or indents are nested too deeply; a scenario needs about five levels") from None
     if node is None:
-        raise ScenarioError(f"{name}:1: the file is empty: start from `specbench plan scenarios/code.yaml`'s scenario")
+        raise ScenarioError(f"{name}:1: the file is empty; copy a shipped scenario, or let `specbench demo` write one")
     lines: dict[Path, int] = {}
     return YamlSource(name, _value(node, (), lines, name), lines)
 
@@ -93,14 +99,24 @@ def scalar(text: str) -> Any:
 def lone_surrogate(text: str) -> str | None:
     """What to say of text that no file could hold, as it has half of a surrogate pair; None where it has none."""
     found = _SURROGATE.search(text)
-    return None if found is None else f"holds {found[0]!a}, half of a character"
+    return None if found is None else f"contains an unpaired surrogate ({found[0]!a})"
 
 
 def _plain_problem(error: yaml.MarkedYAMLError, content: str, line: int) -> str:
     rows = content.splitlines()
     if 0 < line <= len(rows) and rows[line - 1].lstrip(" ").startswith("\t"):
         return "a tab is used as indent; use spaces"
-    return (error.problem or "cannot be read").splitlines()[0]
+    problem = (error.problem or "cannot be read").splitlines()[0]
+    mark = error.problem_mark
+    if mark is None or not 0 < line <= len(rows):
+        return problem
+    return f"{problem}, at {_around(rows[line - 1], mark.column)}"
+
+
+def _around(row: str, column: int) -> str:
+    """The place in the line, with a caret before the character that cannot stand there."""
+    before, after = row[max(0, column - CONTEXT) : column].lstrip(), row[column : column + CONTEXT].rstrip()
+    return f"'{before}^{after}'"
 
 
 def _value(node: yaml.Node, path: Path, lines: dict[Path, int], name: str) -> Any:
@@ -127,7 +143,7 @@ def _mapping(node: yaml.MappingNode, path: Path, lines: dict[Path, int], name: s
         key: Any = key_node.value
         if key in found:
             raise ScenarioError(
-                f"{name}:{line}: {key_path((*path, key))}: this key stands at line {first_line[key]} already; keep one"
+                f"{name}:{line}: {key_path((*path, key))}: duplicate key, first at line {first_line[key]}; keep one"
             )
         first_line[key] = line
         found[key] = _value(value_node, (*path, key), lines, name)
@@ -137,7 +153,7 @@ def _mapping(node: yaml.MappingNode, path: Path, lines: dict[Path, int], name: s
 
 def _refuse_half(node: yaml.ScalarNode, name: str) -> None:
     if (half := lone_surrogate(node.value)) is not None:
-        raise ScenarioError(f"{name}:{node.start_mark.line + 1}: {half}; write the whole character itself")
+        raise ScenarioError(f"{name}:{node.start_mark.line + 1}: {half}; write the character itself")
 
 
 def key_path(path: Path) -> str:

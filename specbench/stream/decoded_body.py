@@ -121,7 +121,7 @@ class Unpacking:
         if why:
             self.problem = f"content encoding {self._encoding}: {why}"
         else:
-            self.problem = f"content encoding {self._encoding!r} was not asked for and cannot be read"
+            self.problem = f"content encoding {self._encoding!r} was not requested and cannot be read"
 
 
 def unpacking_of(headers: Mapping[str, str]) -> Unpacking | None:

@@ -35,7 +35,7 @@ def outcome_of(capture: Capture, answer: ParsedStream) -> tuple[Outcome, str | N
     if answer.finish_reason in FAILED_FINISHES:
         return "in_band_error", f"finish reason {answer.finish_reason!r}"
     if answer.choices > 1:
-        return "protocol_error", f"{answer.choices} choices came where one was asked for; their tokens are not told apart"
+        return "protocol_error", f"{answer.choices} choices came although one was requested; their tokens cannot be separated"
     if not answer.ends:
         unread = f"; text came under a name that is not read ({answer.unread_names})" if answer.unread else ""
         return "empty_output", f"no token came (finish reason {answer.finish_reason!r}){unread}"
@@ -63,7 +63,7 @@ def outcome_of_document(told: Any) -> tuple[Outcome, str]:
         return _told_error(told["error"])
     if isinstance(told, dict) and told.get("object") == "error":
         return _told_error(told)
-    return "not_streamed", "the whole answer came as one document although a stream was asked for"
+    return "not_streamed", "the whole answer came as one document although a stream was requested"
 
 
 def excerpt(text: str) -> str:

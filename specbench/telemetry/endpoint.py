@@ -14,7 +14,7 @@ from specbench.telemetry import ENGINES
 from specbench.telemetry.endpoint_facts import about, fingerprint, model_names, token_ids, with_sources
 from specbench.telemetry.engine import EngineSupport
 from specbench.telemetry.http import HttpGetter, proxy_name
-from specbench.telemetry.metrics_pages import REMEDIES, HttpAnswer, HttpAnswers
+from specbench.telemetry.metrics_pages import HttpAnswer, HttpAnswers, unreachable
 
 MODELS = "/v1/models"
 TIMEOUT_S = 5.0
@@ -77,7 +77,7 @@ def served_model(
     answer = get_all(url, headers, [listed_at], secrets)[listed_at]
     where = url if arm is None else f"arms.{arm}: {url}"
     if answer.failure is not None and (arm is not None or named is None or not answer.connected):
-        raise UnreachableError(f"{where} does not answer ({answer.problem}); {REMEDIES[answer.failure]}")
+        raise UnreachableError(("" if arm is None else f"arms.{arm}: ") + unreachable(url, answer))
     models = model_names({MODELS: answer})
     if named is None:
         if len(models) == 1:

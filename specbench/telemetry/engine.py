@@ -62,7 +62,7 @@ def telemetry_of(before: Scrape, during: Sequence[Scrape], after: Scrape, engine
         told |= {name: one for name, one in exporter.items() if one.value is not None or told.get(name, one).value is None}
     silent = next((page.absent for page in after.pages if page.absent), NOT_ASKED)
     told["restarts"] = Reported(span.continuity.restarts, span.continuity.broken or silent)
-    absent = dict.fromkeys(_QUANTITIES - told.keys(), f"not_told: {engine.label} does not tell it")
+    absent = dict.fromkeys(_QUANTITIES - told.keys(), f"not_told: {engine.label} does not report it")
     absent |= {name: one.reason or "unknown: nothing says why" for name, one in told.items() if one.value is None}
     values = {name: one.value for name, one in told.items() if "." not in name}
     return Telemetry(**values, reset=span.continuity.reset, absent=dict(sorted(absent.items())))

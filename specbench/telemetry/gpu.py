@@ -60,7 +60,7 @@ def _energy_used(before: Scrape, after: Scrape) -> Reported[float]:
     if not (start or end) or any(page.absent for page in (*before.gpu_pages, *after.gpu_pages)):
         return _none((before, after), _ENERGY[0])
     if start.keys() != end.keys():
-        return Reported(None, "not_exposed: a GPU told its energy at one end of the block only")
+        return Reported(None, "not_exposed: a GPU reported its energy at one end of the block only")
     if any(end[gpu] < start[gpu] for gpu in end):
         return Reported(None, "counter_reset: the GPU driver restarted within the block")
     return Reported(sum(end[gpu] - start[gpu] for gpu in end) * MILLI)

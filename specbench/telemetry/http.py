@@ -90,7 +90,7 @@ class HttpGetter:
                     )
             except httpx.LocalProtocolError:
                 # Its words would show a header, and with it perhaps a key.
-                words = "LocalProtocolError: a header or the URL holds what HTTP cannot carry"
+                words = "LocalProtocolError: a header or the URL holds a character that HTTP does not allow"
                 return HttpAnswer(url=url, failure="unreadable", problem=words)
             except (httpx.HTTPError, httpx.InvalidURL, ValueError) as error:
                 # ValueError: a URL that cannot be taken apart, or a header beyond ASCII.
@@ -149,7 +149,7 @@ def _body(response: httpx.Response, deadline: float) -> tuple[bytearray, str | N
     encoding = response.headers.get("content-encoding", "").strip().lower()
     read = bytearray()
     if encoding in _UNREADABLE:
-        return read, f"content encoding {encoding} was not asked for and cannot be read"
+        return read, f"content encoding {encoding} was not requested and cannot be read"
     unpack = zlib.decompressobj(_WINDOW_BITS[encoding]) if encoding in _WINDOW_BITS else None
     for piece in response.iter_raw():
         while piece and len(read) <= LARGEST_BODY:

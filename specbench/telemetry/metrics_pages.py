@@ -29,19 +29,20 @@ Failure = Literal[
     "too_large",
 ]
 REMEDIES: dict[Failure, str] = {
-    "certificate": "if the certificate is your own, SSL_CERT_FILE names the file of the authority that signed it",
-    "certificate_name": "ask by a name or address that the certificate holds, or have it issued for this one",
+    "certificate": "if the certificate is your own, name its authority's file in SSL_CERT_FILE",
+    "certificate_name": "use a name or address that the certificate holds, or reissue it for this one",
     "certificate_date": "renew the certificate, or set this machine's clock right",
-    "certificate_form": "SSL_CERT_FILE cannot help: Python 3.13 and later refuse certificates that lack what RFC 5280 asks for"
-    " (key identifiers, critical basic constraints, key usage); have it issued anew with them",
-    "environment": "mend what the environment names, or unset it",
-    "tls": "does it speak https at all, or is it http://?",
-    "hung_up": "is it an HTTP endpoint, and not one of https:// or of another service?",
-    "not_reached": "is it up, and is this its address, http or https?",
-    "unreadable": "is it up, and is this its address?",
-    "too_large": "is this the page of one engine? An answer so large is not read",
+    "certificate_form": "SSL_CERT_FILE does not help: Python 3.13 and later refuse certificates without the fields of RFC 5280"
+    " (key identifiers, critical basic constraints, key usage); reissue it with them",
+    "environment": "fix what the environment variable names, or unset it",
+    "tls": "try http:// instead of https://",
+    "hung_up": "try https://, or check that this is the engine's port",
+    "not_reached": "start the engine, or correct the URL",
+    "unreadable": "check that this is the engine's address",
+    "too_large": "name the page of one engine; an answer so large is not read",
 }
 """What to try, by how a GET failed."""
+_REFUSED = "refused"  # by the system's own word, whatever the error's class
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -72,6 +73,14 @@ class HttpAnswer:
             return json.loads(self.body)
         except (ValueError, RecursionError):
             return None
+
+
+def unreachable(url: str, answer: HttpAnswer) -> str:
+    """Why nothing was read at `url`, and what to try, as one line."""
+    remedy = "check the URL" if answer.failure is None else REMEDIES[answer.failure]
+    if answer.failure == "not_reached" and _REFUSED in (answer.problem or ""):
+        return f"nothing listens at {url} (connection refused); {remedy}"
+    return f"{url} does not answer ({answer.problem}); {remedy}"
 
 
 HttpAnswers = Mapping[str, HttpAnswer]

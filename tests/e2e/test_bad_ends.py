@@ -183,7 +183,7 @@ def test_an_endpoint_that_is_down_is_named(tmp_path: Path) -> None:
         said = specbench(*scripted(tmp_path, baseline, "http://127.0.0.1:9"))
 
     assert said.returncode == 69
-    assert "http://127.0.0.1:9 does not answer" in said.stderr
+    assert "nothing listens at http://127.0.0.1:9" in said.stderr
     assert not (tmp_path / "run").exists()
 
 

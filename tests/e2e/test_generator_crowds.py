@@ -159,7 +159,7 @@ def test_a_run_that_loses_its_generator_keeps_and_judges_what_it_has(tmp_path: P
 
     assert (running.returncode, said.splitlines()[-1]) == (
         70,
-        "specbench: the load generator ended (exit code -9): it said nothing",
+        "specbench: the load generator ended (exit code -9): no output",
     )
     assert len((folder / "requests.jsonl").read_text().splitlines()) > 0
     assert (result["run"]["partial"], result["verdict"] in ("HOLD", "INVALID")) == (True, True)

@@ -13,7 +13,8 @@ from specbench.analysis.imported.import_statistics import LEVEL, welch_differenc
 from specbench.analysis.stats.alpha_spending import holm
 from specbench.explain.imported import run_difference_sentences as sentences
 from specbench.model.imported_result import ComparedReason, RunComparison, RunDifference, RunMetric
-from specbench.model.result import CellResult, Comparison, EndpointInfo, Result
+from specbench.model.result import CellResult, Comparison, Result
+from specbench.model.run_info import EndpointInfo
 
 ALIKE = 0.05
 ALPHA = 0.05

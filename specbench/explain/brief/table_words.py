@@ -6,6 +6,7 @@ Values in, text out: every format prints these words, so that no two disagree. S
 from collections.abc import Sequence
 
 from specbench.explain import labels
+from specbench.explain.changes import floor_decides
 from specbench.explain.findings import COUNTED
 from specbench.explain.numbers import BYTES_PER_GIB, number, percent, short
 from specbench.model.metrics import METRICS
@@ -104,13 +105,6 @@ def limit(finding: Finding, unit: str) -> str:
     if floor_decides(finding):
         return f"{sign}{short(finding.floor)}{suffix}"
     return f"{sign}{percent(finding.margin)}"
-
-
-def floor_decides(finding: Finding) -> bool:
-    """Whether the absolute floor is wider than the margin here, so that it was the limit."""
-    if finding.bound is None or finding.margin is None or not finding.floor or finding.slo is not None:
-        return False
-    return abs(finding.bound - 1) > finding.margin * (1 + 1e-9)
 
 
 def mark(finding: Finding | None, decides: bool) -> str:

@@ -111,7 +111,7 @@ CODES: tuple[Entry, ...] = (
     _code(
         "unsafe",
         "speculation breaks the service",
-        "Requests fail, memory runs out, or engines restart with speculation and not without.",
+        "Requests fail, memory runs out, or engines restart more often with speculation.",
         "Turn speculation off, then read the log of that engine.",
     ),
     _code("safety", "a safety check", "What a safety check found over the run."),
@@ -125,7 +125,7 @@ CODES: tuple[Entry, ...] = (
         "dead_baseline",
         "the baseline stopped answering",
         "All requests of the baseline failed, or its engine went down, so there is nothing to compare with.",
-        "Bring the baseline back, then run again.",
+        "Restart the baseline, then run again.",
     ),
     _code(
         "invalid",

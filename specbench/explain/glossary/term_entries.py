@@ -14,7 +14,7 @@ def _word(name: str, text: str, *also: str) -> Entry:
 
 # What the percentiles of a quantity do not say of themselves.
 _BESIDE = {
-    "itl": " After a rejection one token carries a whole, longer, speculative step, so ITL p95 rises where TPOT falls.",
+    "itl": " After a rejection one token takes a whole, longer, speculative step, so ITL p95 rises where TPOT falls.",
     "chunk_gap": " Under speculation a chunk holds several tokens, so gaps grow while TPOT falls.",
     "pace": " It is what a reader of the stream feels.",
 }
@@ -79,7 +79,7 @@ WORDS: tuple[Entry, ...] = (
         "interval",
     ),
     _word("ratio", "Speculative ÷ baseline. Below 1 is better for times, above 1 for throughput.", "change"),
-    _word("advisory", "A finding that is reported and decides nothing. Its mark stands in brackets.", "(✓)", "(✗)", "(?)"),
+    _word("advisory", "A finding that is reported and decides nothing. Its mark is in brackets.", "(✓)", "(✗)", "(?)"),
     _word("primary cell", "The load that must show the gain. Every other load only has to keep its limits.", "primary"),
     _word("gain", "The improvement that the scenario asks for in the primary cell (`success`).", "benefit", "success"),
     _word("range", "The unbroken run of loads around the primary one whose required findings all pass."),
@@ -212,7 +212,7 @@ EXIT_CODES: tuple[Entry, ...] = (
     _of("exit code", "11", "CAPPED", "`gate`, and `run --gate`; 0 with --allow-capped.", "exit-codes"),
     _of("exit code", "20", "ROLLBACK", "`gate`, and `run --gate`.", "exit-codes"),
     _of("exit code", "30", "INVALID", "`run` too, with or without --gate.", "exit-codes"),
-    _of("exit code", "2", "command line", "An option or its value is wrong. It never carries a verdict.", "exit-codes"),
+    _of("exit code", "2", "command line", "An option or its value is wrong. It is never a verdict.", "exit-codes"),
     _of("exit code", "64", "scenario", "The scenario cannot be used; the message names file, line and key.", "exit-codes"),
     _of("exit code", "65", "bad data", "A run folder or file cannot be read, or is not what it says.", "exit-codes"),
     _of("exit code", "69", "endpoint not reachable", "Nothing answered, or the first request failed.", "exit-codes"),

@@ -18,9 +18,9 @@ def too_short(bins: Sequence[str], most: int, success: str | None, guardrails: S
     whose = f"Answers of {listed(list(bins))}" if bins else "Answers"
     never = [f"the gain in {success} cannot be shown"] if success else []
     never += [f"{listed(list(guardrails))} cannot pass"] if guardrails else []
-    remedy = ["ask for the gain in e2e_p50 or output_tps"] if success else []
+    remedy = ["require the gain in e2e_p50 or output_tps"] if success else []
     remedy += ["list those guardrails with role: advisory"] if guardrails else []
     return (
-        f"{whose} have at most {most} tokens. TPOT counts answers of {TPOT_TOKENS} or more, pace those of {PACE_TOKENS + 1} or"
-        f" more: {', and '.join(never)}, so there is no PROMOTE. {' and '.join(remedy).capitalize()}."
+        f"{whose} have at most {most} tokens. TPOT needs {TPOT_TOKENS} or more, pace {PACE_TOKENS + 1} or more."
+        f" No PROMOTE is possible: {', and '.join(never)}. {' and '.join(remedy).capitalize()}."
     )

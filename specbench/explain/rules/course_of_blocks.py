@@ -3,62 +3,60 @@
 Values in, text out; whether one of them holds may not be decided here.
 """
 
-from specbench.explain.numbers import figure, percentage, ratio
+from specbench.explain.changes import signed
+from specbench.explain.numbers import figure, percentage
 from specbench.explain.phrases import metric_words, sure
 from specbench.model.result import Reason
 from specbench.model.scenario import ArmName
 
-_REMEDY = (
-    "let blocks warm up longer (matrix.block.ramp_s), keep leftovers of one arm away from the other (heat, caches, requests still"
-    " running), or start the engines anew for each pair (matrix.schedule: restart)"
-)
+_REMEDY = "Lengthen the ramp (matrix.block.ramp_s), or restart the engines for each pair (matrix.schedule: restart)"
+_CAUSES = "Heat, caches or requests still running pass from one block to the next"
 
 
 def carry_over(place: str | None, metric: str, bias: float, ok: bool | None) -> str:
     """How far what one arm leaves to the other moves the ratio; `bias` is a fraction."""
     where = "Over all cells" if place is None else place
-    seen = f"{where} {metric_words(metric)} of a pair's two blocks together depends on which arm ran before"
+    seen = f"{where}, {metric_words(metric)} of a pair"
     if ok:
-        return f"{where} {metric_words(metric)} of a pair's two blocks together does not depend on which arm ran before."
-    moved = f"one arm's block changes the other's after it, and that alone moves the ratio by about {percentage(abs(bias))}"
-    return f"{seen}: {moved}; {_REMEDY}."
+        return f"{seen} does not depend on which arm ran before."
+    moved = f"This alone moves the ratio by {percentage(abs(bias))}"
+    return f"{seen} depends on which arm ran before. {moved}. {_CAUSES}. {_REMEDY}."
 
 
 def order_not_tested(why: str) -> str:
     """That it is not known whether the order of the blocks of a pair moves its ratio."""
-    return f"The order of blocks was not tested (order not tested): {why}."
+    return f"Block order not tested: {why}."
 
 
-FEW_PAIRS = "there are too few pairs to tell what the first block of a pair does to the second"
-ONE_LEADS = "the same arm led every pair"
-NO_FIGURES = "too few pairs have a figure of both arms"
+FEW_PAIRS = "too few pairs"
+ONE_LEADS = "the same arm ran first in every pair"
+NO_FIGURES = "too few pairs have values of both arms"
 
 
 def order_matters(change: float, most: float, alpha: float) -> str:
     """That ratios depend on which arm led, alike for both arms, which the balanced order takes out."""
     return (
-        f"Over all cells the ratio is {percentage(abs(change))} apart between pairs led by one arm and by the other: a second"
-        " block is slower or faster than a first one. The order is balanced, and what is left of it in the mean ratio is at most"
-        f" {percentage(most)} ({sure(alpha)})."
+        f"Over all cells, the ratio differs by {percentage(abs(change))} with the arm that ran first."
+        f" The order is balanced: with {sure(alpha)} it moves the mean ratio by at most {percentage(most)}."
     )
 
 
 def order_not_excluded(change: float, most: float, alpha: float) -> Reason:
     """That ratios depend on which arm led, and that it is not known whether that cancels out."""
-    apart = f"the ratio is {percentage(abs(change))} apart between pairs led by one arm and by the other"
     message = (
-        f"Hold: over all cells {apart}, and the order of blocks may still move the mean ratio by {percentage(most)}"
-        f" ({sure(alpha)}). More pairs would tell; to be rid of it, {_REMEDY}."
+        f"Hold: over all cells, the ratio differs by {percentage(abs(change))} with the arm that ran first."
+        f" With {sure(alpha)} the order moves the mean ratio by up to {percentage(most)}. Run more pairs. {_REMEDY}."
     )
     return Reason(code="order_not_excluded", cell=None, metric=None, message=message)
 
 
 def gain_by_order(place: str, cell: str, metric: str, ratios: tuple[float, float], alpha: float) -> Reason:
     """That a gain is not shown apart from the order of blocks; `ratios`: as seen, and at the worst without what order may do."""
+    seen, least = (signed(ratio - 1) for ratio in ratios)
     message = (
-        f"Hold: the gain is not shown apart from the order of blocks. {place} {metric_words(metric)} is {ratio(ratios[0])} times"
-        f" the baseline's; without what a block may leave to the next one it may be {ratio(ratios[1])} times ({sure(alpha)})."
-        f" More pairs, or more loads, would tell; to be rid of it, {_REMEDY}."
+        f"Hold: the gain is not shown apart from the order of blocks. {place}, {metric_words(metric)} changes by {seen}."
+        f" Without what a block may leave to the next one it may change by {least} ({sure(alpha)})."
+        f" Run more pairs or more loads. {_REMEDY}."
     )
     return Reason(code="order_not_excluded", cell=cell, metric=metric, message=message)
 
@@ -66,9 +64,9 @@ def gain_by_order(place: str, cell: str, metric: str, ratios: tuple[float, float
 def fading(place: str, cell: str, metric: str, ends: tuple[float, float], asked: float) -> Reason:
     """That the gain falls in the course of the run below what was asked for; `ends` are fitted at the first and the last pair."""
     message = (
-        f"Hold: the gain goes away during the run. {place} {metric_words(metric)} went from {ratio(ends[0])} to {ratio(ends[1])}"
-        f" times the baseline's between first pair and last (asked for: {ratio(asked)}), so what a longer run would show is"
-        " not known. See what changes meanwhile (acceptance, memory, heat, the prompts), and run again for longer."
+        f"Hold: the gain fades during the run. {place}, {metric_words(metric)} went from {signed(ends[0] - 1)} in the first pair"
+        f" to {signed(ends[1] - 1)} in the last (target {signed(asked - 1)}). Check acceptance, memory, heat and prompts over"
+        " time, then run longer."
     )
     return Reason(code="fading", cell=cell, metric=metric, message=message)
 
@@ -76,7 +74,7 @@ def fading(place: str, cell: str, metric: str, ends: tuple[float, float], asked:
 def slows_within_blocks(place: str, arm: ArmName, change: float, limit: float) -> str:
     """That one arm alone gets slower under load, which longer warm-up does not cure."""
     return (
-        f"{place} the {arm} arm alone slows within its blocks: its time per token grows by {figure(100 * change)} % from the"
-        f" first half of a block to the second (allowed: {figure(100 * limit)} %), and the other arm's does not. How the arms"
-        " compare then depends on how long load lasts; run longer blocks (matrix.block.min_s), until it stays."
+        f"{place}, the {arm} arm slows down within its blocks, and the other does not."
+        f" Its time per token grows by {figure(100 * change)} % from first half to second (limit {figure(100 * limit)} %)."
+        " The ratio depends on the block length. Lengthen blocks (matrix.block.min_s) until it is stable."
     )

@@ -96,7 +96,7 @@ def _whole(path: Path, file: IO[bytes] | gzip.GzipFile, *, compressed: bool) -> 
         head = file.read(1 << 16)
         file.seek(0)
         if (encoding := other_encoding(head)) is not None:
-            raise DataError(f"{path}: is {encoding} text, as Windows programs save it; save it as UTF-8")
+            raise DataError(f"{path}: is {encoding} text; save it as UTF-8")
         name = path.name.removesuffix(".gz").casefold()
         text = head.removeprefix(_BOM).lstrip()
         if head[:4] == b"PAR1":

@@ -108,7 +108,7 @@ def _rounds(span: ScrapeWindow) -> Quantities:
     if rounds.value is None:
         return {"acceptance": Reported(None, rounds.reason), "decode_steps": Reported(None, rounds.reason)}
     missing: Reported[int] = Reported(
-        None, "not_told: SGLang's metrics count verification rounds only; its answers carry the rest"
+        None, "not_told: SGLang's metrics count verification rounds only; the rest is in its answers"
     )
     return {
         "acceptance": Reported(SpeculationCounts(rounds=rounds.value, drafted=None, accepted=None, per_position=None)),

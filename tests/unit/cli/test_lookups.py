@@ -160,7 +160,7 @@ def test_a_format_is_taken_in_any_case_and_a_misspelt_one_guessed(tmp_path: Path
     [
         (["plan", "scenarios/cod.yaml"], "did you mean scenarios/code.yaml?"),
         (["plan", "scenarios/code.yaml", "--set", "matrix.pair=6"], "--set matrix.pair: unknown key; did you mean pairs?"),
-        (["plan", "scenarios/code.yaml", "--set", "arms.baseline.api_key=sk-abcdef"], "did you mean api_key_env?"),
+        (["plan", "scenarios/code.yaml", "--set", "arms.baseline.api_key=sk-abcdef"], "a key is named, not written: api_key_env"),
         (["plan", "scenarios/code.yaml", "--set", "arms.baseline.url=localhost:8001"], "did you mean http://localhost:8001?"),
     ],
 )

@@ -129,8 +129,21 @@ def test_plan_takes_the_addresses_of_a_run() -> None:
     done = CliRunner().invoke(app, ["plan", "scenarios/code.yaml", "--verbose", *urls])
 
     assert done.exit_code == 0
-    assert "as the endpoint tells" in done.output
+    assert "detected" in done.output
     assert "draft_model" not in done.output
+
+
+def test_a_plan_is_a_line_or_json_on_request() -> None:
+    """The blocks and the minutes; the whole of it for programs."""
+    line = CliRunner().invoke(app, ["plan", "scenarios/code.yaml", "-q"])
+    plan = json.loads(CliRunner().invoke(app, ["plan", "scenarios/code.yaml", "--json"]).output)
+
+    assert line.output.startswith("code: 3 loads x 10 pairs x 2 arms = 60 blocks, ")
+    assert line.output.count("\n") == 1
+    assert (plan["pairs"], plan["blocks"], [load["blocks"] for load in plan["loads"]]) == (10, 60, [20, 20, 20])
+    assert [load["primary"] for load in plan["loads"]] == [True, False, False]
+    assert {change["metric"] for change in plan["changes"]} > {"tpot_p50", "output_tps"}
+    assert CliRunner().invoke(app, ["plan", "scenarios/code.yaml", "-q", "--json"]).exit_code == 2
 
 
 def test_plan_refuses_what_run_would() -> None:

@@ -1,4 +1,4 @@
-"""The sentences: what was seen, what was allowed, how sure that is, and no term of statistics left unexplained."""
+"""The sentences: the change, its limit, how sure it is, and few terms of statistics."""
 
 import re
 from typing import Any
@@ -15,10 +15,8 @@ from tests.support.goldens import same_text
 from tests.support.judging import AT_4, a_comparison, a_guardrail
 from tests.support.verdicts import RUNS
 
-# Words that a sentence may not use, as it would have to explain them.
-TERMS = re.compile(
-    r"\b(significan|p-value|standard error|alpha level|Holm|jackknife|quantile|t-test|degrees of freedom|null)\w*", re.I
-)
+# Words that a sentence may not use, as the glossary would have to explain them.
+TERMS = re.compile(r"\b(significan|standard error|alpha level|Holm|jackknife|quantile|t-test|degrees of freedom|null)\w*", re.I)
 
 
 def _said(metric: str = "tpot_p95", ratio: float | None = 1.0, se_log: float | None = 0.02, **fields: Any) -> str:
@@ -38,8 +36,8 @@ def test_a_pass_says_how_far_the_truth_may_lie() -> None:
     same_text("a pass", _said(ratio=0.62))
 
 
-def test_a_harm_says_how_often_chance_alone_would_show_it() -> None:
-    """In runs, not in p-values."""
+def test_a_harm_has_its_p_value() -> None:
+    """Adjusted where the checks of a run share one error rate."""
     same_text("a harm", _said(ratio=1.53))
 
 
@@ -97,7 +95,7 @@ def test_no_sentence_uses_a_term_that_it_would_have_to_explain() -> None:
                 sentence = _said(metric, ratio, se_log, slo=slo, bound=PerArm(None, 30.0))
                 assert not TERMS.search(sentence), sentence
                 assert "  " not in sentence
-                assert sentence.startswith("At 4 streams the ")
+                assert sentence.startswith("At 4 streams, ")
 
 
 @pytest.mark.parametrize("name", list(RUNS))

@@ -108,7 +108,7 @@ def test_hidden_tokens_are_a_note() -> None:
     count = 10 * sum("baseline" in record.block for record in run.records)
 
     (note,) = set(judge(replace(run, records=odd), "0").notes) - set(judge(run, "0").notes)
-    assert str(count) in note
+    assert f"{count:,}" in note
     same_text("hidden tokens", note)
 
 

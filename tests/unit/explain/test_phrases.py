@@ -3,7 +3,7 @@
 import pytest
 
 from specbench.explain.numbers import apart, figure, outward, percentage
-from specbench.explain.phrases import chance, metric_words, place_of, server_limit
+from specbench.explain.phrases import metric_words, place_of, server_limit
 from specbench.model.metrics import METRICS
 from specbench.model.records import Cell
 from tests.support.goldens import same_text
@@ -12,15 +12,6 @@ from tests.support.goldens import same_text
 def test_every_metric_has_words() -> None:
     """A metric's id is no word of a sentence."""
     assert [metric for metric in METRICS if metric_words(metric).startswith("the metric ")] == []
-
-
-@pytest.mark.parametrize(
-    ("name", "p"),
-    [("chance: none", 0.0), ("chance: tiny", 0.0009), ("chance: small", 0.004), ("chance: some", 0.03), ("chance: large", 0.6)],
-)
-def test_chance_in_runs(name: str, p: float) -> None:
-    """A probability as a frequency."""
-    same_text(name, chance(p))
 
 
 @pytest.mark.parametrize(

@@ -151,15 +151,13 @@ def test_orders_that_make_no_sense_are_refused(changes: dict[str, Any], what: st
 
 def test_nobody_there_is_an_error() -> None:
     """Recognised or named, an endpoint that does not answer is not reachable."""
-    with pytest.raises(
-        UnreachableError, match=r"127\.0\.0\.1:1 does not answer as an engine does \(ConnectError.*is it up, and is"
-    ):
+    with pytest.raises(UnreachableError, match=r"^nothing listens at http://127\.0\.0\.1:1 \(connection refused\); start the"):
         probe(_order("http://127.0.0.1:1"))
 
 
 def test_what_wants_a_key_is_told_so() -> None:
     """N-35: one sentence for every failure helps with none."""
-    refused = pytest.raises(UnreachableError, match=r"HTTP 401 to /v1/models\); give .* key")
+    refused = pytest.raises(UnreachableError, match=r"refuses /v1/models \(HTTP 401\); .* --api-key-env")
     with answering(Table({"/v1/models": (401, "{}")})) as table, refused:
         probe(_order(table.url))
 
@@ -176,7 +174,7 @@ def test_what_answers_and_is_no_known_engine_is_tried(status: int) -> None:
 def test_a_certificate_that_is_refused_is_the_reason(monkeypatch: pytest.MonkeyPatch) -> None:
     """N-35: not whether the endpoint is up."""
     monkeypatch.setenv("SSL_CERT_FILE", str(TLS / "authority.pem"))
-    refused = r"CERTIFICATE_VERIFY_FAILED.*the file of the authority that signed it"
+    refused = r"CERTIFICATE_VERIFY_FAILED.*name its authority's file in SSL_CERT_FILE"
     table = Table({"/v1/models": (200, "{}")}, certificate=TLS / "localhost.pem")
     with answering(table), pytest.raises(UnreachableError, match=refused):
         probe(_order(table.url))

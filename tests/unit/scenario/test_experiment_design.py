@@ -55,7 +55,7 @@ def test_an_a_a_starts_the_baselines_engine_twice() -> None:
 
 def test_an_a_a_needs_to_know_what_the_baseline_runs() -> None:
     """A URL does not say how to start its engine a second time."""
-    with pytest.raises(ScenarioError, match="--aa: the speculative arm is started here, but the baseline is a url"):
+    with pytest.raises(ScenarioError, match="--aa: the baseline is a URL, but the speculative arm is started here"):
         parsed(GPU1, LAUNCHED, "aa")
 
 
@@ -93,7 +93,7 @@ def test_a_swap_of_launched_engines_exchanges_gpu_and_port() -> None:
 )
 def test_arms_without_two_places_cannot_be_swapped(baseline: str, speculative: str) -> None:
     """Nothing would change, or nobody knows how to start what a URL serves."""
-    with pytest.raises(ScenarioError, match="--swap: the arms have no two places to exchange"):
+    with pytest.raises(ScenarioError, match="--swap: the arms cannot be swapped"):
         parsed(baseline, speculative, "swap")
 
 
@@ -119,7 +119,7 @@ def test_earlier_runs_are_cited_by_key_or_flag(
 def test_an_a_a_is_what_others_cite() -> None:
     """A run named on its command line is refused; one that its scenario names for later runs stays, and is not read."""
     assert parsed(GPU1, GPU2, "aa", more="place: aa-1\n").place_runs == ("aa-1",)
-    with pytest.raises(ScenarioError, match=r"^--place: an A/A \(--aa\) .* cites none itself; leave --place out$"):
+    with pytest.raises(ScenarioError, match=r"^--place: an A/A run \(--aa\) cites no other run; omit --place$"):
         parsed(GPU1, GPU2, "aa", place=("aa-1",))
 
 
@@ -152,7 +152,7 @@ def test_a_device_named_in_the_environment_is_refused(design: Design) -> None:
 
     with pytest.raises(ScenarioError) as refused:
         parsed(on("0").replace("8002", "8001"), on("1"), design)
-    assert f"--{design}: HIP_VISIBLE_DEVICES in arms.*.launch.env belongs to a place" in str(refused.value)
+    assert f"--{design}: HIP_VISIBLE_DEVICES in arms.*.launch.env names a device" in str(refused.value)
     assert "launch.gpu" in str(refused.value)
     assert parsed(on("0").replace("8002", "8001"), on("0"), design).design == design
     assert parsed(on("0"), on("1")).design == "plain"
@@ -166,7 +166,7 @@ def test_one_endpoint_that_is_asked_for_the_same_twice_is_refused(other: str) ->
     """Two arms need a difference; an A/A needs none."""
     twice = f"{{url: '{other}', model: m}}"
 
-    with pytest.raises(ScenarioError, match="both are one endpoint that is asked for the same"):
+    with pytest.raises(ScenarioError, match="both arms are the same endpoint"):
         parsed(PLAIN, twice)
     assert parsed(PLAIN, twice, "aa").design == "aa"
 
@@ -189,6 +189,6 @@ def test_one_endpoint_that_can_tell_the_arms_apart_is_two_arms(apart: str) -> No
 @pytest.mark.parametrize(("baseline", "speculative", "named"), [(PLAIN, DRAFTING, "speculative"), (EMBEDDED, PLAIN, "baseline")])
 def test_a_url_beside_the_embedded_engine_is_refused(baseline: str, speculative: str, named: str) -> None:
     """Times of the one are virtual; an engine that a launch block starts is as real as a URL."""
-    with pytest.raises(ScenarioError, match=f"arms.{named}: is the embedded engine.*--{named} URL"):
+    with pytest.raises(ScenarioError, match=f"arms.{named}: --{named} URL is missing"):
         parsed(baseline, speculative)
     assert parsed(PLAIN, LAUNCHED).speculative.launch is not None

@@ -156,7 +156,7 @@ def test_numbers_in_other_spellings_are_numbers() -> None:
         (
             "  primary: 1\n",
             "  primary: 1\n  primary: 4\n",
-            "s.yaml:22: matrix.primary: this key stands at line 21 already; keep one",
+            "s.yaml:22: matrix.primary: duplicate key, first at line 21; keep one",
         ),
         (
             "  primary: 1",
@@ -181,7 +181,7 @@ def test_numbers_in_other_spellings_are_numbers() -> None:
             "metric: ttft_paired, slo: 300",
             "s.yaml:26: guardrails[1].slo: ttft_paired compares both arms, so it has no absolute limit; use ttft_p50 or ttft_p95",
         ),
-        ("  primary: 1", "  primary: 2", "s.yaml:21: matrix.primary: 2 is none of the levels 1, 4, 16"),
+        ("  primary: 1", "  primary: 2", "s.yaml:21: matrix.primary: 2 is not a configured level (1, 4, 16)"),
         ("streaming: true", "streaming: no", "s.yaml:11: workload.streaming: must be true or false, not 'no'"),
         (
             "streaming: true",
@@ -258,7 +258,11 @@ def test_numbers_in_other_spellings_are_numbers() -> None:
             "{url: 'http://h', api_key_env: 'sk-123'}",
             "s.yaml:5: arms.baseline.api_key_env: must be the name of an environment variable, never a key itself",
         ),
-        ("{engine: embedded}", "{url: 'http://h', extra_body: {a: [1e999]}}", "arms.baseline.extra_body: holds a number that is"),
+        (
+            "{engine: embedded}",
+            "{url: 'http://h', extra_body: {a: [1e999]}}",
+            "arms.baseline.extra_body: contains a number that is",
+        ),
         ("improve_by: 5%", f"improve_by: {'9' * 400}%", "s.yaml:23: success.improve_by: must be a finite number"),
         (
             "  primary: 1\n",
@@ -280,7 +284,7 @@ def test_numbers_in_other_spellings_are_numbers() -> None:
         (
             "  primary: 1\n",
             "  primary: 1\n  traffic_share: {most: 0.5}\n",
-            "matrix.traffic_share: most is none of the levels 1, 4, 16",
+            "matrix.traffic_share: most is not a configured level (1, 4, 16)",
         ),
         (
             "{engine: embedded}",
@@ -357,7 +361,7 @@ def test_arms_that_are_no_mapping_are_told_whatever_the_command_line_changes(
 )
 def test_half_a_character_on_the_command_line_is_refused(overrides: Overrides) -> None:
     """No manifest could hold it; the line can be printed."""
-    with pytest.raises(ScenarioError, match=r"holds '\\ud[8c][0f][0f]', half of a character") as error:
+    with pytest.raises(ScenarioError, match=r"contains an unpaired surrogate \('\\ud[8c][0f][0f]'\)") as error:
         parse_scenario(MINIMAL, "s.yaml", overrides)
 
     assert str(error.value).isascii()
@@ -365,7 +369,7 @@ def test_half_a_character_on_the_command_line_is_refused(overrides: Overrides) -
 
 def test_half_a_character_in_a_files_name_is_refused() -> None:
     """The name is stored too."""
-    with pytest.raises(ScenarioError, match=r"the file's name holds '\\udcff', half of a character; rename the file"):
+    with pytest.raises(ScenarioError, match=r"the file's name contains an unpaired surrogate \('\\udcff'\); rename the file"):
         parse_scenario(MINIMAL, "s\udcff.yaml", Overrides())
 
 

@@ -12,7 +12,7 @@ from specbench.scenario.yaml_source import Path
         (("nmae",), "name"),
         (("matrix", "concurency"), "concurrency"),
         (("matrix", "block", "min_request"), "min_requests"),
-        (("arms", "baseline", "api_key"), "api_key_env"),
+        (("arms", "baseline", "api_key_en"), "api_key_env"),
         (("arms", "speculative", "launch", "comand"), "command"),
         (("workload", "bins", 0, "weigt"), "weight"),
         (("workload", "sampling", 2, "temprature"), "temperature"),
@@ -32,3 +32,8 @@ def test_where_none_is_near_all_are_named() -> None:
 def test_where_the_place_is_not_known_the_spelling_is_to_be_checked() -> None:
     """No guess."""
     assert "did you mean" not in unknown_key(("nowhere", "at", "all"))
+
+
+def test_a_written_key_is_answered_by_how_to_name_it() -> None:
+    """The value is never printed."""
+    assert unknown_key(("arms", "baseline", "api_key")) == ("unknown key; a key is named, not written: api_key_env: VLLM_API_KEY")

@@ -48,7 +48,7 @@ def test_a_duplicate_key_names_both_lines() -> None:
     with pytest.raises(ScenarioError) as error:
         read_text("guardrails:\n  max_error_rate: 0.01\n  other: 1\n  max_error_rate: 0.5\n", "x.yaml")
 
-    assert str(error.value) == "x.yaml:4: guardrails.max_error_rate: this key stands at line 2 already; keep one"
+    assert str(error.value) == "x.yaml:4: guardrails.max_error_rate: duplicate key, first at line 2; keep one"
 
 
 def test_a_tab_as_indent_is_named_with_its_line() -> None:
@@ -66,11 +66,13 @@ def test_a_tab_as_indent_is_named_with_its_line() -> None:
         ("a: !!python/object/apply:os.system [ls]", "x.yaml:1: the tag tag:yaml.org,2002:python"),
         ("a: &x [*x]", "x.yaml:1: not valid YAML: the reference *x is not allowed"),
         ("a: [1, 2", "x.yaml:1: not valid YAML"),
+        ("a: {b: 5%: x}", "x.yaml:1: not valid YAML: expected ',' or '}', but got ':', at 'a: {b: 5%^: x}'"),
+        ("# A title\n\n**Bold** text", "x.yaml: is not a scenario; a scenario is YAML that starts with `name:`"),
         ("? [a]\n: 1", "x.yaml:1: a key must be plain text"),
         ("a: 1\n---\nb: 2", "not valid YAML"),
-        ('labels: {\n  x: "\\ud800"}', "x.yaml:2: holds '\\ud800', half of a character; write the whole character itself"),
-        ('labels: ["\\ud83d\\ude00"]', "x.yaml:1: holds '\\ud83d', half of a character"),
-        ('a: 1\n"\\udfff": 1', "x.yaml:2: holds '\\udfff', half of a character"),
+        ('labels: {\n  x: "\\ud800"}', "x.yaml:2: contains an unpaired surrogate ('\\ud800'); write the character itself"),
+        ('labels: ["\\ud83d\\ude00"]', "x.yaml:1: contains an unpaired surrogate ('\\ud83d')"),
+        ('a: 1\n"\\udfff": 1', "x.yaml:2: contains an unpaired surrogate ('\\udfff')"),
         ("[" * 20_000, "x.yaml:1: brackets or indents are nested too deeply"),
     ],
 )

@@ -206,7 +206,7 @@ def test_a_coding_that_cannot_be_undone_is_refused_by_name(child: LoadGenerator,
     """Whatever its bytes look like."""
     (record,) = _answered(child, _plain(f"Content-Encoding: {coding}"), 1)
 
-    reason = f"content encoding {coding!r} was not asked for and cannot be read"
+    reason = f"content encoding {coding!r} was not requested and cannot be read"
     assert (record.outcome, record.reason) == ("protocol_error", reason)
 
 

@@ -241,7 +241,7 @@ def test_choices_that_were_not_asked_for_are_never_pooled(second: bytes) -> None
 
     assert (record.outcome, record.reason) == (
         "protocol_error",
-        "2 choices came where one was asked for; their tokens are not told apart",
+        "2 choices came although one was requested; their tokens cannot be separated",
     )
     assert "several_choices" in record.flags
 

@@ -241,7 +241,7 @@ def test_an_unknown_engine_tells_nothing_and_says_so() -> None:
     telemetry = telemetry_of(scrape_of(), [], scrape_of(second=1), ENGINES["openai"])
 
     assert telemetry.generated_tokens is None
-    assert telemetry.absent["generated_tokens"] == "not_told: an OpenAI-compatible endpoint does not tell it"
+    assert telemetry.absent["generated_tokens"] == "not_told: an OpenAI-compatible endpoint does not report it"
 
 
 @pytest.mark.parametrize("engine", ENGINES.values(), ids=ENGINES)

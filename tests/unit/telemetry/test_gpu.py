@@ -104,7 +104,7 @@ def test_a_gpu_that_one_end_does_not_list_leaves_no_energy(names: tuple[str, str
     before, after = (Scrape(at_ns=i, wall_s=i, pages=(), gpu_pages=(one,)) for i, one in enumerate(pages))
 
     assert telemetry_of(before, [], after, ENGINES["openai"]).absent["energy_j"] == (
-        "not_exposed: a GPU told its energy at one end of the block only"
+        "not_exposed: a GPU reported its energy at one end of the block only"
     )
 
 
@@ -124,4 +124,4 @@ def test_without_an_exporter_the_engine_s_own_word_stands() -> None:
     """A reader of an engine may tell memory itself."""
     telemetry = telemetry_of(Scrape(at_ns=0, wall_s=0, pages=()), [], Scrape(at_ns=1, wall_s=1, pages=()), ENGINES["vllm"])
 
-    assert telemetry.absent["memory_bytes_peak"] == "not_told: vLLM does not tell it"
+    assert telemetry.absent["memory_bytes_peak"] == "not_told: vLLM does not report it"

@@ -85,7 +85,7 @@ def test_a_traceback_that_repeats_an_exhausted_allocation_is_one_event() -> None
 
 
 OOM_ANSWER = "500: CUDA out of memory. Tried to allocate 2.00 GiB"
-TOLD = Telemetry(generated_tokens=10, absent={"oom_events": "not_told: vLLM does not tell it", "draft_s": "not_told: x"})
+TOLD = Telemetry(generated_tokens=10, absent={"oom_events": "not_told: vLLM does not report it", "draft_s": "not_told: x"})
 
 
 @pytest.mark.parametrize(
