@@ -17,8 +17,8 @@ from specbench.run.output import say, tell
 
 if TYPE_CHECKING:
     from specbench.cli.first_look import FoundEndpoint
-    from specbench.cli.scenario_draft import LengthBin, ScenarioDraft
-    from specbench.model.scenario import ArmName, Scenario
+    from specbench.cli.scenario_draft import ScenarioDraft
+    from specbench.model.scenario import ArmName, Bin, Scenario
 
 ENDPOINTS = "Endpoints"
 NAME = "first"
@@ -206,10 +206,11 @@ def _exchanged(baseline: "FoundEndpoint", speculative: "FoundEndpoint", asks: bo
     raise RefusedError(f"--baseline: {told}: are the arms exchanged? {command}")
 
 
-def _bins(dataset: Path) -> "tuple[LengthBin, ...]":
-    from specbench.cli.dataset_bins import bins_of
+def _bins(dataset: Path) -> "tuple[Bin, ...]":
+    from specbench.model.datasets import DatasetReading
+    from specbench.plan.dataset_bins import BinsRequest, summary_of
 
-    return bins_of(dataset)
+    return summary_of(BinsRequest(path=dataset, reading=DatasetReading(), most=2), None).bins
 
 
 def _asked(question: str, default: str | None = None) -> str:

@@ -1,26 +1,18 @@
 """The text of a first scenario: at most 40 lines of YAML with the reasons beside them, from what two endpoints told."""
 
 import json
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from specbench.cli.first_look import FoundEndpoint
+from specbench.model.scenario import Bin
 
 MARGIN = 32  # tokens of the context that a chat template may take
-# Chat of a short and a longer kind: what the built-in prose is cut to.
 _LONG_ENOUGH = 8  # tokens of a prompt or an answer, below which nothing is measured
-
-
-@dataclass(frozen=True, slots=True)
-class LengthBin:
-    """A bin of the draft: its name, both bands, and its share of the requests."""
-
-    name: str
-    input_tokens: tuple[int, int]
-    output_tokens: tuple[int, int]
-    weight: float
-
-
-CORPUS_BINS = (LengthBin("short", (12, 48), (48, 96), 2), LengthBin("long", (48, 160), (64, 160), 1))
+# Chat of a short and a longer kind: what the built-in prose is cut to.
+CORPUS_BINS = (
+    Bin(name="short", input_tokens=(12, 48), output_tokens=(48, 96), weight=2),
+    Bin(name="long", input_tokens=(48, 160), output_tokens=(64, 160), weight=1),
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -34,7 +26,7 @@ class ScenarioDraft:
     model: str
     api_key_env: str | None
     dataset: str | None
-    bins: tuple[LengthBin, ...]
+    bins: tuple[Bin, ...]
     one_host: bool
 
 
@@ -82,7 +74,7 @@ def scenario_text(draft: ScenarioDraft) -> str:
 _TWO_HOSTS = "two machines: show that they perform alike with: specbench run FILE --aa, then --place that run"
 
 
-def fit_to_context(found: LengthBin, context: int | None) -> LengthBin | None:
+def fit_to_context(found: Bin, context: int | None) -> Bin | None:
     """The bin, cut so that a prompt and its answer fit; None where nothing of it is left."""
     if context is None or found.input_tokens[1] + found.output_tokens[1] + MARGIN <= context:
         return found
@@ -92,7 +84,7 @@ def fit_to_context(found: LengthBin, context: int | None) -> LengthBin | None:
     if longest_prompt < max(found.input_tokens[0], _LONG_ENOUGH) or longest_answer < _LONG_ENOUGH:
         return None
     answer = (min(found.output_tokens[0], longest_answer), longest_answer)
-    return LengthBin(found.name, (found.input_tokens[0], longest_prompt), answer, found.weight)
+    return replace(found, input_tokens=(found.input_tokens[0], longest_prompt), output_tokens=answer)
 
 
 def _told(one: FoundEndpoint) -> str:

@@ -12,8 +12,9 @@ from typer.testing import CliRunner, Result
 
 from specbench.cli import init as init_command
 from specbench.cli.main import app
-from specbench.cli.scenario_draft import LengthBin, fit_to_context
+from specbench.cli.scenario_draft import fit_to_context
 from specbench.errors import DataError, RefusedError, ScenarioError, UnreachableError
+from specbench.model.scenario import Bin
 from specbench.scenario.parse import Overrides, parse_scenario
 from tests.support.serving import serving, target_of, whole
 
@@ -175,7 +176,7 @@ def test_a_dataset_is_named_from_where_the_scenario_lies(tmp_path: Path) -> None
 
     assert done.exit_code == 0, done.output
     assert '"data/prompts.jsonl"' in (tmp_path / "first.yaml").read_text()
-    assert [one.name for one in scenario.workload.bins] == ["short", "long"]
+    assert [one.name for one in scenario.workload.bins] == ["22-680"]
 
 
 @pytest.mark.parametrize("name", ["yes", "3", "a: b", "q'\"uote", "日本", "x\ny"])
@@ -202,6 +203,6 @@ def test_any_name_is_a_name(tmp_path: Path, name: str) -> None:
 )
 def test_bins_are_cut_to_the_context(context: int | None, fitted: Any) -> None:
     """Prompt, answer and what a template adds fit into it; of a context that is too small nothing is left."""
-    found = fit_to_context(LengthBin("long", (48, 160), (64, 160), 1), context)
+    found = fit_to_context(Bin(name="long", input_tokens=(48, 160), output_tokens=(64, 160), weight=1), context)
 
     assert (None if found is None else (found.input_tokens, found.output_tokens)) == fitted
