@@ -43,7 +43,8 @@ def events_apart(cell: CellEvidence) -> IntegrityCheck:
     without = [arm for arm in ARMS if found.of(arm).share is None]
     if ok and without:
         return cell.check("merged_events", None, None, CENSORED_SHARE, integrity.no_gaps(cell.cell, without))
-    at_once = events_at_once(cell.records.of(worse if (share or 0.0) > CENSORED_SHARE else hit))
+    # Only a remedy needs it, and it takes a look at every event.
+    at_once = None if ok else events_at_once(cell.records.of(worse if (share or 0.0) > CENSORED_SHARE else hit))
     message = integrity.events_apart(cell.cell, (worse, share), (hit, firsts), (CENSORED_SHARE, allowed), ok, at_once)
     return cell.check("merged_events", ok, share, CENSORED_SHARE, message)
 
