@@ -71,7 +71,7 @@ def lengths_of(surveyed: Survey, reading: DatasetReading, counter: TextCounter |
     ratios = _ratios(surveyed, reading, counter)
     before = ratios.of(surveyed.characters)
     recorded = surveyed.before >= 0
-    own = recorded if counter is None else recorded & surveyed.made_up
+    own = recorded if counter is None or ratios.counted_by != counter.name else recorded & surveyed.made_up
     answers = ratios.of(surveyed.answer)
     after = np.where(surveyed.after >= 0, surveyed.after, np.where(answers > 0, np.maximum(answers, 1.0), np.nan))
     return RowLengths(np.maximum(np.rint(np.where(own, surveyed.before, before)), 1.0), np.rint(after), ratios)
@@ -172,7 +172,9 @@ def _rows_of(surveyed: Survey, places: Numbers, reading: DatasetReading) -> dict
     """The requests at these places of the columns, their times counted from the first one's."""
     at = {(int(surveyed.number[one]), int(surveyed.turn[one])): int(one) for one in places}
     began = np.nanmin(surveyed.at_s) if np.isfinite(surveyed.at_s).any() else 0.0
-    found = rows_at(surveyed.path, reading, set(at))
+    found = list(rows_at(surveyed.path, reading, set(at)))
+    if len(found) < len(at):
+        raise DataError(f"{surveyed.path}: was changed while it was read; try again")
     return {at[where]: row if row.at_s is None else row._replace(at_s=row.at_s - float(began)) for where, row in found}
 
 

@@ -58,7 +58,7 @@ def test_the_same_seed_keeps_the_same_rows_in_any_order_of_lines(tmp_path: Path)
 
 
 def test_labels_place_rows_too(tmp_path: Path) -> None:
-    """A bin of two labels, one of the rest, and a label that no bin takes."""
+    """A bin of two labels, one of the rest, and one that none names."""
     rows = [{"prompt": f"question {label}", "metadata": {"task": label}} for label in ("code", "sql", "chat", "poem")]
     path = lines(tmp_path / "d.jsonl", rows)
     bins = (one_bin(name="edit", label=("code", "sql")), one_bin(name="talk", label=("chat",)))
