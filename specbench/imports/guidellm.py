@@ -85,7 +85,7 @@ def _run(held: Mapping[str, Any], file: ResultFile) -> ImportedRun:
         started_s=number(held.get("start_time")) or number(at(held, "scheduler_state", "start_time")),
         speculated=True if length is not None else None,
         pairing="prompt" if requests else None,
-        notes=("day_clock",),
+        notes=("day_clock", "open_at_the_end") if rows(at(held, "requests", "incomplete")) else ("day_clock",),
     )
 
 

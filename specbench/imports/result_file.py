@@ -30,7 +30,7 @@ class ResultFile:
     @property
     def named(self) -> ImportedFile:
         """The file as a result names it."""
-        return ImportedFile(str(self.path), self.sha256)
+        return ImportedFile(storable(str(self.path)), self.sha256)
 
     @property
     def objects(self) -> tuple[Mapping[str, Any], ...]:
@@ -106,6 +106,11 @@ def count(value: object) -> int | None:
     """The value as a number of things; None for what is none."""
     found = number(value)
     return None if found is None or found < 0 else int(found)
+
+
+def storable(text: str) -> str:
+    """The text with a question mark for each half of a character, which no file in UTF-8 can hold."""
+    return text.encode("utf-8", "replace").decode()
 
 
 def text_of(value: object) -> str | None:

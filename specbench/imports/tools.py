@@ -1,12 +1,12 @@
 """Which tools' results can be read: one row each, in the order in which a file is tried; and a path's runs."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from specbench.errors import DataError
 from specbench.imports import aiperf, genai_bench, guidellm, inference_perf, llamacpp_bench, sglang_bench, vllm_bench
-from specbench.imports.result_file import ResultFile, result_file
+from specbench.imports.result_file import ResultFile, result_file, storable
 from specbench.model.imported import ImportedRun
 
 MOST_FILES = 2000
@@ -64,11 +64,29 @@ def runs_at(path: Path) -> tuple[ImportedRun, ...]:
 
 def _read(tool: Tool, files: Sequence[ResultFile]) -> list[ImportedRun]:
     try:
-        return tool.read(files) if files else []
+        return [_storable(run) for run in tool.read(files)] if files else []
     except (TypeError, AttributeError, KeyError, ValueError, IndexError, OverflowError) as error:
         # A file whose values are of other kinds than its keys promise: whatever it trips over is a fault of the file.
         named = ", ".join(str(file.path) for file in files)
         raise DataError(f"{named}: not as {tool.label} writes it ({error}); run the tool again") from None
+
+
+def _storable(run: ImportedRun) -> ImportedRun:
+    """The run with names that can be written down again."""
+
+    def kept(value: str | None) -> str | None:
+        return None if value is None else storable(value)
+
+    return replace(
+        run,
+        version=kept(run.version),
+        load=storable(run.load),
+        model=kept(run.model),
+        url=kept(run.url),
+        route=kept(run.route),
+        dataset=kept(run.dataset),
+        seed=kept(run.seed),
+    )
 
 
 def _tool_of(file: ResultFile) -> Tool | None:

@@ -25,7 +25,7 @@ Key = TypeVar("Key")
 
 
 @dataclass(frozen=True, slots=True)
-class Figure:
+class RunFigure:
     """A value of one run, with how many samples it has; None where it has none, +∞ where failures reach it."""
 
     value: float | None
@@ -55,15 +55,15 @@ class RatioInterval:
         return float(stats.t.cdf((log(self.ratio) - log(limit)) / self.se_log, self.df))
 
 
-def percentile(run: ImportedRun, quantity: str, point: int) -> Figure:
+def percentile(run: ImportedRun, quantity: str, point: int) -> RunFigure:
     """The percentile of that quantity in the run: of its requests where they are there, else as its file has it."""
     if not run.requests:
-        return Figure(run.summary.get(f"{quantity}_p{point}"), None)
+        return RunFigure(run.summary.get(f"{quantity}_p{point}"), None)
     values, _ = _samples(run, quantity)
     if not np.isfinite(values).any():
         none_succeeded = len(values) > 0 and not any(one.ok for one in run.requests)
-        return Figure(inf, len(values)) if none_succeeded else Figure(None, 0)
-    return Figure(float(quantiles(values, [point / 100])[0]), len(values))
+        return RunFigure(inf, len(values)) if none_succeeded else RunFigure(None, 0)
+    return RunFigure(float(quantiles(values, [point / 100])[0]), len(values))
 
 
 def prompt_variance(baseline: ImportedRun, speculative: ImportedRun, quantity: str, point: int) -> float | None:
@@ -85,7 +85,7 @@ def prompt_variance(baseline: ImportedRun, speculative: ImportedRun, quantity: s
 def interval_of_single_runs(ratio: float, prompts: float, between: float, runs: tuple[int, int]) -> RatioInterval:
     """The interval where the spread between runs is a stated one."""
     se = sqrt(prompts + between**2 * (1 / runs[0] + 1 / runs[1]))
-    return RatioInterval(ratio, exp(log(ratio) - _Z * se), exp(log(ratio) + _Z * se), se, inf)
+    return RatioInterval(ratio, _exp(log(ratio) - _Z * se), _exp(log(ratio) + _Z * se), se, inf)
 
 
 def interval_over_runs(baseline: Sequence[float], speculative: Sequence[float], interleaved: bool) -> RatioInterval | None:
@@ -102,7 +102,7 @@ def interval_over_runs(baseline: Sequence[float], speculative: Sequence[float], 
         se = sqrt(sum(parts))
         df = _welch(parts, (len(a), len(b)))
     reach = float(stats.t.ppf((1 + LEVEL) / 2, df)) * se
-    return RatioInterval(exp(mean), _exp(mean - reach), _exp(mean + reach), se, df)
+    return RatioInterval(_exp(mean), _exp(mean - reach), _exp(mean + reach), se, df)
 
 
 def welch_difference(before: tuple[float, float, float], after: tuple[float, float, float]) -> tuple[float, float, float]:

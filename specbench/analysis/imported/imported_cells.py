@@ -13,8 +13,8 @@ from typing import Any
 from specbench.analysis.imported.comparable_runs import same_prompts
 from specbench.analysis.imported.import_statistics import (
     MEASURABLE_RUNS,
-    Figure,
     RatioInterval,
+    RunFigure,
     interleaved,
     interval_of_single_runs,
     interval_over_runs,
@@ -106,7 +106,7 @@ def _metric(theirs: TheirMetric, point: int, a: Runs, b: Runs, between: float) -
     return _compared(empty, values, (a, b), between, prompts, tail=point > 50)
 
 
-def _samples_of(figures: Sequence[Figure]) -> int | None:
+def _samples_of(figures: Sequence[RunFigure]) -> int | None:
     return _sum(one.n for one in figures)
 
 
@@ -157,6 +157,8 @@ def _compared(
         return replace(found, reason="is_zero")
     over_runs = min(len(before), len(after)) >= MEASURABLE_RUNS
     ratio = means[1] / means[0]
+    if not 0 < ratio < inf:
+        return replace(found, reason="is_zero")
     if over_runs:
         took_turns = interleaved(*arms) and len(before) == len(after)
         made = interval_over_runs(before, after, took_turns)
@@ -165,7 +167,7 @@ def _compared(
         if spread is None:
             return replace(found, ratio=ratio, reason="too_few_requests", indication=None if tail else "unclear")
         made = interval_of_single_runs(ratio, spread, between, (len(before), len(after)))
-    if made is None:
+    if made is None or not 0 < made.ratio < inf:
         return replace(found, reason="is_zero")
     high = made.high if made.high < inf else None
     found = replace(found, ratio=made.ratio, low=made.low, high=high)

@@ -18,12 +18,13 @@ _UNLIKE = {
     "counts": "the arms sent different numbers of requests: {a} and {b}",
     "prompt_lengths": "the prompts differ in mean length: {a} and {b} tokens",
     "outputs": "the answers differ in mean length: {a} and {b} tokens; limit the output alike in both arms",
-    "cancelled": "{a}{b} is of a run that was cancelled",
+    "cancelled": "{a}{b} is of a cancelled run",
     "not_streamed": "{a}{b} is of answers that were not streamed: they show neither a first token nor a time per token",
     "baseline_failed": "none of the baseline's {a} requests succeeded, so there is nothing to compare with",
 }
 _NOTES = {
     "client_tokenizer": "Tokens were counted by the client's tokenizer, not by the server.",
+    "open_at_the_end": "Requests that were open when the benchmark ended are left out.",
     "day_clock": "The tool reads the clock of the day, which may step.",
     "percentiles_of_the_file": "A file has no values of single requests: its own percentiles are compared, and the spread over "
     "prompts is not known.",

@@ -1,11 +1,13 @@
 """Two paths to a comparison: both results of one foreign tool, or both runs of ours."""
 
+import json
 from pathlib import Path
 
 from specbench.analysis.imported.imported_verdict import ArmNames, compare_imported
 from specbench.analysis.imported.two_runs import compare_runs
 from specbench.errors import DataError
 from specbench.explain.imported.imported_sentences import exchanged
+from specbench.files import regular_bytes
 from specbench.imports.tools import label_of, runs_at
 from specbench.model.imported_result import ImportedComparison, RunComparison
 from specbench.report import read_result
@@ -36,5 +38,13 @@ def two_results(baseline: Path, speculative: Path, between: float) -> ImportedCo
 
 def is_run_of_ours(path: Path) -> bool:
     """Whether it is a run folder, or the result.json of one."""
+    if not path.is_dir() and path.name != RESULT:
+        return False
     folder = path if path.is_dir() else path.parent
-    return (path.is_dir() or path.name == RESULT) and ((folder / MANIFEST).exists() or (folder / RESULT).exists())
+    if (folder / MANIFEST).exists():
+        return True
+    try:
+        held = json.loads(regular_bytes(folder / RESULT))
+    except (OSError, ValueError, RecursionError, DataError):
+        return False
+    return isinstance(held, dict) and (held.get("tool_name") == "specbench" or held.get("kind") in ("imported", "runs"))

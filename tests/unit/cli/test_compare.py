@@ -24,7 +24,7 @@ def compare(*words: str) -> Result:
 def written(folder: Path, **fields: object) -> str:
     """A vLLM result in that folder."""
     folder.mkdir(exist_ok=True)
-    file = folder / "result-of-vllm.json"
+    file = folder / "result.json"  # a name of ours too
     file.write_text(json.dumps(vllm_result(**fields)))
     return str(file)
 

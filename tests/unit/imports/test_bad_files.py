@@ -12,7 +12,8 @@ from hypothesis import strategies as st
 
 from specbench.errors import DataError
 from specbench.imports.tools import runs_at
-from tests.support.imported import vllm_result
+from specbench.report.compared.compared_formats import FORMATS_OF_COMPARISONS, compared_as
+from tests.support.imported import judged, vllm_result
 
 FILES = Path("tests/golden/imports")
 
@@ -149,7 +150,7 @@ def test_secrets_of_a_url_stay_in_the_file(tmp_path: Path) -> None:
 
 
 ANY = st.recursive(
-    st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=5),
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=5) | st.just("\ud800"),
     lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=5), inner, max_size=3),
     max_leaves=5,
 )
@@ -168,6 +169,9 @@ def refusal(file: Path) -> str | None:
     except DataError as error:
         return str(error)
     assert all(value >= 0 for run in runs for one in run.requests for value in one.times_ms.values())
+    found = judged(runs, runs)
+    assert found.verdict in ("INVALID", "HOLD")
+    assert all(compared_as(found, format) for format in FORMATS_OF_COMPARISONS)
     return None
 
 
