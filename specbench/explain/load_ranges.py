@@ -90,19 +90,6 @@ def _untested(loads: Sequence[float], found: LoadRange) -> str:
     return f"Not tested: {named} {numbers.streams(highest)}{taken}."
 
 
-def untested_above(result: Result) -> str:
-    """The loads between each cap and the next load that was tested, as a sentence; '' where there are none."""
-    said = []
-    for found in queries.ranges(result):
-        above = [at for cell in result.cells if (at := queries.place(cell, found.by)) is not None and at > (found.high or at)]
-        if above and found.by == "rate":
-            said.append(f"rates between {found.high:g} and {min(above):g} requests/s")
-        elif above and found.high is not None and min(above) - found.high > 1:
-            first, last = found.high + 1, min(above) - 1
-            said.append(f"{first:g} to {numbers.streams(last)}" if last > first else numbers.streams(first))
-    return f"Not tested: {' and '.join(said)}." if said else ""
-
-
 def mix(result: Result) -> str:
     """The traffic that was asked for, as a phrase; of a result that does not hold it, the bins and settings that were met."""
     bins, sampling = result.config.bins, result.config.sampling

@@ -5,9 +5,9 @@ from shlex import quote
 from specbench.explain.brief.headline import deciding_code
 from specbench.explain.glossary.check_entries import CHECKS
 from specbench.explain.glossary.code_entries import CODES
-from specbench.explain.load_ranges import caps, tops, untested_above
+from specbench.explain.load_ranges import caps, tops
 from specbench.explain.next_run import DECISION_PAIRS
-from specbench.explain.numbers import listed, one_of, slice_words
+from specbench.explain.numbers import listed, one_of, slice_words, streams
 from specbench.explain.reader_questions import confirmation
 from specbench.model import queries
 from specbench.model.guardrails import MIN_LAUNCHES
@@ -106,7 +106,7 @@ def _larger(result: Result) -> str:
 
 def _capped(result: Result) -> str:
     if queries.ranges(result):
-        return " ".join(filter(None, (CONFIRM, untested_above(result))))
+        return " ".join(filter(None, (CONFIRM, _untested_above(result))))
     on, capped = queries.slices_that(result, "PROMOTE"), queries.slices_that(result, "CAPPED")
     said = []
     if on:
@@ -116,6 +116,19 @@ def _capped(result: Result) -> str:
     if capped:
         said.append(f"Do not enable yet: confirm {caps(capped)} first.")
     return " ".join(said)
+
+
+def _untested_above(result: Result) -> str:
+    """The loads between each cap and the next load that was tested, as a sentence; '' where there are none."""
+    said = []
+    for found in queries.ranges(result):
+        above = [at for cell in result.cells if (at := queries.place(cell, found.by)) is not None and at > (found.high or at)]
+        if above and found.by == "rate":
+            said.append(f"rates between {found.high:g} and {min(above):g} requests/s")
+        elif above and found.high is not None and min(above) - found.high > 1:
+            first, last = found.high + 1, min(above) - 1
+            said.append(f"{first:g} to {streams(last)}" if last > first else streams(first))
+    return f"Not tested: {' and '.join(said)}." if said else ""
 
 
 def _hold(result: Result) -> str:

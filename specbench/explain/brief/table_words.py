@@ -160,7 +160,7 @@ def cell_state(cell: CellResult) -> str:
 
 
 def acceptance(length: float | None, alpha: float | None, step_ratio: float | None) -> str:
-    """What speculation yields and costs: 'acceptance length 3.29 · alpha 0.78 · a step takes 1.44 times as long', as far as it is known."""
+    """What speculation yields and costs, as far as it is known: 'acceptance length 3.29 · a step takes 1.44 times as long'."""
     parts = [
         f"acceptance length {length:.2f}" if length is not None else "acceptance length not known",
         f"alpha {alpha:.2f}" if alpha is not None else "",

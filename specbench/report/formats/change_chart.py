@@ -57,7 +57,7 @@ def change_chart(points: Sequence[LoadPoint], cap: str, name: str) -> str:
 
 
 def _span(points: Sequence[LoadPoint]) -> tuple[float, float]:
-    """From and to how many doublings, in halves: they hold every interval and limit, with room for what is written at the edge."""
+    """From and to how many doublings: they hold every interval and limit, with room for what is written at an edge."""
     rows = [point.row for point in points]
     ends = [value for row in rows for value in (row.change, row.low, row.high, row.limit) if value is not None and value > -1]
     logs = [max(-REACH, min(REACH, log2(1 + value))) for value in ends]
@@ -92,7 +92,9 @@ def _limit(axes: Axes, index: int, row: ComparisonRow, written: bool) -> None:
         return
     named = f"{'goal' if gain else 'limit'} {row.limit_text.removeprefix('≤ ').removeprefix('≥ ')}"
     place = high if upward else low
-    axes.text(index - 0.47, place, named, color=colour, fontsize=SMALL, va="top" if upward else "bottom", ha="left", clip_on=False)
+    axes.text(
+        index - 0.47, place, named, color=colour, fontsize=SMALL, va="top" if upward else "bottom", ha="left", clip_on=False
+    )
 
 
 def _point(axes: Axes, at: tuple[float, float], row: ComparisonRow, gid: str, named: bool) -> None:

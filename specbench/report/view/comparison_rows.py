@@ -13,7 +13,7 @@ whole run. A row, a `ComparisonRow`, has numbers for charts and sorting, and the
     state, role, decides                          of its finding, None without one; `decides`: the verdict rests on it
     mark                                          '✓', '✗', '?', '–' judged; '(✓)', ... only reported; '' without a limit
     pairs_needed                                  the pairs that would settle an open one, None where none would
-    limit_beside                                  the same, and where the floor decided, the change it comes to: '≤ +20 ms (+36 %)'
+    limit_beside                                  the same with the change that a floor comes to: '≤ +20 ms (+36 %)'
     effect                                        'better' or 'worse' where the bounds exclude no change, else ''
     note                                          why there is no change; ''
     core                                          a row that is always shown
@@ -186,7 +186,11 @@ def cell_rows(cell: CellResult, success_metric: str, alpha: float) -> tuple[Comp
 def _by_prompt(row: ComparisonRow) -> ComparisonRow:
     """The row, that of the TTFT over the same prompts under a name of its own, as the values of both are the same p50."""
     plain, named = table_words.row_label(PAIRED), table_words.PROMPT_BY_PROMPT
-    return replace(row, title=row.title.replace(plain, named), label=row.label.replace(plain, named)) if row.metric == PAIRED else row
+    return (
+        replace(row, title=row.title.replace(plain, named), label=row.label.replace(plain, named))
+        if row.metric == PAIRED
+        else row
+    )
 
 
 def _part_row(cell: CellResult, finding: Finding, alpha: float) -> ComparisonRow:
