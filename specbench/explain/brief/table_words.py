@@ -14,7 +14,7 @@ from specbench.model.result import CellResult, Finding, FindingState
 NONE = "–"  # no such value
 BY_PROMPT = "{}: p50 of both arms; its change is over the prompts that both answered"
 PROMPT_BY_PROMPT = "TTFT by prompt"  # where a plain p50 stands beside it
-_MEANINGS = {"✓": "passed", "✗": "failed", "?": "open", NONE: "no data"}
+_MEANINGS = {"✓": "passed", "✗": "failed", "?": "open"}
 DECIDING_MARKS: dict[FindingState, str] = {"PASS": "✓", "FAIL": "✗", "INCONCLUSIVE": "?", "NODATA": NONE}
 _LABELS = {"output_tps": "output tok/s", "completed_rps": "requests/s", "ttft_paired": "TTFT p50"}
 _UNITS = {"ms": "ms", "s": "s", "bytes": "GiB"}  # that stand beside a label; the others are in it, or beside the value
@@ -146,7 +146,7 @@ def legend(marks: Collection[str], pairs: int, counted: bool) -> str:
         pairs: How many pairs the run has at a load.
         counted: Whether a row names the pairs that it needs.
     """
-    meanings = _MEANINGS | ({"?": f"open, pairs in all ({pairs} run)"} if counted else {})
+    meanings = _MEANINGS | ({"?": f"open, needs N pairs in all ({pairs} run)"} if counted else {})
     judged = [f"{sign} {meaning}" for sign, meaning in meanings.items() if {sign, f"({sign})"} & set(marks)]
     return " · ".join([*judged, *(["( ) not judged"] if any(one.startswith("(") for one in marks) else [])])
 

@@ -7,7 +7,7 @@ from specbench.explain.brief import table_words
 from specbench.report.terminal.screen import Screen, padded, widths
 from specbench.report.view.comparison_rows import MOST_ROWS, PAIRED, ComparisonRow, LoadTable
 
-_GAPS = (5, 3, 1, 0, 2, 4)  # between columns, each by its turn in which it takes a second blank
+_GAPS = (5, 3, 2, 0, 1, 4)  # between columns, each by its turn in which it takes a second blank
 _FORMS = ((True, True), (True, False), (False, False))  # the limit with the change it comes to, the need in full
 _MARKS = {"✓": "good", "✗": "bad", "?": "wait", "–": "wait"}
 _OUTCOMES = {"pass": "good", "FAIL": "bad", "INVALID": "void", "open": "wait", "no data": "wait"}

@@ -110,9 +110,9 @@ def test_a_limit_whose_floor_decides_also_names_the_change_it_comes_to() -> None
 
 
 def test_the_legend_explains_the_marks_that_are_there_and_no_others() -> None:
-    """In a line; the pairs that are needed are of all, beside those that were run."""
+    """In a line, a dash means nothing; the pairs that are needed are of all, beside those that were run."""
     assert table_words.legend({"✓", "(✗)", ""}, 4, counted=False) == "✓ passed · ✗ failed · ( ) not judged"
-    assert table_words.legend({"✗", "?", "–"}, 4, counted=True) == "✗ failed · ? open, pairs in all (4 run) · – no data"
+    assert table_words.legend({"✗", "?", "–"}, 4, counted=True) == "✗ failed · ? open, needs N pairs in all (4 run)"
     assert table_words.legend({""}, 4, counted=False) == ""
     assert len(table_words.legend({"✓", "✗", "?", "–", "(✓)"}, 99, counted=True)) <= 80
 
