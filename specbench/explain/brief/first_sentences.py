@@ -5,8 +5,9 @@ Values in, text out. Which rows are told is decided by `report/view/first_screen
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
-from specbench.explain.numbers import one_of
+from specbench.explain.numbers import count, listed, one_of
 from specbench.model.metrics import METRICS
 from specbench.model.result import FindingState
 
@@ -16,7 +17,7 @@ _HAPPENS = {
     "itl": "the time between tokens is",
     "ttft": "the first token takes",
     "ttft_paired": "the first token takes",
-    "pace": "8 tokens take, per token,",
+    "pace": "over 8 tokens in a row each takes",
     "e2e": "a whole answer takes",
     "output_tps": "throughput is",
     "completed_rps": "the server completes",
@@ -46,6 +47,14 @@ class Told:
     assured: str  # the end of its interval on which a pass rests, as a change
     limit: str
     state: FindingState | None
+
+
+class RequestCounts(NamedTuple):
+    """How many requests came to an end of their own, how many of them failed, and how many were cut with their block."""
+
+    ended: int
+    failed: int
+    cut: int
 
 
 def quantity_of(metric: str) -> str:
@@ -78,24 +87,30 @@ def also(load: str, told: Told) -> str:
     return f"At {load} {_figures(told)}."
 
 
-def failed(load: str, told: Sequence[Told], more: int) -> str:
-    """What got worse than its limit at this load."""
+def failed(load: str, told: Sequence[Told], more: Sequence[str]) -> str:
+    """What got worse than its limit at this load: some with their figures, more of them by name."""
     said = [f"{figures[0].upper()}{figures[1:]}." for figures in (_figures(one, aim="limit") for one in told[1:])]
-    said += [f"{one_of(more, 'more limit is broken', 'more limits are broken')}."] if more else []
+    said += [f"Also past {'its limit' if len(more) == 1 else 'their limits'}: {_few(more)}."] if more else []
     return " ".join([f"At {load} {_figures(told[0], aim='limit')}.", *said])
 
 
-def open_checks(load: str, told: Told, more: int) -> str:
+def open_checks(load: str, told: Told, more: Sequence[str]) -> str:
     """What is neither passed nor failed at this load."""
-    rest = f"; {one_of(more, 'more check is open', 'more checks are open')}" if more else ""
     figures = f"{told.before} → {told.after}{unit_of(told.metric)} ({told.changed}{_limit(told)})"
-    return f"At {load} {told.label} is open: {figures}{rest}."
+    return f"At {load} {told.label} is open: {figures}{_also_open(more)}."
 
 
-def without_figure(load: str, label: str, more: int) -> str:
+def without_figure(load: str, label: str, more: Sequence[str]) -> str:
     """What could not be judged at this load, as it has no figure."""
-    rest = f"; {one_of(more, 'more check is open', 'more checks are open')}" if more else ""
-    return f"At {load} {label} has no figure{rest}."
+    return f"At {load} {label} has no figure{_also_open(more)}."
+
+
+def _also_open(names: Sequence[str]) -> str:
+    return f"; also open: {_few(names)}" if names else ""
+
+
+def _few(names: Sequence[str], most: int = 4) -> str:
+    return listed([*names[:most], f"{len(names) - most} more"] if len(names) > most else names)
 
 
 def worse(load: str, told: Told, judged: bool) -> str:
@@ -114,9 +129,16 @@ def first_look(pairs: int, profile: str) -> str:
     return f"{count}: a first look; the standard profile runs 10." if pairs < 10 else f"{count} ({profile})."
 
 
-def trust(checks: int, failed_checks: int, requests: int, failed_requests: int) -> str:
-    """How many checks and requests failed."""
-    return f"{failed_checks} of {checks:,} checks and {failed_requests:,} of {requests:,} requests failed."
+def trust(checks: int, broken: int, requests: RequestCounts) -> str:
+    """How many of the checks of the measurement itself failed, and how many requests, where any were sent."""
+    checked = f"{count(broken)} of {count(checks)} integrity checks"
+    return f"{checked} and {answered(requests)}" if requests.ended or requests.cut else f"{checked} failed"
+
+
+def answered(requests: RequestCounts) -> str:
+    """How many requests failed of those that ended; what is cut with its block neither failed nor succeeded."""
+    cut = f" ({count(requests.cut)} cut at block ends)" if requests.cut else ""
+    return f"{count(requests.failed)} of {count(requests.ended)} requests failed{cut}"
 
 
 def _figures(told: Told, aim: str = "", sure: bool = False) -> str:

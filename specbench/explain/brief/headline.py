@@ -150,6 +150,10 @@ def _loads(cells: list[CellResult]) -> str:
 
 
 def _invalid(result: Result) -> str:
+    return f"no decision: {_fault(result)}"
+
+
+def _fault(result: Result) -> str:
     if not result.cells:
         return title_of("refused")
     broken = [check.id for check in queries.integrity(result) if check.ok is False]

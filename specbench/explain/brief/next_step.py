@@ -7,15 +7,16 @@ from specbench.explain.glossary.check_entries import CHECKS
 from specbench.explain.glossary.code_entries import CODES
 from specbench.explain.load_ranges import caps, tops
 from specbench.explain.next_run import DECISION_PAIRS
-from specbench.explain.numbers import listed, one_of, slice_words
+from specbench.explain.numbers import listed, one_of, slice_words, streams
 from specbench.explain.reader_questions import confirmation
 from specbench.model import queries
 from specbench.model.guardrails import MIN_LAUNCHES
 from specbench.model.result import Reason, Result
 
-DEMO = "Demo: embedded engine, virtual time. Decides nothing about a real server."
-HALF_DEMO = "Demo: one arm is the embedded engine, in virtual time. Decides nothing about a real server."
+DEMO = "Demo: embedded engine, virtual time. It decides nothing about a real server."
+HALF_DEMO = "Demo: one arm is the embedded engine, in virtual time. It decides nothing about a real server."
 PARTIAL = "Partial run: only what was measured before it ended is shown."
+CONFIRM = "Do not enable yet: confirm the cap first. The command below must say PROMOTE."
 LONGEST = 30  # words of a sentence for people
 _FIXES = {entry.name: entry.fix for entry in (*CODES, *CHECKS)}
 _NOT_SPECULATING = ("not_speculating", "speculation_speculative")
@@ -25,6 +26,13 @@ def demonstration(result: Result) -> str:
     """That the run is a demonstration, where an arm runs the embedded engine; else ''."""
     arms = [result.endpoints.baseline.engine, result.endpoints.speculative.engine].count("embedded")
     return ("", HALF_DEMO, DEMO)[arms]
+
+
+def own_command(result: Result) -> str:
+    """The command that measures real servers with the scenario of a demonstration; '' where the run is none."""
+    scenario = quote(result.run.scenario or f"{result.run.name}.yaml")
+    words = f"specbench run {scenario} --baseline URL --speculative URL --model NAME"
+    return words if demonstration(result) and result.verdict != "INVALID" else ""
 
 
 def few_pairs(result: Result) -> bool:
@@ -98,7 +106,7 @@ def _larger(result: Result) -> str:
 
 def _capped(result: Result) -> str:
     if queries.ranges(result):
-        return "Confirm the cap first: the command below must say PROMOTE."
+        return " ".join(filter(None, (CONFIRM, _untested_above(result))))
     on, capped = queries.slices_that(result, "PROMOTE"), queries.slices_that(result, "CAPPED")
     said = []
     if on:
@@ -106,8 +114,21 @@ def _capped(result: Result) -> str:
         first = f"Repeat it with {_larger(result)} before you enable it for" if few_pairs(result) else "Enable it only for"
         said.append(f"{first} {names}.")
     if capped:
-        said.append(f"Confirm {caps(capped)} first.")
+        said.append(f"Do not enable yet: confirm {caps(capped)} first.")
     return " ".join(said)
+
+
+def _untested_above(result: Result) -> str:
+    """The loads between each cap and the next load that was tested, as a sentence; '' where there are none."""
+    said = []
+    for found in queries.ranges(result):
+        above = [at for cell in result.cells if (at := queries.place(cell, found.by)) is not None and at > (found.high or at)]
+        if above and found.by == "rate":
+            said.append(f"rates between {found.high:g} and {min(above):g} requests/s")
+        elif above and found.high is not None and min(above) - found.high > 1:
+            first, last = found.high + 1, min(above) - 1
+            said.append(f"{first:g} to {streams(last)}" if last > first else streams(first))
+    return f"Not tested: {' and '.join(said)}." if said else ""
 
 
 def _hold(result: Result) -> str:
@@ -118,7 +139,8 @@ def _hold(result: Result) -> str:
             return f"Keep it off. About {pairs} pairs a load settle what is open; this run had {result.config.pairs}."
         if _unsettled(result):
             return "Keep it off. More pairs do not settle what is open: use longer blocks."
-    return _FIXES.get(code) or _short_reason(result) or "Keep it off, and read the reasons."
+    fix = _FIXES.get(code) or _short_reason(result) or "Read the reasons."
+    return fix if fix.startswith("Keep it off") else f"Keep it off. {fix}"
 
 
 def _held_command(result: Result) -> str:
@@ -139,7 +161,7 @@ def _pairs(result: Result) -> int | None:
 
 
 def _rollback(_: Result) -> str:
-    return "Turn speculation off. Fix the cause before you run it again."
+    return "Turn speculation off at every load. Fix the cause before you run it again."
 
 
 def _invalid(result: Result) -> str:

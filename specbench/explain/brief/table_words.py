@@ -3,18 +3,19 @@
 Values in, text out: every format prints these words, so that no two disagree. Sentences live in the other modules.
 """
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 from specbench.explain import labels
 from specbench.explain.changes import floor_decides
 from specbench.explain.findings import COUNTED
-from specbench.explain.numbers import BYTES_PER_GIB, number, percent, short
+from specbench.explain.numbers import BYTES_PER_GIB, number, one_of, percent, short
 from specbench.model.metrics import METRICS
 from specbench.model.result import CellResult, Finding, FindingState
 
 NONE = "–"  # no such value
-LEGEND = "✓ passed · ✗ failed · ? open, and the pairs it needs · ( ) only reported"
-BY_PROMPT = "TTFT: p50 of both arms; its change is over the prompts that both answered"
+BY_PROMPT = "{}: p50 of both arms; its change is over the prompts that both answered"
+PROMPT_BY_PROMPT = "TTFT by prompt"  # where a plain p50 stands beside it
+_MEANINGS = {"✓": "passed", "✗": "failed", "?": "open"}
 DECIDING_MARKS: dict[FindingState, str] = {"PASS": "✓", "FAIL": "✗", "INCONCLUSIVE": "?", "NODATA": NONE}
 _LABELS = {"output_tps": "output tok/s", "completed_rps": "requests/s", "ttft_paired": "TTFT p50"}
 _UNITS = {"ms": "ms", "s": "s", "bytes": "GiB"}  # that stand beside a label; the others are in it, or beside the value
@@ -107,12 +108,48 @@ def limit(finding: Finding, unit: str) -> str:
     return f"{sign}{percent(finding.margin)}"
 
 
+def limit_beside(finding: Finding, unit: str) -> str:
+    """The same for a table of changes: where the floor decides, also the change that it comes to: '≤ +20 ms (+36 %)'."""
+    asked = limit(finding, unit)
+    return f"{asked} ({change(finding.bound - 1)})" if finding.bound is not None and floor_decides(finding) else asked
+
+
+def floor_decides(finding: Finding) -> bool:
+    """Whether the absolute floor is wider than the margin here, so that it was the limit."""
+    if finding.bound is None or finding.margin is None or not finding.floor or finding.slo is not None:
+        return False
+    return abs(finding.bound - 1) > finding.margin * (1 + 1e-9)
+
+
 def mark(finding: Finding | None, decides: bool) -> str:
-    """'✓', '✗', '?' or '–' where the verdict rests on it, the same in brackets where it is only reported, '' without a limit."""
-    if finding is None:
+    """'✓', '✗', '?' or '–' where the verdict rests on it, the same in brackets where it is only reported.
+
+    '' without a limit, and where what is only reported has no figure.
+    """
+    if finding is None or (finding.state == "NODATA" and not decides):
         return ""
     sign = DECIDING_MARKS[finding.state]
     return sign if decides else f"({sign})"
+
+
+def needs(pairs: int | None, decides: bool, brief: bool = False) -> str:
+    """What settles an open check, behind its mark: ' needs 7 pairs', or ' needs 7'; '' where that is nobody's question."""
+    if pairs is None or not decides:
+        return ""
+    return f" needs {pairs}" if brief else f" needs {one_of(pairs, 'pair')}"
+
+
+def legend(marks: Collection[str], pairs: int, counted: bool) -> str:
+    """What these marks mean, in a line: those that judged, then the brackets; '' without any.
+
+    Args:
+        marks: The marks of a table.
+        pairs: How many pairs the run has at a load.
+        counted: Whether a row names the pairs that it needs.
+    """
+    meanings = _MEANINGS | ({"?": f"open, needs N pairs in all ({pairs} run)"} if counted else {})
+    judged = [f"{sign} {meaning}" for sign, meaning in meanings.items() if {sign, f"({sign})"} & set(marks)]
+    return " · ".join([*judged, *(["( ) not judged"] if any(one.startswith("(") for one in marks) else [])])
 
 
 def cell_state(cell: CellResult) -> str:
@@ -124,13 +161,19 @@ def cell_state(cell: CellResult) -> str:
 
 
 def acceptance(length: float | None, alpha: float | None, step_ratio: float | None) -> str:
-    """What speculation yields and costs: 'acceptance length 3.29 · alpha 0.78 · step time ×1.44', as far as it is known."""
+    """What speculation yields and costs, as far as it is known: 'acceptance length 3.29 · a step takes 1.44 times as long'."""
     parts = [
         f"acceptance length {length:.2f}" if length is not None else "acceptance length not known",
         f"alpha {alpha:.2f}" if alpha is not None else "",
-        f"step time ×{step_ratio:.2f}" if step_ratio is not None else "",
+        f"a step takes {step_ratio:.2f} times as long" if step_ratio is not None else "",
     ]
     return " · ".join(part for part in parts if part)
+
+
+def not_shown(names: Sequence[str]) -> str:
+    """Which rows did not fit, the first three by name, and how to see them."""
+    more = [f"{len(names) - 3} more"] if len(names) > 3 else []
+    return f"not shown: {', '.join([*names[:3], *more])} (--verbose)"
 
 
 def no_change(names: Sequence[str], reason: str) -> str:

@@ -24,11 +24,6 @@ def not_made(checks: int, names: Sequence[str]) -> str:
     return f"{checks} could not be made: {', '.join(names)}"
 
 
-def requests(total: int, failed: int) -> str:
-    """How many requests there were, and how many of them failed."""
-    return f"{count(total)} requests, {count(failed)} failed"
-
-
 def stamped(sources: Mapping[str, int]) -> str:
     """Who took the times of arrival."""
     said = ", ".join(f"{count(number)} by the {source.replace('_', ' ')}" for source, number in sorted(sources.items()))

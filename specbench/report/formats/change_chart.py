@@ -11,17 +11,20 @@ from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
 
 from specbench.explain.brief import table_words
-from specbench.report.formats.svg import FLAT, GOOD, INK, LIMIT, LINE, MUTED, PANEL, Mark, drawing, svg
+from specbench.report.formats.svg import FLAT, GOOD, INK, LIMIT, MUTED, PANEL, WAIT, Mark, drawing, svg
 from specbench.report.view.comparison_rows import ComparisonRow
 from specbench.report.view.load_groups import LoadPoint
 
 SIZE = (4.5, 2.6)  # inches of 72 points, as wide as a phone shows it
-FRAME = (0.125, 0.265, 0.865, 0.715)
+FRAME = (0.125, 0.265, 0.865, 0.645)
 MOST_VALUES = 4  # loads whose values have room below their point
 MOST_CHANGES = 6  # loads whose changes have room beside it
 REACH = 6.0  # doublings that are drawn at most, up or down
-EFFECTS = {"better": GOOD, "worse": LIMIT, "": FLAT}
-HALO = 3.0
+TONES = {"good": GOOD, "bad": LIMIT, "wait": WAIT, "": FLAT}
+SMALL = 10.5  # points of what is written about limits and the cap
+ROOM = 0.8  # half doublings beyond the last interval
+CLEAR = 8.5  # points between the middle of a written change and any line
+SHIFTS = (0.0, 9.0, -9.0, 13.0, -13.0, 17.0, -17.0)  # by which a change is moved to be clear of lines, the least first
 
 
 def change_chart(points: Sequence[LoadPoint], cap: str, name: str) -> str:
@@ -43,7 +46,6 @@ def change_chart(points: Sequence[LoadPoint], cap: str, name: str) -> str:
         for index, point in enumerate(points):
             before = points[index - 1].row.limit_text if index else ""
             _limit(axes, index, point.row, written=point.row.limit_text != before or len(points) < 3)
-        axes.plot([at for at, _ in known], [value for _, value in known], color=MUTED, linewidth=1, alpha=0.5)
         for index, value in known:
             marks[f"{name}-{index}"] = Mark(_said(points[index]))
             _point(
@@ -55,12 +57,12 @@ def change_chart(points: Sequence[LoadPoint], cap: str, name: str) -> str:
 
 
 def _span(points: Sequence[LoadPoint]) -> tuple[float, float]:
-    """From and to how many doublings: whole ones that hold every interval and limit, one to each side at least."""
+    """From and to how many doublings: they hold every interval and limit, with room for what is written at an edge."""
     rows = [point.row for point in points]
     ends = [value for row in rows for value in (row.change, row.low, row.high, row.limit) if value is not None and value > -1]
     logs = [max(-REACH, min(REACH, log2(1 + value))) for value in ends]
     least, most = min([*logs, -0.5]), max([*logs, 0.5])
-    return max(floor(least * 2 - 0.3) / 2, -REACH), min(ceil(most * 2 + 0.5) / 2, REACH)
+    return max(floor(least * 2 - ROOM) / 2, -REACH), min(ceil(most * 2 + ROOM) / 2, REACH)
 
 
 def _ticks(axes: Axes, low: float, high: float) -> None:
@@ -90,12 +92,14 @@ def _limit(axes: Axes, index: int, row: ComparisonRow, written: bool) -> None:
         return
     named = f"{'goal' if gain else 'limit'} {row.limit_text.removeprefix('≤ ').removeprefix('≥ ')}"
     place = high if upward else low
-    axes.text(index - 0.47, place, named, color=colour, fontsize=8.5, va="top" if upward else "bottom", ha="left", clip_on=False)
+    axes.text(
+        index - 0.47, place, named, color=colour, fontsize=SMALL, va="top" if upward else "bottom", ha="left", clip_on=False
+    )
 
 
 def _point(axes: Axes, at: tuple[float, float], row: ComparisonRow, gid: str, named: bool) -> None:
     index, value = at
-    colour = EFFECTS[row.effect]
+    colour = TONES[row.tone]
     bottom, top = axes.get_ylim()
     if row.low is not None or row.high is not None:
         low = bottom if row.low is None or row.low <= -1 else max(log2(1 + row.low), bottom)
@@ -107,9 +111,19 @@ def _point(axes: Axes, at: tuple[float, float], row: ComparisonRow, gid: str, na
     if not named:
         return
     text = axes.annotate(
-        row.changed, (index, value), xytext=(8, -3.5), textcoords="offset points", color=colour, fontsize=11, fontweight="bold"
-    )
+        row.changed, (index, value), xytext=(8, _shift(value, row, bottom, top)), textcoords="offset points", color=colour,
+        fontsize=11, fontweight="bold", va="center_baseline",
+    )  # fmt: skip
     text.set_gid("halo")
+
+
+def _shift(value: float, row: ComparisonRow, bottom: float, top: float) -> float:
+    """How far the written change moves up or down from its point so that neither zero nor the limit strikes it through."""
+    points = SIZE[1] * FRAME[3] * 72 / (top - bottom)
+    lines = [0.0] + ([log2(1 + row.limit)] if row.limit is not None and row.limit > -1 else [])
+    inside = [shift for shift in SHIFTS if CLEAR < (value - bottom) * points + shift < (top - bottom) * points - CLEAR]
+    clear = [shift for shift in inside if all(abs((value - line) * points + shift) >= CLEAR for line in lines)]
+    return (clear or inside or [0.0])[0]
 
 
 def _loads(axes: Axes, points: Sequence[LoadPoint]) -> None:
@@ -139,14 +153,17 @@ def _loads(axes: Axes, points: Sequence[LoadPoint]) -> None:
 
 
 def _cap(axes: Axes, points: Sequence[LoadPoint], cap: str) -> None:
+    """Above the chart a bar over the loads inside the range, which ends at the cap's own load."""
     inside = [index for index, point in enumerate(points) if point.inside]
     if not cap or not inside or inside[-1] + 1 >= len(points):
         return
-    at, roomy = inside[-1] + 0.5, len(points) < 3
-    axes.axvline(at, color=LINE, linewidth=1.4)
+    above = 1 + 7 / (SIZE[1] * FRAME[3] * 72)
+    where = axes.get_xaxis_transform()
+    axes.plot([-0.5, inside[-1]], [above, above], color=INK, linewidth=3, transform=where, clip_on=False, solid_capstyle="butt")
+    axes.plot([inside[-1]], [above], color=INK, marker="|", markersize=9, markeredgewidth=1.6, transform=where, clip_on=False)
     axes.annotate(
-        cap, (at, 0 if roomy else 1), xycoords=("data", "axes fraction"), xytext=(0, -2) if roomy else (3, -1),
-        textcoords="offset points", ha="center" if roomy else "left", va="top", color=MUTED, fontsize=8.5,
+        cap, (inside[-1], above), xycoords=where, xytext=(6, 0), textcoords="offset points", ha="left", va="center_baseline",
+        color=INK, fontsize=SMALL, fontweight="bold",
     )  # fmt: skip
 
 

@@ -23,7 +23,9 @@ LEVELS: dict[str, Level] = {"PROMOTE": "notice", "CAPPED": "warning", "HOLD": "w
 def annotations(result: Result) -> str:
     """The verdict and each failed finding or check, as workflow commands of a line each; at most ten lines of a kind."""
     level = LEVELS[result.verdict]
-    lines = [_command(level, f"specbench {result.verdict}", f"{headline.found(result)}. {next_step.action(result)}")]
+    command = next_step.next_command(result)
+    found = f"{headline.found(result)}. {next_step.action(result)}{f' Next: {command}' if command else ''}"
+    lines = [_command(level, f"specbench {result.verdict}", found)]
     failed = [*_findings(result, level), *_checks(result, level)]
     if len(failed) + len(lines) > SHOWN:
         more = len(failed) + len(lines) - SHOWN

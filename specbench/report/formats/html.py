@@ -86,7 +86,8 @@ def sentence(text: str) -> Markup:
 def figures(text: str) -> Markup:
     """The sentence with its figures in bold, each whole on one line."""
     said = str(sentence(text)).replace("\u00a0", " ")
-    return Markup(FIGURE.sub(lambda found: Markup("<b>{}</b>").format(found[1].replace(" ", "\u00a0")), said))
+    bold = FIGURE.sub(lambda found: Markup("<b>{}</b>").format(found[1].replace(" ", "\u00a0")), said)
+    return Markup(bold.replace(" %", "\u00a0%"))
 
 
 def whole(text: str) -> str:

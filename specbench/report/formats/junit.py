@@ -52,7 +52,7 @@ def _run_suite(result: Result, rows: Rows) -> ElementTree.Element:
     suite = _suite(result, f"{result.run.name}: run")
     _properties(suite, [("run", result.run.id), ("verdict", result.verdict), ("exit_code", str(result.exit_code))])
     case = _case(suite, "run", "verdict")
-    said = (f"{result.verdict}: {headline.found(result)}.", next_step.action(result), next_step.demonstration(result))
+    said = (f"{result.verdict}: {headline.found(result)}.", next_step.demonstration(result), next_step.action(result))
     reasons = " ".join(one.message for one in result.reasons)
     _end(case, VERDICT_PROBLEMS.get(result.verdict), result.verdict, (" ".join(filter(None, said)), reasons))
     _findings(suite, "run", result.run_findings, (result.verdict, result.verdict), rows)

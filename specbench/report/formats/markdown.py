@@ -6,7 +6,7 @@ GitHub cuts a step summary at 1 MiB and a comment at 65,536 characters; both are
 from collections.abc import Iterable, Sequence
 
 from specbench.explain import numbers
-from specbench.explain.brief import headline, next_step
+from specbench.explain.brief import headline, next_step, table_words
 from specbench.explain.brief.table_words import NONE
 from specbench.explain.notes import notices
 from specbench.model.result import Result
@@ -59,15 +59,16 @@ def _table(found: Iterable[tuple[LoadTable, ComparisonRow]], alpha: float) -> li
 
 def _line(table: LoadTable, row: ComparisonRow) -> str:
     changed = f"{row.changed} ({row.bounds.replace(' %', '')})" if row.bounds else row.changed
-    pairs = f" {row.pairs_needed} pairs" if row.pairs_needed is not None and row.decides else ""
-    fields = (table.title, row.title, row.before, row.after, changed, row.limit_text, f"{row.mark}{pairs}")
+    needs = table_words.needs(row.pairs_needed, row.decides)
+    fields = (table.title, row.title, row.before, row.after, changed, row.limit_beside, f"{row.mark}{needs}")
     load, metric, before, after, *rest = map(literal, fields)
     return f"| {' | '.join([load, metric, before, f'**{after}**', *rest])} |"
 
 
 def _sections(result: Result, tables: Sequence[LoadTable], shown: Sequence[tuple[LoadTable, ComparisonRow]]) -> list[list[str]]:
     first = first_screen(result, tables)
-    demonstration = f"{literal(first.demonstration)} " if first.demonstration else ""
+    own = f" On your servers: <code>{literal(first.own_command)}</code>." if first.own_command else ""
+    demonstration = f"{literal(first.demonstration)}{own}<br>" if first.demonstration else ""
     partial = f"{literal(next_step.PARTIAL)} " if result.run.partial else ""
     every, alpha = [(table, row) for table in tables for row in table.rows], result.config.alpha
     reasons = [f"- {literal(one.message)}" for one in result.reasons]

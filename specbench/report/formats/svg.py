@@ -17,7 +17,7 @@ from matplotlib.figure import Figure
 # Placeholder colours: no figure uses them by chance, and each stands for a variable of the page.
 INK, MUTED, LINE = "#010203", "#010204", "#010205"
 BASELINE, SPECULATIVE, LIMIT, PANEL = "#010206", "#010207", "#010208", "#010209"
-GOOD, FLAT = "#01020a", "#01020b"
+GOOD, FLAT, WAIT = "#01020a", "#01020b", "#01020c"
 VARIABLES = {
     INK: "--ink",
     MUTED: "--muted",
@@ -28,6 +28,7 @@ VARIABLES = {
     PANEL: "--panel",
     GOOD: "--good",
     FLAT: "--flat",
+    WAIT: "--wait",
 }
 STYLE: Any = {  # matplotlib types each key by a literal of its own
     "svg.fonttype": "none",  # text stays text: it scales, can be searched, and takes the page's font

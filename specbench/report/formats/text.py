@@ -3,13 +3,16 @@
 At most 45 lines for three loads and 15 without a judgement. The long form is `terminal/explanation.py`.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from shlex import quote
 
+from rich.cells import cell_len
+
 from specbench.credentials import printable
 from specbench.explain import labels, numbers
-from specbench.explain.brief import headline, next_step, table_words
+from specbench.explain.brief import first_sentences, headline, next_step, table_words
 from specbench.explain.load_ranges import range_words
 from specbench.explain.notes import notices
 from specbench.model import queries
@@ -20,6 +23,7 @@ from specbench.report.terminal.comparison_table import Section, brief_section, f
 from specbench.report.terminal.screen import WIDTH, Screen
 from specbench.report.view.comparison_rows import MOST_ROWS, ComparisonRow, LoadTable, load_tables, run_rows
 from specbench.report.view.fairness import speculation
+from specbench.report.view.first_screen import request_counts
 from specbench.store import REPORT
 
 MOST_LINES = 45
@@ -84,8 +88,8 @@ def _length(blocks: list[list[str]]) -> int:
 def _blocks(result: Result, asked: TextOptions, most: int | None, brief: int = BRIEF) -> list[list[str]]:
     """The blocks of the report, each load with at most so many rows; None where everything is asked for."""
     screen = asked.screen
-    blocks = [[*verdict_lines(result, screen), *_action(result, screen)], _setup(result, screen)]
-    blocks.append(table_lines(_sections(result, most, brief), screen, numbers.percent(1 - result.config.alpha)))
+    level, pairs = numbers.percent(1 - result.config.alpha), result.config.pairs
+    blocks = [_head(result, screen), _setup(result, screen), table_lines(_sections(result, most, brief), screen, level, pairs)]
     if most is None:
         reasons = [line for reason in result.reasons for line in screen.paragraph(reason.message, "    ", "  - ")]
         checks = [line for check in queries.integrity(result) for line in _check(check, screen)]
@@ -97,8 +101,7 @@ def _blocks(result: Result, asked: TextOptions, most: int | None, brief: int = B
 def _fewer(result: Result, asked: TextOptions, most: int) -> list[list[str]]:
     """A run without a judgement: why, in as many lines as there are; no figure, as none proves anything."""
     screen = asked.screen
-    head = [*verdict_lines(result, screen), *_cut(_action(result, screen), MOST_OF_ONE, screen)]
-    blocks = [head, _setup(result, screen) if result.cells else [], [], _end(result, asked)]
+    blocks = [_head(result, screen, MOST_OF_ONE), _setup(result, screen) if result.cells else [], [], _end(result, asked)]
     said = {next_step.action(result)}
     named = [check.message for check in queries.integrity(result) if check.ok is False] if result.cells else []
     named = named or [reason.message for reason in result.reasons if reason.code != "invalid"]
@@ -125,28 +128,38 @@ def verdict_lines(result: Result, screen: Screen) -> list[str]:
     return [f"{screen.paint(word, tone, 'bold')}  {rest}".rstrip(), *lines[1:]]
 
 
-def _action(result: Result, screen: Screen) -> list[str]:
-    return screen.paragraph(next_step.action(result))
+def _head(result: Result, screen: Screen, most: int | None = None) -> list[str]:
+    """The verdict, whether it counts for a real server, and what to do, in at most so many lines."""
+    demonstration = screen.paragraph(next_step.demonstration(result)) if result.cells else []
+    action = screen.paragraph(next_step.action(result))
+    return [*verdict_lines(result, screen), *demonstration, *(action if most is None else _cut(action, most, screen))]
 
 
 def _setup(result: Result, screen: Screen) -> list[str]:
-    """What was measured, on what, and whether it counts."""
+    """What was measured, on what, and whether it is whole."""
     run, spec = result.run, result.endpoints.speculative
     engines = dict.fromkeys(_engine(result.endpoints.of(arm)) for arm in ARMS)
     design = f", {numbers.design(result.config.design)}" if result.config.design != "plain" else ""
     counts = [cell.counts.of(arm) for cell in result.cells for arm in ARMS]
     checks = queries.integrity(result)
     broken = sum(check.ok is False for check in checks)
-    sent, failed = (sum(getattr(one, name) for one in counts) for name in ("requests", "failed"))
-    lines = [
-        next_step.demonstration(result),
-        next_step.PARTIAL if run.partial else "",
-        f"{spec.model} on {' against '.join(engines)} · {speculation(spec) or 'speculation not reported'}",
-        f"{run.profile}, {numbers.one_of(result.config.pairs, 'pair')} a load{design}"
-        f" · {numbers.count(sent)} requests, {numbers.count(failed)} failed"
-        f" · integrity: {broken} of {numbers.count(len(checks))} failed",
-    ]
+    parts = (
+        f"model {spec.model} · engine {' against '.join(engines)}",
+        f"speculation {(speculation(spec) or 'not reported').removeprefix('method ')}",
+        f"{run.profile}, {numbers.one_of(result.config.pairs, 'pair')} a load{design}",
+        first_sentences.trust(len(checks), broken, request_counts(counts)),
+    )
+    lines = [next_step.PARTIAL if run.partial else "", *_joined(parts, screen)]
     return [line for one in lines if one for line in screen.paragraph(one, "  ", "")]
+
+
+def _joined(parts: Sequence[str], screen: Screen) -> list[str]:
+    """The parts on as few lines as hold them whole."""
+    lines = [parts[0]]
+    for part in parts[1:]:
+        longer = f"{lines[-1]} · {part}"
+        lines = [*lines[:-1], longer] if cell_len(longer) <= screen.columns else [*lines, part]
+    return lines
 
 
 def _engine(arm: EndpointInfo) -> str:
@@ -211,9 +224,11 @@ def _end(result: Result, asked: TextOptions) -> list[str]:
     amounts = ((len(result.reasons), "reason"), (len(notices(result)), "note"))
     beside = ", ".join(numbers.one_of(amount, noun) for amount, noun in amounts if amount)
     lines = [("next", asked.screen.command(command, 8))] if command else []
+    own = next_step.own_command(result)
+    lines += [("yours", asked.screen.command(own, 8))] if own else []
     lines += [
         ("report", [f"{asked.folder / REPORT}" if asked.folder is not None else f"{run}/{REPORT}"]),
         ("why", [f"specbench explain {run}{f'  ({beside})' if beside else ''}"]),
-        ("exit", [code if always else f"{code} with --gate"]),
+        ("exit", [code if always or code == "0" else f"{code} with --gate, 0 without"]),
     ]
     return [line for name, texts in lines for line in (f"{name:<8}{printable(texts[0])}", *texts[1:])]

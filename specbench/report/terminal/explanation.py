@@ -30,7 +30,7 @@ def explanation(result: Result, screen: Screen) -> str:
     """The verdict, its reasons in full, the questions with their answers, checks, and notes."""
     blocks = [
         verdict_lines(result, screen),
-        screen.paragraph(" ".join(filter(None, (next_step.action(result), next_step.demonstration(result))))),
+        screen.paragraph(" ".join(filter(None, (next_step.demonstration(result), next_step.action(result))))),
         _listed("Why", [reason.message for reason in result.reasons], screen),
         side_by_side(result),
         *(_listed(title, checks, screen) for title, checks in cap_checks(result)),

@@ -51,12 +51,13 @@ class FactorView:
 
 @dataclass(frozen=True, slots=True)
 class MetricLine:
-    """One row of the table of a load: the row, what the metric is, its interval as a bar, and how it was estimated."""
+    """One row of the table of a load: the row, what the metric is, its interval as a bar, how it was made, what settles it."""
 
     row: ComparisonRow
     definition: str
     bar: IntervalBar | None
     how: str
+    needs: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,7 +143,13 @@ def cell_view(cell: CellResult, table: LoadTable, index: int) -> CellView:
 
 def _line(row: ComparisonRow) -> MetricLine:
     found = row.comparison
-    return MetricLine(row, definition_of(row), interval_bar(row), "" if found is None else _how(found))
+    return MetricLine(
+        row,
+        definition_of(row),
+        interval_bar(row),
+        "" if found is None else _how(found),
+        table_words.needs(row.pairs_needed, row.decides),
+    )
 
 
 def _how(found: Comparison) -> str:

@@ -13,6 +13,7 @@ whole run. A row, a `ComparisonRow`, has numbers for charts and sorting, and the
     state, role, decides                          of its finding, None without one; `decides`: the verdict rests on it
     mark                                          '✓', '✗', '?', '–' judged; '(✓)', ... only reported; '' without a limit
     pairs_needed                                  the pairs that would settle an open one, None where none would
+    limit_beside                                  the same with the change that a floor comes to: '≤ +20 ms (+36 %)'
     effect                                        'better' or 'worse' where the bounds exclude no change, else ''
     note                                          why there is no change; ''
     core                                          a row that is always shown
@@ -70,6 +71,7 @@ class ComparisonRow:
     bounds: str
     limit: float | None
     limit_text: str
+    limit_beside: str
     state: FindingState | None
     role: Role | None
     decides: bool
@@ -80,6 +82,13 @@ class ComparisonRow:
     core: bool
     finding: Finding | None
     comparison: Comparison | None
+
+    @property
+    def tone(self) -> str:
+        """What colours the row: its mark where it decides, 'good', 'bad' or 'wait'; '' for what only passed or is not judged."""
+        if not self.decides or self.state is None:
+            return ""
+        return {"PASS": "good" if self.effect == "better" else "", "FAIL": "bad"}.get(self.state, "wait")
 
     @property
     def always_shown(self) -> bool:
@@ -119,9 +128,10 @@ class LoadTable:
         kept = self.shown(most)
         return tuple(row for row in self.rows if row.decides and row.state == "PASS" and row not in kept)
 
-    def left_out(self, most: int = MOST_ROWS) -> int:
-        """How many rows that belong in a short table did not fit."""
-        return sum(row.always_shown and row.metric != "acceptance_length" for row in self.rows) - len(self.shown(most))
+    def left_out(self, most: int = MOST_ROWS) -> tuple[ComparisonRow, ...]:
+        """The rows that belong in a short table and did not fit."""
+        kept = self.shown(most)
+        return tuple(row for row in self.rows if row.always_shown and row.metric != "acceptance_length" and row not in kept)
 
 
 def load_tables(result: Result) -> tuple[LoadTable, ...]:
@@ -170,7 +180,17 @@ def cell_rows(cell: CellResult, success_metric: str, alpha: float) -> tuple[Comp
                 )
             )
         rows += [_part_row(cell, one, alpha) for one in cell.findings if one.metric == metric and one not in whole]
-    return tuple(rows)
+    return tuple(map(_by_prompt, rows) if any(row.metric == "ttft_p50" for row in rows) else rows)
+
+
+def _by_prompt(row: ComparisonRow) -> ComparisonRow:
+    """The row, that of the TTFT over the same prompts under a name of its own, as the values of both are the same p50."""
+    plain, named = table_words.row_label(PAIRED), table_words.PROMPT_BY_PROMPT
+    return (
+        replace(row, title=row.title.replace(plain, named), label=row.label.replace(plain, named))
+        if row.metric == PAIRED
+        else row
+    )
 
 
 def _part_row(cell: CellResult, finding: Finding, alpha: float) -> ComparisonRow:
@@ -250,6 +270,7 @@ def comparison_row(
         bounds=table_words.interval(low, high) if ends is not None else "",
         limit=_less_one(finding.bound) if finding is not None and relative else None,
         limit_text="" if finding is None else table_words.limit(finding, unit),
+        limit_beside="" if finding is None else table_words.limit_beside(finding, unit),
         state=None if finding is None else finding.state,
         role=None if finding is None else finding.role,
         decides=decides,

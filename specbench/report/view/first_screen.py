@@ -9,9 +9,9 @@ from dataclasses import dataclass
 from specbench.explain import labels
 from specbench.explain.brief import first_sentences as said
 from specbench.explain.brief import headline, next_step, table_words
-from specbench.explain.brief.first_sentences import Told
+from specbench.explain.brief.first_sentences import RequestCounts, Told
 from specbench.model import queries
-from specbench.model.result import Result
+from specbench.model.result import ArmCounts, Result
 from specbench.report.view.comparison_rows import ComparisonRow, LoadTable
 
 MOST_SENTENCES = 3
@@ -29,6 +29,7 @@ class FirstScreen:
     demonstration: str
     advice: str
     command: str
+    own_command: str
     sure: tuple[str, ...]
 
 
@@ -42,6 +43,7 @@ def first_screen(result: Result, tables: Sequence[LoadTable]) -> FirstScreen:
         demonstration=next_step.demonstration(result),
         advice=next_step.action(result),
         command=next_step.next_command(result),
+        own_command=next_step.own_command(result),
         sure=_sure(result),
     )
 
@@ -55,7 +57,13 @@ def _sure(result: Result) -> tuple[str, ...]:
     counts = [arm for cell in result.cells for arm in (cell.counts.baseline, cell.counts.speculative)]
     made = [said.first_look(result.config.pairs, result.run.profile)] if result.cells else []
     broken = sum(one.ok is False for one in checks)
-    return (*made, said.trust(len(checks), broken, sum(one.requests for one in counts), sum(one.failed for one in counts)))
+    return (*made, f"{said.trust(len(checks), broken, request_counts(counts))}.")
+
+
+def request_counts(counts: Sequence[ArmCounts]) -> RequestCounts:
+    """The requests of these arms together."""
+    cut = sum(one.cut for one in counts)
+    return RequestCounts(sum(one.requests for one in counts) - cut, sum(one.failed for one in counts), cut)
 
 
 def _sentences(result: Result, tables: Sequence[LoadTable]) -> tuple[str, ...]:
@@ -125,15 +133,16 @@ def _failed(table: LoadTable) -> str | None:
     rows = [row for row in table.rows if row.decides and row.state == "FAIL" and row.role != "success"]
     rows = sorted(rows, key=lambda row: not row.core)
     told = [row for row in rows if row.change is not None][:TOLD_AT_ONCE]
-    return said.failed(table.title, [told_of(row) for row in told], len(rows) - len(told)) if told else None
+    others = [row.label for row in rows if row not in told]
+    return said.failed(table.title, [told_of(row) for row in told], others) if told else None
 
 
 def _open(table: LoadTable) -> str | None:
     rows = [row for row in table.rows if row.decides and row.state in ("INCONCLUSIVE", "NODATA") and row.role != "success"]
     known = [row for row in rows if row.change is not None]
     if known:
-        return said.open_checks(table.title, told_of(known[0]), len(rows) - 1)
-    return said.without_figure(table.title, rows[0].label, len(rows) - 1) if rows else None
+        return said.open_checks(table.title, told_of(known[0]), [row.label for row in rows if row is not known[0]])
+    return said.without_figure(table.title, rows[0].label, [row.label for row in rows[1:]]) if rows else None
 
 
 def _worse(tables: Sequence[LoadTable]) -> str:

@@ -18,10 +18,11 @@ BAR_SPAN = 4.0  # a bar reaches from a quarter to four times
 
 @dataclass(frozen=True, slots=True)
 class NumberRow:
-    """One metric at every load of the group; None where a load has no such row."""
+    """One metric at every load of the group, None where a load has no such row; `limits` are what was asked at any of them."""
 
     title: str
     definition: str
+    limits: tuple[str, ...]
     cells: tuple[ComparisonRow | None, ...]
 
 
@@ -117,7 +118,8 @@ def _numbers(tables: Sequence[LoadTable]) -> tuple[NumberRow, ...]:
     for key in sorted(shown, key=lambda one: ranks[one]):
         cells = tuple(rows.get(key) for rows in by_table)
         first = next(row for row in cells if row is not None)
-        made.append(NumberRow(first.title, definition_of(first), cells))
+        limits = tuple(dict.fromkeys(row.limit_text for row in cells if row is not None and row.limit_text))
+        made.append(NumberRow(first.title, definition_of(first), limits, cells))
     return tuple(made)
 
 

@@ -3,12 +3,14 @@
 Every output for people is made from this value or from the rows that it is made of.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from shlex import quote
 
 from specbench.analysis.theory import limiting_factors
 from specbench.explain import costs, labels, notes, numbers
+from specbench.explain.brief import table_words
 from specbench.explain.glossary.term_entries import STATES, VERDICTS, WORDS
 from specbench.explain.load_ranges import range_words
 from specbench.explain.notes import limiting_factor
@@ -17,7 +19,7 @@ from specbench.model import queries
 from specbench.model.result import Result
 from specbench.report.view import rows
 from specbench.report.view.cells import CellFact, CellView, cell_view
-from specbench.report.view.comparison_rows import ComparisonRow, load_tables, run_rows
+from specbench.report.view.comparison_rows import ComparisonRow, LoadTable, load_tables, run_rows
 from specbench.report.view.curves import Curve, curves
 from specbench.report.view.engine_truth import overruns
 from specbench.report.view.fairness import speculation
@@ -61,7 +63,8 @@ class ReportView:
     """Everything that a report shows, in its order."""
 
     title: str
-    about: str
+    about: tuple[str, ...]
+    legend: str
     first: FirstScreen
     partial: str
     exit_code: int
@@ -92,6 +95,7 @@ def view_of(result: Result) -> ReportView:
     return ReportView(
         title=result.run.name,
         about=_about(result),
+        legend=_legend(result, tables),
         first=first_screen(result, tables),
         partial=notes.PARTIAL if result.run.partial else "",
         exit_code=result.exit_code,
@@ -120,12 +124,18 @@ def view_of(result: Result) -> ReportView:
     )
 
 
-def _about(result: Result) -> str:
-    """Which run this is, in a line: profile, pairs, design, when."""
+def _about(result: Result) -> tuple[str, ...]:
+    """Which run this is, in short parts: profile, pairs, design, when."""
     run = result.run
     design = numbers.design(result.config.design)
     parts = (run.profile, f"{numbers.one_of(result.config.pairs, 'pair')} a load", design, _moment(run.started))
-    return " · ".join(part for part in parts if part)
+    return tuple(part for part in parts if part)
+
+
+def _legend(result: Result, tables: Sequence[LoadTable]) -> str:
+    """What the marks of the tables mean."""
+    marks = {row.mark for table in tables for row in table.rows}
+    return table_words.legend(marks, result.config.pairs, counted=False)
 
 
 def _moment(text: str) -> str:

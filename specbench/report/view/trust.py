@@ -4,10 +4,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from specbench.explain.brief import trust_sentences as said
+from specbench.explain.brief.first_sentences import answered
 from specbench.model import queries
 from specbench.model.result import IntegrityCheck, Result
 from specbench.report.view import rows
 from specbench.report.view.fairness import FairnessRow, fairness
+from specbench.report.view.first_screen import request_counts
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,8 +82,8 @@ def _requests(result: Result) -> list[TrustLine]:
     arms = [arm for cell in result.cells for arm in (cell.counts.baseline, cell.counts.speculative)]
     if not arms:
         return []
-    failed = sum(one.failed for one in arms)
-    text = said.requests(sum(one.requests for one in arms), failed)
+    counts = request_counts(arms)
+    text, failed = answered(counts), counts.failed
     lines = [TrustLine("✗", text, "fail") if failed else TrustLine("✓", text, "pass")]
     stamps: dict[str, int] = {}
     for one in arms:

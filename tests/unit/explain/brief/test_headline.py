@@ -5,8 +5,8 @@ from dataclasses import replace
 import pytest
 
 from specbench.explain.brief.headline import found, title_of
-from specbench.explain.brief.next_step import LONGEST, action, demonstration, next_command
-from specbench.model.result import IntegrityCheck, PerArm, Result
+from specbench.explain.brief.next_step import LONGEST, action, demonstration, next_command, own_command
+from specbench.model.result import IntegrityCheck, PerArm, Result, VerdictWord
 from specbench.model.run_info import EndpointInfo
 from specbench.model.scenario import Design
 from tests.support.goldens import same_text
@@ -98,7 +98,7 @@ def test_an_arm_without_speculation_sends_to_the_doctor() -> None:
     result = replace(on_real_engines(hold()), verdict="INVALID", integrity=(check,))
 
     assert next_command(result) == "specbench doctor http://127.0.0.1:8000"
-    assert found(result) == title_of("not_speculating")
+    assert found(result).endswith(f": {title_of('not_speculating')}")
 
 
 def test_a_cap_names_the_load_above_it_that_was_not_shown() -> None:
@@ -124,4 +124,36 @@ def test_a_code_that_is_not_known_reads_as_its_words() -> None:
     """A result of a newer version."""
     assert title_of("gone_fishing") == "gone fishing"
     assert found(replace(hold(), reasons=(reason("gone_fishing", "Away."),))) == "gone fishing"
-    assert action(replace(hold(), reasons=(reason("gone_fishing", "Away."),))) == "Away."
+    assert action(replace(hold(), reasons=(reason("gone_fishing", "Away."),))) == "Keep it off. Away."
+
+
+def test_a_cap_is_not_enabled_yet_and_names_the_loads_that_nobody_tested() -> None:
+    """Between it and the next load; by rate they are a span, and neighbours leave none."""
+    result = capped()
+    assert result.enable_range is not None
+    rates = tuple(
+        replace(cell, axes=replace(cell.axes, concurrency=None, rate=at))
+        for cell, at in zip(result.cells, (1, 2.5, 4), strict=True)
+    )
+    by_rate = replace(result, cells=rates, enable_range=replace(result.enable_range, by="rate", high=2.5))
+    next_to = replace(
+        result, cells=(*result.cells[:2], replace(result.cells[2], axes=replace(result.cells[2].axes, concurrency=5)))
+    )
+    one_between = replace(
+        result, cells=(*result.cells[:2], replace(result.cells[2], axes=replace(result.cells[2].axes, concurrency=6)))
+    )
+
+    assert action(result).startswith("Do not enable yet")
+    assert action(result).endswith(": 5 to 15 streams.")
+    assert action(one_between).endswith(": 5 streams.")
+    assert action(by_rate).endswith("between 2.5 and 4 requests/s.")
+    assert action(next_to).endswith("PROMOTE.")
+
+
+@pytest.mark.parametrize("verdict", ["PROMOTE", "CAPPED", "HOLD", "ROLLBACK"])
+def test_a_demonstration_names_the_command_for_real_servers(verdict: VerdictWord) -> None:
+    """Its own next command may only run the demonstration again."""
+    result = every_verdict()[verdict]
+
+    assert own_command(result) == "specbench run code.yaml --baseline URL --speculative URL --model NAME"
+    assert own_command(on_real_engines(result)) == ""

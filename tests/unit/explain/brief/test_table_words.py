@@ -87,11 +87,40 @@ def test_a_limit_stands_as_it_was_asked_for(
 
 @pytest.mark.parametrize(
     ("state", "decides", "mark"),
-    [("PASS", True, "✓"), ("FAIL", True, "✗"), ("INCONCLUSIVE", True, "?"), ("NODATA", True, "–"), ("FAIL", False, "(✗)")],
+    [
+        ("PASS", True, "✓"),
+        ("FAIL", True, "✗"),
+        ("INCONCLUSIVE", True, "?"),
+        ("NODATA", True, "–"),
+        ("FAIL", False, "(✗)"),
+        ("NODATA", False, ""),
+    ],
 )
 def test_brackets_tell_what_is_only_reported(state: FindingState, decides: bool, mark: str) -> None:
     """The verdict rests on a mark without them."""
     assert table_words.mark(replace(FINDING, state=state), decides) == mark
+
+
+def test_a_limit_whose_floor_decides_also_names_the_change_it_comes_to() -> None:
+    """So that it compares with bounds in per cent; a limit in per cent stands alone."""
+    floor = replace(FINDING, metric="ttft_p95", margin=0.15, floor=20.0, bound=1.358)
+
+    assert table_words.limit_beside(floor, "ms") == "≤ +20 ms (+36 %)"
+    assert table_words.limit_beside(replace(floor, bound=1.15), "ms") == "≤ +15 %"
+
+
+def test_the_legend_explains_the_marks_that_are_there_and_no_others() -> None:
+    """In a line, a dash means nothing; the pairs that are needed are of all, beside those that were run."""
+    assert table_words.legend({"✓", "(✗)", ""}, 4, counted=False) == "✓ passed · ✗ failed · ( ) not judged"
+    assert table_words.legend({"✗", "?", "–"}, 4, counted=True) == "✗ failed · ? open, needs N pairs in all (4 run)"
+    assert table_words.legend({""}, 4, counted=False) == ""
+    assert len(table_words.legend({"✓", "✗", "?", "–", "(✓)"}, 99, counted=True)) <= 80
+
+
+def test_what_does_not_fit_is_named_up_to_three() -> None:
+    """And the rest is counted."""
+    assert table_words.not_shown(["alpha"]) == "not shown: alpha (--verbose)"
+    assert table_words.not_shown(["a", "b", "c", "d", "e"]) == "not shown: a, b, c, 2 more (--verbose)"
 
 
 @pytest.mark.parametrize(
@@ -116,5 +145,5 @@ def test_a_load_says_whether_the_gain_is_there(state: CellState, benefit: Findin
 
 def test_acceptance_is_one_line() -> None:
     """What is not known is left out, but for the length itself."""
-    assert table_words.acceptance(3.294, 0.779, 1.498) == "acceptance length 3.29 · alpha 0.78 · step time ×1.50"
-    assert table_words.acceptance(None, None, 1.0) == "acceptance length not known · step time ×1.00"
+    assert table_words.acceptance(3.294, 0.779, 1.498) == "acceptance length 3.29 · alpha 0.78 · a step takes 1.50 times as long"
+    assert table_words.acceptance(None, None, 1.0) == "acceptance length not known · a step takes 1.00 times as long"

@@ -30,7 +30,7 @@ def test_each_mark_says_load_values_change_bounds_limit_and_state() -> None:
     first, second = dict.fromkeys(titles(change_chart(panel.points, "cap 1", "a")))
 
     assert first == "1 stream: TPOT p50, ms: 12.3 → 5.61, −54 %, interval −60 .. −47 %, goal ≤ −5 %, PASS"
-    assert second == "16 streams: TPOT p50, ms: 22.4 → 28.3, +27 %, interval −0.4 .. +61 %"
+    assert second == "16 streams: TPOT p50, ms: 22.4 → 28.3, +27 %, interval −0.2 .. +61 %"
 
 
 def test_the_chart_as_a_whole_has_a_text_alternative() -> None:
@@ -38,8 +38,8 @@ def test_the_chart_as_a_whole_has_a_text_alternative() -> None:
     chart = change_chart(example().panels[2].points, "cap 1", "a")
     label = re.findall(r'aria-label="([^"]+)"', chart)[0]
 
-    assert label.startswith("Change of TTFT p50, ms by load, baseline to speculative. 1 stream: 26.5 → 28.2, +6.7 %")
-    assert "16 streams: 65.2 → 170, +161 %" in label
+    assert label.startswith("Change of TTFT p95, ms by load, baseline to speculative. 1 stream: 55.9 → 57.2, +2.4 %")
+    assert "16 streams: 128 → 205, +60 %" in label
 
 
 def test_values_changes_limits_and_the_cap_are_written() -> None:
@@ -47,7 +47,7 @@ def test_values_changes_limits_and_the_cap_are_written() -> None:
     chart = change_chart(example().panels[2].points, "cap 1", "a")
     written = re.findall(r">([^<>]+)</text>", chart)
 
-    for text in ("✓ 1 stream", "✗ 16 streams", "26.5 → 28.2", "65.2 → 170", "+161 %", "limit +20 ms", "cap 1"):
+    for text in ("✓ 1 stream", "✗ 16 streams", "55.9 → 57.2", "128 → 205", "+60 %", "limit +20 ms", "cap 1"):
         assert text in written
 
 
@@ -61,6 +61,44 @@ def test_of_many_loads_only_what_has_room_is_written() -> None:
     assert len(dict.fromkeys(titles(chart))) == 12
     assert [text for text in written if "→" in text] == []
     assert "streams" in written
+
+
+def lines(chart: str) -> list[tuple[float, float, float, float]]:
+    """Both ends of each straight line that is drawn, but for the grid's."""
+    found = re.findall(r'd="M ([\d.]+) ([\d.]+) L ([\d.]+) ([\d.]+) "[^>]*stroke: var\(--(?!line)', chart)
+    return [(float(a), float(b), float(c), float(d)) for a, b, c, d in found]
+
+
+@pytest.mark.parametrize("panel", range(4))
+def test_no_line_joins_loads_between_which_nobody_tested(panel: int) -> None:
+    """Each line is upright or level."""
+    drawn = lines(change_chart(example().panels[panel].points, "cap 1", "a"))
+
+    assert len(drawn) > 4
+    assert [one for one in drawn if one[0] != one[2] and one[1] != one[3]] == []
+
+
+@pytest.mark.parametrize("panel", range(4))
+def test_no_line_strikes_a_change_through(panel: int) -> None:
+    """Zero and limit pass above or below what is written: the middle of its letters is 4 points above their foot."""
+    chart = change_chart(example().panels[panel].points, "cap 1", "a")
+    feet = [
+        (float(x), float(y)) for x, y in re.findall(r'font-size: 11px[^>]*x="([\d.]+)" y="([\d.]+)"[^>]*>[−+][\d.]+ %', chart)
+    ]
+    level = [one for one in lines(chart) if one[1] == one[3]]
+
+    assert len(feet) == 2
+    assert [(foot, one) for foot in feet for one in level if one[0] <= foot[0] < one[2] and abs(foot[1] - 4 - one[1]) < 5] == []
+
+
+def test_the_bar_of_the_range_ends_at_the_caps_own_load() -> None:
+    """Above the mark of 1 stream, not midway to the next load."""
+    chart = change_chart(example().panels[0].points, "cap 1", "a")
+    (at,) = [float(x) for x in re.findall(r'x="([\d.]+)" y="[\d.]+"[^>]*>✓ 1 stream<', chart)]
+    tops = min(one[1] for one in lines(chart))
+    (bar,) = [one for one in lines(chart) if one[1] == one[3] == tops]
+
+    assert bar[2] == pytest.approx(at, abs=0.2)
 
 
 @pytest.mark.parametrize(

@@ -8,6 +8,7 @@ import pytest
 from rich.cells import cell_len
 
 from specbench.model.result import CellResult, Finding, IntegrityCheck, PerArm, Result, VerdictWord
+from specbench.model.scenario import ARMS
 from specbench.report import read_result
 from specbench.report.formats.text import MOST_INVALID, MOST_LINES, TextOptions, text, verdict_line
 from specbench.report.terminal.screen import Screen
@@ -143,7 +144,22 @@ def test_the_rows_of_a_load_hold_both_arms_the_change_its_bounds_the_limit_and_a
 
     assert ["TPOT", "p95,", "ms", "20.7", "27.1", "+31", "%", "+27", "..", "+35", "%", "≤", "+10", "%", "✗"] in rows
     assert ["ITL", "p95,", "ms", "20.0", "31.4", "+57", "%", "+53", "..", "+62", "%", "≤", "+10", "%", "(✗)"] in rows
-    assert ["acceptance", "length", "3.40", "·", "alpha", "0.81", "·", "step", "time", "×4.19"] in rows
+    assert [
+        "acceptance",
+        "length",
+        "3.40",
+        "·",
+        "alpha",
+        "0.81",
+        "·",
+        "a",
+        "step",
+        "takes",
+        "4.19",
+        "times",
+        "as",
+        "long",
+    ] in rows
 
 
 def test_a_ttft_by_prompt_says_that_its_change_is_another_thing_than_its_values() -> None:
@@ -167,6 +183,23 @@ def test_the_level_of_the_bounds_is_the_runs() -> None:
 
     assert "90 % bounds" in text(replace(result, config=replace(result.config, alpha=0.1)))
     assert "95 % bounds" in text(result)
+
+
+def test_a_demonstration_decides_nothing_before_anything_is_to_be_done() -> None:
+    """It stands under the verdict, above the action; real servers have a command of their own beside the next one."""
+    lines = text(capped(), NAMED).splitlines()
+
+    assert [line.partition(" ")[0] for line in lines[:3]] == ["CAPPED", "Demo:", "Do"]
+    assert [line.split()[0] for line in lines[-5:-2]] == ["next", "yours", "report"]
+
+
+def test_requests_that_ended_are_counted_as_the_share_of_failures_counts_them() -> None:
+    """What is cut with its block is named apart: 298 of 434 in the committed run."""
+    result = read_result(Path("reports/example"))
+    sent = sum(cell.counts.of(arm).requests for cell in result.cells for arm in ARMS)
+
+    assert sent == 298 + 136
+    assert "0 of 298 requests failed (136 cut" in text(result)
 
 
 def test_what_passed_is_one_line() -> None:
@@ -215,7 +248,7 @@ def test_a_figure_that_is_not_there_says_why_as_far_as_it_fits() -> None:
     """And in full where all is asked for."""
     short, full = text(hold()), text(hold(), TextOptions(verbose=True))
 
-    assert "TTFT p95, ms         –      –  no request of the spe…" in short
+    assert "TTFT p95, ms        –      –  no request of the spe…" in short
     same_text("no figure", *(line for line in full.splitlines() if line.startswith("  no change of TTFT")))
 
 
@@ -242,7 +275,7 @@ def test_quiet_is_the_verdicts_line() -> None:
 def test_the_gate_prints_its_own_code() -> None:
     """0 where CAPPED is allowed; INVALID exits 30 with and without the gate."""
     assert text(capped(), TextOptions(exit_code=0)).splitlines()[-1] == "exit    0"
-    assert text(capped()).splitlines()[-1] == "exit    11 with --gate"
+    assert text(capped()).splitlines()[-1] == "exit    11 with --gate, 0 without"
     assert text(invalid()).splitlines()[-1] == "exit    30"
 
 
@@ -260,7 +293,7 @@ def test_without_a_judgement_there_is_no_figure() -> None:
     """Refused before load, or measured and not to be trusted: what failed is named instead."""
     assert "baseline  spec." not in text(not_speculating())
     assert "baseline  spec." not in text(invalid())
-    assert "integrity: 1 of 7 failed" in text(not_speculating())
+    assert "1 of 7 integrity checks" in text(not_speculating())
 
 
 @pytest.mark.parametrize("width", [20, 40, 60])
@@ -268,7 +301,7 @@ def test_without_a_judgement_there_is_no_figure() -> None:
 def test_a_narrow_terminal_has_the_same_figures_line_by_line(name: str, width: int) -> None:
     """40 columns hold no table of seven; only what must be copied whole is longer."""
     lines = text(RESULTS[name], TextOptions(folder=FOLDER, screen=Screen(width=width))).splitlines()
-    copied = ("specbench", "report", "why", "--", "exit")
+    copied = ("specbench", "report", "why", "yours", "--", "exit")
 
     assert [line for line in lines if len(line) > width and not line.strip().startswith((*copied, "next"))] == []
 
@@ -326,7 +359,8 @@ def test_a_check_that_is_open_names_the_pairs_that_it_needs() -> None:
     """Beside its mark; an advisory one asks for nothing."""
     said = text(hold())
 
-    assert "? 14 pairs" in said
+    assert "? needs 14 pairs" in said
+    assert "(4 run)" in said
     assert "(?) " not in said
 
 
