@@ -17,7 +17,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from specbench.model.datasets import DatasetReading
+from specbench.model.data.datasets import DatasetReading
 from specbench.plan.dataset_bins import BinsRequest, summary_of
 from specbench.prompts.corpora import documents
 

@@ -10,11 +10,11 @@ import typer
 
 from specbench.cli.help import add
 from specbench.errors import DataError, ScenarioError
-from specbench.model.datasets import SAMPLE, DatasetReading, ShapeName, TurnChoice
+from specbench.model.data.datasets import SAMPLE, DatasetReading, ShapeName, TurnChoice
 from specbench.run.output import deliver, tell
 
 if TYPE_CHECKING:
-    from specbench.model.dataset_summary import DatasetSummary
+    from specbench.model.data.dataset_summary import DatasetSummary
     from specbench.prompts.lengths import TextCounter
 
 

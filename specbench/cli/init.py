@@ -207,7 +207,7 @@ def _exchanged(baseline: "FoundEndpoint", speculative: "FoundEndpoint", asks: bo
 
 
 def _bins(dataset: Path) -> "tuple[Bin, ...]":
-    from specbench.model.datasets import DatasetReading
+    from specbench.model.data.datasets import DatasetReading
     from specbench.plan.dataset_bins import BinsRequest, summary_of
 
     return summary_of(BinsRequest(path=dataset, reading=DatasetReading(), most=2), None).bins

@@ -2,7 +2,7 @@
 
 from specbench.explain import labels, numbers
 from specbench.explain.check_counts import check_words
-from specbench.explain.load_ranges import caps
+from specbench.explain.rules.load_ranges import caps
 from specbench.model import queries
 from specbench.model.guardrails import MIN_LAUNCHES
 from specbench.model.result import CellResult, Finding, Result

@@ -6,8 +6,8 @@ from shlex import quote
 from specbench.explain import costs, labels, numbers
 from specbench.explain.changes import compared, end, p_value, signed
 from specbench.explain.check_counts import tally
-from specbench.explain.load_ranges import caps, mix, range_sentence, range_words, tops
 from specbench.explain.next_run import next_run
+from specbench.explain.rules.load_ranges import caps, mix, range_sentence, range_words, tops
 from specbench.model import queries
 from specbench.model.result import Comparison, Finding, Result
 

@@ -7,9 +7,9 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 from specbench.explain import labels
-from specbench.explain.load_ranges import caps, tops
 from specbench.explain.numbers import listed, one_of, percent, slice_words
 from specbench.explain.phrases import load_words, place_of, server_limit
+from specbench.explain.rules.load_ranges import caps, tops
 from specbench.model import queries
 from specbench.model.cell_assessment import CellAssessment, failed_findings, open_findings
 from specbench.model.facts import NOT_FOR_FREE, same_fact

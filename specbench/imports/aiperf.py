@@ -10,7 +10,7 @@ from typing import Any
 
 from specbench.errors import DataError
 from specbench.imports.result_file import ResultFile, at, count, number, rows, text_of, times, url_of
-from specbench.model.imported import ImportedRequest, ImportedRun, NotCompared, TheirMetric
+from specbench.model.data.imported import ImportedRequest, ImportedRun, NotCompared, TheirMetric
 
 RECORDS, SUMMARY = "profile_export.jsonl", "profile_export_aiperf.json"
 # Ours, theirs, and whether an answer of one token lacks it.

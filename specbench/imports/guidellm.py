@@ -10,7 +10,7 @@ from typing import Any
 
 from specbench.errors import DataError
 from specbench.imports.result_file import ResultFile, at, count, number, rows, scaled, text_of, times, url_of
-from specbench.model.imported import ImportedRequest, ImportedRun, NotCompared, TheirMetric
+from specbench.model.data.imported import ImportedRequest, ImportedRun, NotCompared, TheirMetric
 
 METRICS = (
     TheirMetric("ttft", "time_to_first_token_ms"),

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from specbench.imports.result_file import ResultFile, at, count, number, rows, scaled, times
-from specbench.model.imported import ImportedRequest, ImportedRun, NotCompared, TheirMetric
+from specbench.model.data.imported import ImportedRequest, ImportedRun, NotCompared, TheirMetric
 
 RECORDS, SUMMARY = "per_request_lifecycle_metrics.json", "summary_lifecycle_metrics.json"
 METRICS = (

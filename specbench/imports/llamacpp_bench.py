@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from specbench.imports.result_file import ResultFile, at, count, number, rows, scaled, text_of, times, url_of
-from specbench.model.imported import ImportedRequest, ImportedRun, NotCompared, TheirMetric
+from specbench.model.data.imported import ImportedRequest, ImportedRun, NotCompared, TheirMetric
 
 METRICS = (
     TheirMetric("decode_server", "predicted_per_second", "the_servers_own_time"),

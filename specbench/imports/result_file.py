@@ -13,7 +13,7 @@ from typing import Any
 
 from specbench.errors import DataError
 from specbench.files import other_encoding, regular_bytes
-from specbench.model.imported import ImportedFile
+from specbench.model.data.imported import ImportedFile
 from specbench.net.urls import without_secrets
 
 _BLANK = " \t\r\n"

@@ -9,7 +9,7 @@ from typing import Any
 
 from specbench.imports.result_file import ResultFile, count, number, rows, scaled, text_of, times
 from specbench.imports.vllm_bench import summary_of
-from specbench.model.imported import ImportedRequest, ImportedRun, NotCompared, TheirMetric
+from specbench.model.data.imported import ImportedRequest, ImportedRun, NotCompared, TheirMetric
 
 _S = 1000.0
 _SUMMARY = {"ttft": "ttft", "tpot_classic": "tpot", "e2e": "e2e_latency"}

@@ -9,7 +9,7 @@ from datetime import datetime
 from typing import Any
 
 from specbench.imports.result_file import ResultFile, count, number, rows, scaled, text_of, times
-from specbench.model.imported import ImportedRequest, ImportedRun, NotCompared, TheirMetric
+from specbench.model.data.imported import ImportedRequest, ImportedRun, NotCompared, TheirMetric
 
 METRICS = (
     TheirMetric("ttft", "TTFT", "first_chunk_with_choices"),

@@ -6,8 +6,8 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from specbench.model.dataset_summary import PERCENTILES, Arrivals, DatasetSummary
-from specbench.model.datasets import DatasetReading
+from specbench.model.data.dataset_summary import PERCENTILES, Arrivals, DatasetSummary
+from specbench.model.data.datasets import DatasetReading
 from specbench.prompts.dataset.sample import RowLengths, bin_of_rows, lengths_of, sampled
 from specbench.prompts.dataset.survey import Survey, survey
 from specbench.prompts.lengths import TextCounter

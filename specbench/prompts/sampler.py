@@ -13,7 +13,7 @@ from functools import lru_cache
 from threading import Lock
 from typing import Any
 
-from specbench.model.datasets import Census
+from specbench.model.data.datasets import Census
 from specbench.model.scenario import Bin, Sampling, Workload
 from specbench.prompts.dataset.row import Message, Row, whole_number
 from specbench.prompts.made_up import text_of_blocks

@@ -13,7 +13,7 @@ from pydantic import ValidationError
 from pydantic_core import ErrorDetails
 
 from specbench.errors import ScenarioError
-from specbench.model.datasets import DatasetReading
+from specbench.model.data.datasets import DatasetReading
 from specbench.model.guardrails import effective_guardrails
 from specbench.model.metrics import METRICS
 from specbench.model.scenario import (

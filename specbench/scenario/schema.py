@@ -17,7 +17,7 @@ from pydantic import (
     model_validator,
 )
 
-from specbench.model.datasets import SAMPLE, BrokenLines, Kept, ShapeName, TurnChoice
+from specbench.model.data.datasets import SAMPLE, BrokenLines, Kept, ShapeName, TurnChoice
 from specbench.net.urls import address_fault
 from specbench.scenario.asking import limit_fault, path_fault
 from specbench.scenario.field_types import (

@@ -6,7 +6,7 @@ from typing import Any
 
 import yaml
 
-from specbench.model.datasets import DatasetReading
+from specbench.model.data.datasets import DatasetReading
 from specbench.model.scenario import Bin
 
 MOST_STREAMS = (1, 4, 16)

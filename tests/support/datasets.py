@@ -5,7 +5,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
-from specbench.model.datasets import DatasetReading
+from specbench.model.data.datasets import DatasetReading
 from specbench.model.scenario import Bin, Sampling, Workload
 from specbench.prompts.dataset.sample import Dataset, read_dataset
 from specbench.prompts.lengths import TextCounter

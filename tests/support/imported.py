@@ -4,8 +4,8 @@ from collections.abc import Sequence
 from typing import Any
 
 from specbench.analysis.imported.imported_verdict import BETWEEN_RUNS, ArmNames, compare_imported
-from specbench.model.imported import ImportedFile, ImportedRequest, ImportedRun, TheirMetric
-from specbench.model.imported_result import ImportedComparison
+from specbench.model.data.imported import ImportedFile, ImportedRequest, ImportedRun, TheirMetric
+from specbench.model.data.imported_result import ImportedComparison
 
 METRICS = (TheirMetric("ttft", "TTFT"), TheirMetric("tpot_classic", "TPOT"), TheirMetric("e2e", "E2EL"))
 

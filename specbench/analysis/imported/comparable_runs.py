@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from itertools import zip_longest
 from statistics import fmean
 
-from specbench.model.imported import ImportedRun
+from specbench.model.data.imported import ImportedRun
 
 UNLIKE_PROMPTS = 0.01  # of the requests
 UNLIKE_OUTPUTS = 0.10  # of the mean length of an answer

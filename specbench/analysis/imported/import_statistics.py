@@ -16,7 +16,7 @@ from specbench.analysis.arrays.events import Floats
 from specbench.analysis.arrays.samples import quantiles
 from specbench.analysis.imported.comparable_runs import same_prompts
 from specbench.analysis.stats.quantile import log_quantile_influence
-from specbench.model.imported import ImportedRun
+from specbench.model.data.imported import ImportedRun
 
 LEVEL = 0.95
 MEASURABLE_RUNS = 3  # an arm, from which on the spread between runs is measured

@@ -21,9 +21,9 @@ from specbench.analysis.imported.import_statistics import (
     percentile,
     prompt_variance,
 )
+from specbench.model.data.imported import ImportedRun, TheirMetric
+from specbench.model.data.imported_result import ImportedCell, ImportedMetric, Indication
 from specbench.model.guardrails import DEFAULTS
-from specbench.model.imported import ImportedRun, TheirMetric
-from specbench.model.imported_result import ImportedCell, ImportedMetric, Indication
 from specbench.model.result import Direction, PerArm
 
 FEWEST_RUNS = 4  # an arm, for harm over runs

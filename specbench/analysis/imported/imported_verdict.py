@@ -10,8 +10,8 @@ from specbench.analysis.imported.imported_cells import Runs, cell_of, deciding
 from specbench.analysis.stats.alpha_spending import holm
 from specbench.errors import ExitCode
 from specbench.explain.imported import imported_sentences as sentences
-from specbench.model.imported import ImportedRun
-from specbench.model.imported_result import (
+from specbench.model.data.imported import ImportedRun
+from specbench.model.data.imported_result import (
     ComparedReason,
     ImportedCell,
     ImportedComparison,

@@ -12,7 +12,7 @@ from scipy import stats
 from specbench.analysis.imported.import_statistics import LEVEL, welch_difference
 from specbench.analysis.stats.alpha_spending import holm
 from specbench.explain.imported import run_difference_sentences as sentences
-from specbench.model.imported_result import ComparedReason, RunComparison, RunDifference, RunMetric
+from specbench.model.data.imported_result import ComparedReason, RunComparison, RunDifference, RunMetric
 from specbench.model.result import CellResult, Comparison, Result
 from specbench.model.run_info import EndpointInfo
 

@@ -13,8 +13,8 @@ from specbench.analysis.verdict.benefit import benefit
 from specbench.analysis.verdict.findings import Case, judge_cases
 from specbench.explain import absences
 from specbench.explain.findings import FindingContext
-from specbench.explain.load_ranges import BASELINE_OUTRUN
 from specbench.explain.phrases import place_of
+from specbench.explain.rules.load_ranges import BASELINE_OUTRUN
 from specbench.model.guardrails import RUN_WIDE, advises, asked_of
 from specbench.model.metrics import METRICS
 from specbench.model.records import Manifest

@@ -7,7 +7,7 @@ from specbench.explain import numbers
 from specbench.explain.brief import table_words
 from specbench.explain.glossary.check_entries import CHECKS
 from specbench.explain.glossary.code_entries import CODES
-from specbench.explain.load_ranges import tops
+from specbench.explain.rules.load_ranges import tops
 from specbench.model import queries
 from specbench.model.guardrails import RUN_WIDE
 from specbench.model.result import CellResult, Finding, LoadRange, Result

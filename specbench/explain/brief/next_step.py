@@ -5,10 +5,10 @@ from shlex import quote
 from specbench.explain.brief.headline import deciding_code
 from specbench.explain.glossary.check_entries import CHECKS
 from specbench.explain.glossary.code_entries import CODES
-from specbench.explain.load_ranges import caps, tops
 from specbench.explain.next_run import DECISION_PAIRS
 from specbench.explain.numbers import listed, one_of, slice_words, streams
 from specbench.explain.reader_questions import confirmation
+from specbench.explain.rules.load_ranges import caps, tops
 from specbench.model import queries
 from specbench.model.guardrails import MIN_LAUNCHES
 from specbench.model.result import Reason, Result

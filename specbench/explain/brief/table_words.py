@@ -114,13 +114,6 @@ def limit_beside(finding: Finding, unit: str) -> str:
     return f"{asked} ({change(finding.bound - 1)})" if finding.bound is not None and floor_decides(finding) else asked
 
 
-def floor_decides(finding: Finding) -> bool:
-    """Whether the absolute floor is wider than the margin here, so that it was the limit."""
-    if finding.bound is None or finding.margin is None or not finding.floor or finding.slo is not None:
-        return False
-    return abs(finding.bound - 1) > finding.margin * (1 + 1e-9)
-
-
 def mark(finding: Finding | None, decides: bool) -> str:
     """'✓', '✗', '?' or '–' where the verdict rests on it, the same in brackets where it is only reported.
 

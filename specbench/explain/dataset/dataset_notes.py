@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 
-from specbench.model.datasets import Census
+from specbench.model.data.datasets import Census
 
 REPETITIVE = 20.0  # plain prose and code compress 3 to 6 : 1, and one sentence copied 200 times about 100 : 1
 MANY_COPIES = 0.05

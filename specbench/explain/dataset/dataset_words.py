@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 
 from specbench.explain.dataset.dataset_notes import census_notes
-from specbench.model.dataset_summary import DatasetSummary
+from specbench.model.data.dataset_summary import DatasetSummary
 
 SHARED = 0.10  # of the requests with one beginning: from then on a prefix cache matters
 

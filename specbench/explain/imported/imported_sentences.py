@@ -5,7 +5,7 @@ from shlex import quote
 
 from specbench.explain import labels, numbers
 from specbench.explain.imported.imported_names import LABELS
-from specbench.model.imported_result import ImportedCell, ImportedMetric
+from specbench.model.data.imported_result import ImportedCell, ImportedMetric
 
 _UNLIKE = {
     "tools": "two tools measured the arms: {a} and {b}; their metrics of one name differ",

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from specbench.explain import labels, numbers
-from specbench.model.imported_result import RunMetric
+from specbench.model.data.imported_result import RunMetric
 
 _LONGEST = 60
 

@@ -7,7 +7,7 @@ and its first question is the prompt. `turns` of a scenario decides otherwise.
 from collections.abc import Sequence
 from typing import Any
 
-from specbench.model.datasets import TurnChoice
+from specbench.model.data.datasets import TurnChoice
 from specbench.prompts.dataset.row import Found, Message, Row
 
 EMPTY = "empty prompt"

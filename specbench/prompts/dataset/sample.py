@@ -12,7 +12,7 @@ from pathlib import Path
 import numpy as np
 
 from specbench.errors import DataError
-from specbench.model.datasets import Census, DatasetReading
+from specbench.model.data.datasets import Census, DatasetReading
 from specbench.model.scenario import Bin, Workload
 from specbench.prompts.dataset.row import Row
 from specbench.prompts.dataset.survey import Numbers, Survey, rows_at, survey

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
-from specbench.model.datasets import DatasetReading, Kept, ShapeName
+from specbench.model.data.datasets import DatasetReading, Kept, ShapeName
 from specbench.prompts.dataset import traces
 from specbench.prompts.dataset.conversations import EMPTY, NotUsableError, requests_in
 from specbench.prompts.dataset.row import Found, FoundSeveral, Row, field_at, whole_number

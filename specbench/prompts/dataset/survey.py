@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from specbench.errors import DataError
-from specbench.model.datasets import DatasetReading
+from specbench.model.data.datasets import DatasetReading
 from specbench.model.scenario import Route
 from specbench.prompts.dataset.lines import Broken, Raw, decoded, digest_of, values
 from specbench.prompts.dataset.row import Row

@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any
 
-from specbench.model.datasets import DatasetReading, TurnChoice
+from specbench.model.data.datasets import DatasetReading, TurnChoice
 from specbench.prompts.dataset.conversations import requests_in
 from specbench.prompts.dataset.row import Found, FoundSeveral, Row, field_at, whole_number
 

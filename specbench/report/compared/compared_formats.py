@@ -8,7 +8,7 @@ import msgspec
 from specbench.errors import DataError, did_you_mean
 from specbench.explain import numbers
 from specbench.explain.imported.imported_names import DIFFERENCES, WHY_NOT, in_words
-from specbench.model.imported_result import ImportedComparison, RunComparison
+from specbench.model.data.imported_result import ImportedComparison, RunComparison
 from specbench.model.metrics import METRICS
 from specbench.report.compared.compared_table import ComparedPage, ComparedTable, page_of
 from specbench.report.formats.markdown import literal

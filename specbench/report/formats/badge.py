@@ -6,7 +6,7 @@ Source: shields.io, endpoint badge, schema version 1.
 import json
 
 from specbench.explain import numbers
-from specbench.explain.load_ranges import tops
+from specbench.explain.rules.load_ranges import tops
 from specbench.model import queries
 from specbench.model.result import Result, VerdictWord
 

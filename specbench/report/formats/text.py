@@ -13,8 +13,8 @@ from rich.cells import cell_len
 from specbench.credentials import printable
 from specbench.explain import labels, numbers
 from specbench.explain.brief import first_sentences, headline, next_step, table_words
-from specbench.explain.load_ranges import range_words
 from specbench.explain.notes import notices
+from specbench.explain.rules.load_ranges import range_words
 from specbench.model import queries
 from specbench.model.result import IntegrityCheck, Result, SliceResult
 from specbench.model.run_info import EndpointInfo

@@ -12,9 +12,9 @@ from specbench.analysis.theory import limiting_factors
 from specbench.explain import costs, labels, notes, numbers
 from specbench.explain.brief import table_words
 from specbench.explain.glossary.term_entries import STATES, VERDICTS, WORDS
-from specbench.explain.load_ranges import range_words
 from specbench.explain.notes import limiting_factor
 from specbench.explain.reader_questions import confirmation, whole_verdicts
+from specbench.explain.rules.load_ranges import range_words
 from specbench.model import queries
 from specbench.model.result import Result
 from specbench.report.view import rows

@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 
 from specbench.analysis.imported.imported_verdict import ArmNames, compare_imported
-from specbench.imports.tools import runs_at
-from specbench.model.imported import ImportedRun
-from specbench.model.imported_result import ImportedComparison, ImportedMetric
+from specbench.imports.known_tools import runs_at
+from specbench.model.data.imported import ImportedRun
+from specbench.model.data.imported_result import ImportedComparison, ImportedMetric
 
 FILES = Path("tests/golden/imports")
 TRUTH: dict[str, dict[str, Any]] = json.loads((FILES / "truth.json").read_text())

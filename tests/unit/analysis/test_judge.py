@@ -7,7 +7,7 @@ import pytest
 
 from specbench.analysis.hosts.equivalence import start_effect
 from specbench.analysis.judge import judge
-from specbench.model.datasets import Census
+from specbench.model.data.datasets import Census
 from specbench.model.records import Block, RequestRecord, RunData, Telemetry
 from specbench.model.result import Comparison, Finding, FindingState, Result, VerdictWord
 from specbench.model.scenario import Arm, Bin, Scenario, StartSd

@@ -9,7 +9,7 @@ import pytest
 from specbench.arms.arms import RunningArm
 from specbench.arms.prompt_source import prompt_source
 from specbench.errors import DataError
-from specbench.model.datasets import DatasetReading
+from specbench.model.data.datasets import DatasetReading
 from specbench.prompts.sampler import prompt
 from tests.support.answering import Table, answering
 from tests.support.datasets import lines, one_bin, workload

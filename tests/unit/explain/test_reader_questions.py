@@ -7,8 +7,8 @@ import pytest
 
 from specbench.explain import notes
 from specbench.explain.costs import cell_cost, cost, prices
-from specbench.explain.load_ranges import range_words
 from specbench.explain.reader_questions import reader_questions
+from specbench.explain.rules.load_ranges import range_words
 from specbench.model.result import CellResult, FindingState, LoadRange, PerArm, Result, VerdictWord
 from specbench.report.formats.text import text
 from specbench.report.view.report_view import view_of

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from specbench.model.datasets import DatasetReading
+from specbench.model.data.datasets import DatasetReading
 from specbench.plan.dataset_bins import BinsRequest, summary_of
 from tests.support.datasets import WORDS, lines
 

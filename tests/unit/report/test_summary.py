@@ -3,10 +3,10 @@
 from dataclasses import replace
 
 from specbench.explain.check_counts import cap_checks, tally
-from specbench.explain.load_ranges import mix, range_sentence
 from specbench.explain.next_run import next_run
 from specbench.explain.notes import table_remarks
 from specbench.explain.reader_questions import confirmation, reader_questions
+from specbench.explain.rules.load_ranges import mix, range_sentence
 from specbench.model.queries import side_metrics
 from specbench.model.result import LoadRange, Result
 from specbench.model.shown import TrafficBin

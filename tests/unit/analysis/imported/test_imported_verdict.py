@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from specbench.model.imported_result import ImportedWord
+from specbench.model.data.imported_result import ImportedWord
 from tests.support.imported import a_run, judged
 
 

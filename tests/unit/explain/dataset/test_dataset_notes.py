@@ -4,8 +4,8 @@ from dataclasses import replace
 
 from specbench.explain.dataset.dataset_notes import bins_line, census_notes
 from specbench.explain.dataset.dataset_words import dataset_lines
-from specbench.model.dataset_summary import Arrivals, DatasetSummary
-from specbench.model.datasets import Census
+from specbench.model.data.dataset_summary import Arrivals, DatasetSummary
+from specbench.model.data.datasets import Census
 from specbench.model.scenario import Bin
 from tests.support.goldens import same_text
 

@@ -12,7 +12,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from specbench.errors import DataError
-from specbench.model.datasets import DatasetReading
+from specbench.model.data.datasets import DatasetReading
 from specbench.prompts.dataset.survey import survey
 from tests.support.datasets import texts_in
 

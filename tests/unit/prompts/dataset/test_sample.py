@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from specbench.errors import DataError
-from specbench.model.datasets import DatasetReading
+from specbench.model.data.datasets import DatasetReading
 from specbench.prompts.dataset.sample import read_dataset
 from specbench.prompts.dataset.survey import survey
 from specbench.prompts.lengths import TextCounter

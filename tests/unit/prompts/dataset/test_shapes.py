@@ -7,7 +7,7 @@ from typing import Any, get_args
 
 import pytest
 
-from specbench.model.datasets import DatasetReading, ShapeName
+from specbench.model.data.datasets import DatasetReading, ShapeName
 from specbench.prompts.dataset.row import Row
 from specbench.prompts.dataset.shapes import BY_NAME, nearest_shape, rows_of
 

@@ -9,7 +9,7 @@ import pytest
 
 from specbench.analysis.imported.two_runs import compare_runs
 from specbench.errors import DataError
-from specbench.model.imported_result import ImportedComparison
+from specbench.model.data.imported_result import ImportedComparison
 from specbench.report.compared.compared_formats import FORMATS_OF_COMPARISONS, compared_as
 from tests.support.goldens import same_text
 from tests.support.imported import a_run, judged

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from specbench.model.datasets import Census
+from specbench.model.data.datasets import Census
 from specbench.model.scenario import Bin
 
 PERCENTILES = (1, 10, 50, 90, 99)

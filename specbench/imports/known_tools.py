@@ -7,7 +7,7 @@ from pathlib import Path
 from specbench.errors import DataError
 from specbench.imports import aiperf, genai_bench, guidellm, inference_perf, llamacpp_bench, sglang_bench, vllm_bench
 from specbench.imports.result_file import ResultFile, result_file, storable
-from specbench.model.imported import ImportedRun
+from specbench.model.data.imported import ImportedRun
 
 MOST_FILES = 2000
 # What lies beside results and is none: warm-ups, failures, what was sent, and sums over runs that are there themselves.

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Literal
 
-from specbench.model.imported import ImportedFile, NotCompared
+from specbench.model.data.imported import ImportedFile, NotCompared
 from specbench.model.result import Direction, PerArm
 
 ImportedWord = Literal["INVALID", "ROLLBACK", "HOLD"]  # there is no other: no import can promote

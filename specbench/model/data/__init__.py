@@ -1,0 +1,1 @@
+"""What people bring: datasets, and results of other tools."""
