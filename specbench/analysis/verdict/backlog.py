@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from specbench.analysis.arrivals import LEFT_BEHIND, Backlog, outran_more
 from specbench.analysis.verdict.findings import draft_of
-from specbench.explain import load_ranges
+from specbench.explain.rules import load_ranges
 from specbench.explain.rules.load_ranges import ServedArrivals
 from specbench.model.records import Cell
 from specbench.model.result import Finding, FindingState, PerArm
