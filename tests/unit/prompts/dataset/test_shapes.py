@@ -280,7 +280,7 @@ PLAIN = st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_si
 HELD = st.recursive(PLAIN, lambda held: st.lists(held) | st.dictionaries(st.sampled_from(INSIDE), held), max_leaves=12)
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=120, deadline=None)
 @given(st.dictionaries(st.sampled_from(KEYS), HELD, max_size=5), st.sampled_from([None, "first", "last", "each"]))
 def test_whatever_stands_under_known_keys_is_requests_or_reasons(value: dict[str, Any], turns: Any) -> None:
     """Never a traceback; a request has a text, or a length to make one up to."""
