@@ -218,5 +218,6 @@ def _parquet(path: Path, file: IO[bytes] | gzip.GzipFile) -> Numbered:
             for row in batch.to_pylist():
                 number += 1
                 yield number, row
-    except ArrowException as error:
-        raise DataError(f"{path}: is damaged Parquet: {str(error).splitlines()[0][:200]}") from None
+    except (ArrowException, OSError, ValueError) as error:  # of a page that is damaged it raises a plain OSError
+        why = (str(error).splitlines() or ["its bytes make no sense"])[0]
+        raise DataError(f"{path}: is damaged Parquet: {why[:200]}") from None

@@ -138,16 +138,8 @@ def spans(value: Mapping[str, Any], turns: TurnChoice | None) -> FoundSeveral:
     """The requests of a span, or of all spans that one export holds."""
     if "resourceSpans" not in value:
         return _span(value, turns)
-    resources = value["resourceSpans"] if isinstance(value["resourceSpans"], list) else []
-    listed = [
-        one
-        for resource in resources
-        if isinstance(resource, dict)
-        for scope in resource.get("scopeSpans") or ()
-        if isinstance(scope, dict)
-        for one in scope.get("spans") or ()
-        if isinstance(one, dict)
-    ]
+    scopes = [scope for resource in _mappings(value["resourceSpans"]) for scope in _mappings(resource.get("scopeSpans"))]
+    listed = [one for scope in scopes for one in _mappings(scope.get("spans"))]
     return [row for one in listed for row in _each(_span(one, turns))] or "no span"
 
 
@@ -182,16 +174,20 @@ def _attributes(value: Mapping[str, Any]) -> dict[str, Any]:
     held = value.get("attributes", value)
     if isinstance(held, dict):
         return dict(held)
-    listed = [one for one in held if isinstance(one, dict)] if isinstance(held, list) else []
-    return {str(one.get("key")): _typed(one.get("value")) for one in listed}
+    return {str(one.get("key")): _typed(one.get("value")) for one in _mappings(held)}
 
 
 def _typed(value: Any) -> Any:
     if not isinstance(value, dict):
         return value
     if isinstance(value.get("arrayValue"), dict):
-        return [_typed(one) for one in value["arrayValue"].get("values") or ()]
+        return [_typed(one) for one in _mappings(value["arrayValue"].get("values"))]
     return next(iter(value.values()), None)
+
+
+def _mappings(value: Any) -> list[dict[str, Any]]:
+    """The mappings of a list; none where it is no list."""
+    return [one for one in value if isinstance(one, dict)] if isinstance(value, list) else []
 
 
 def _decoded(value: Any) -> Any:

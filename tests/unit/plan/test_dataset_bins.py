@@ -24,7 +24,7 @@ def test_times_are_a_rate_and_how_much_requests_come_together(tmp_path: Path) ->
 
 
 def test_a_beginning_that_many_requests_share_is_found(tmp_path: Path) -> None:
-    """Three in four begin with the same 256 characters; a text shorter than that shares nothing."""
+    """Three in four open alike for 256 characters; a shorter text shares nothing."""
     head = "You are a careful assistant. " * 10
     rows = [{"prompt": f"{head} {number}"} for number in range(30)] + [{"prompt": f"{number}"} for number in range(10)]
     summary = summary_of(BinsRequest(path=lines(tmp_path / "d.jsonl", rows), reading=DatasetReading()), WORDS)

@@ -151,6 +151,10 @@ def test_damaged_gzip_csv_and_parquet_are_one_line_each(tmp_path: Path) -> None:
     assert refusal(half) == "d.jsonl.gz: the file ends inside its compressed data; copy it again"
     assert refusal(latin).endswith("is not UTF-8 text; save it as UTF-8")
     assert refusal(table).startswith("d.parquet: is damaged Parquet: ")
+    whole = bytearray(written(tmp_path, "e.parquet").read_bytes())
+    whole[4:40] = bytes(36)
+    table.write_bytes(whole)
+    assert refusal(table).startswith("d.parquet: is damaged Parquet: ")
 
 
 def test_parquet_without_its_package_says_what_to_install(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

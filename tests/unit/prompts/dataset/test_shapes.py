@@ -6,6 +6,8 @@ from datetime import UTC, datetime
 from typing import Any, get_args
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from specbench.model.data.datasets import DatasetReading, ShapeName
 from specbench.prompts.dataset.row import Row
@@ -270,3 +272,19 @@ def test_of_several_requests_in_one_value_each_may_be_none() -> None:
     _, session = rows_of({"session_id": "s", "payloads": bodies}, READ)
     assert exported == [Row("", input_tokens=12, output_tokens=5, session="s1", made_up=True), "a span of operation embeddings"]
     assert session == ["an embeddings request is no prompt", Row("2+2?", session="s", turn=1)]
+
+
+KEYS = sorted({key for shape in BY_NAME.values() for keys in shape.keys for key in keys})
+INSIDE = ["role", "content", "from", "value", "key", "scopeSpans", "spans", "text", "type", "usage", "messages", "body"]
+PLAIN = st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=5) | st.sampled_from(["user", "chat", "[]"])
+HELD = st.recursive(PLAIN, lambda held: st.lists(held) | st.dictionaries(st.sampled_from(INSIDE), held), max_leaves=12)
+
+
+@settings(max_examples=120, deadline=None)
+@given(st.dictionaries(st.sampled_from(KEYS), HELD, max_size=5), st.sampled_from([None, "first", "last", "each"]))
+def test_whatever_stands_under_known_keys_is_requests_or_reasons(value: dict[str, Any], turns: Any) -> None:
+    """Never a traceback; a request has a text, or a length to make one up to."""
+    _, found = rows_of(value, replace(READ, turns=turns))
+
+    for one in [found] if isinstance(found, str) else found:
+        assert one if isinstance(one, str) else one.text.strip() or (one.made_up and one.input_tokens)
