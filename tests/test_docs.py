@@ -11,7 +11,7 @@ import pytest
 import typer
 
 from specbench.cli.main import app
-from specbench.imports.tools import TOOLS
+from specbench.imports.known_tools import TOOLS
 from specbench.model.metrics import METRICS
 from specbench.report import FORMATS, TABLES
 from specbench.scenario.key_meanings import MEANINGS

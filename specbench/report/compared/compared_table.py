@@ -7,7 +7,7 @@ from specbench.explain import labels, numbers
 from specbench.explain.imported import imported_sentences
 from specbench.explain.imported.imported_names import DIFFERENCES, REASONS, WHY_NOT, in_words
 from specbench.explain.imported.run_difference_sentences import change
-from specbench.imports.tools import label_of
+from specbench.imports.known_tools import label_of
 from specbench.model.imported_result import ImportedCell, ImportedComparison, ImportedMetric, RunComparison, RunMetric
 
 _NONE = "\N{EN DASH}"

@@ -8,7 +8,7 @@ from specbench.analysis.imported.two_runs import compare_runs
 from specbench.errors import DataError
 from specbench.explain.imported.imported_sentences import exchanged
 from specbench.files import regular_bytes
-from specbench.imports.tools import label_of, runs_at
+from specbench.imports.known_tools import label_of, runs_at
 from specbench.model.imported_result import ImportedComparison, RunComparison
 from specbench.report import read_result
 from specbench.store import MANIFEST, RESULT

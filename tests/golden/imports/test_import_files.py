@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from specbench.analysis.imported.imported_verdict import ArmNames, compare_imported
-from specbench.imports.tools import runs_at
+from specbench.imports.known_tools import runs_at
 from specbench.model.imported import ImportedRun
 from specbench.model.imported_result import ImportedComparison, ImportedMetric
 

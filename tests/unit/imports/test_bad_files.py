@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from specbench.errors import DataError
-from specbench.imports.tools import runs_at
+from specbench.imports.known_tools import runs_at
 from specbench.report.compared.compared_formats import FORMATS_OF_COMPARISONS, compared_as
 from tests.support.imported import judged, vllm_result
 
