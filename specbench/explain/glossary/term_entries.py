@@ -31,6 +31,8 @@ WORDS: tuple[Entry, ...] = (
     _word("design", "How arms and places are paired: plain, an A/A, or a swap."),
     _word("A/A", "A run of the baseline in both places (`run --aa`). A difference that it finds comes from the places.", "aa"),
     _word("swap", "A run with each arm in the other's place (`run --swap`)."),
+    _word("import", "Results of another load tool, as `compare` reads them (docs/imports.md). They never promote.", "imported"),
+    _word("indication", "What an import shows at best, without deciding: faster, slower, alike, mixed or unclear."),
     _word("bin", "Input band × output band × sampling: a kind of request."),
     _word("slice", "A bin and sampling with loads of its own, and a verdict of its own (`traffic: separate`)."),
     _word("cell", "One load: one bin, or the mix of all bins, at one concurrency or arrival rate.", "load"),
