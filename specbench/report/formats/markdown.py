@@ -71,13 +71,16 @@ def _sections(result: Result, tables: Sequence[LoadTable], shown: Sequence[tuple
     demonstration = f"{literal(first.demonstration)}{own}<br>" if first.demonstration else ""
     partial = f"{literal(next_step.PARTIAL)} " if result.run.partial else ""
     every, alpha = [(table, row) for table in tables for row in table.rows], result.config.alpha
+    needs = any(table_words.needs(row.pairs_needed, row.decides) for _, row in shown)
+    marks = table_words.legend({row.mark for _, row in shown}, result.config.pairs, needs)
+    legend = [f"{marks}."] if marks else []
     reasons = [f"- {literal(one.message)}" for one in result.reasons]
     title = f"### {result.verdict} · {literal(result.run.name)}: {literal(headline.found(result))}"
     sections = [
         [title],
         [f"> {partial}{demonstration}{literal(first.advice)}"],
         _table(shown, alpha) if shown else reasons[:FIRST_REASONS],
-        [literal(" ".join(first.sure))],
+        [literal(" ".join([*legend, *first.sure]))],
         [f"Next: <code>{literal(first.command)}</code>"] if first.command else [],
         _folded(f"Reasons ({len(reasons)})", reasons),
         _folded("All loads and metrics", _table(every, alpha) if every else []),

@@ -1,6 +1,7 @@
 """Standard output that fails costs its text, never the verdict: its code stands, one line says so, nothing is a traceback."""
 
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -70,10 +71,8 @@ def test_a_console_without_a_character_shows_another(encoding: str) -> None:
 
     assert (done.returncode, done.stderr) == (11, "")
     assert done.stdout.startswith("CAPPED  ")
-    assert "<= -5 %  ok" in done.stdout
-    assert "?" not in done.stdout.replace("? 7 pairs", "").replace("? 6 pairs", "").replace("? 35 pairs", "").replace(
-        "(?)", ""
-    ).replace("? open", "")
+    assert re.search(r"<= -5 % +ok$", done.stdout, re.MULTILINE)
+    assert "?" not in done.stdout.replace("? needs", "").replace("(?)", "").replace("? open", "")
 
 
 def test_a_locale_without_any_letters_is_no_fault() -> None:

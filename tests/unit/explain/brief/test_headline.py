@@ -155,5 +155,5 @@ def test_a_demonstration_names_the_command_for_real_servers(verdict: VerdictWord
     """Its own next command may only run the demonstration again."""
     result = every_verdict()[verdict]
 
-    assert own_command(result) == "specbench run code.yaml --baseline URL --speculative URL --model NAME"
+    same_text("real servers", own_command(result))
     assert own_command(on_real_engines(result)) == ""
