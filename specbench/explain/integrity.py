@@ -66,7 +66,7 @@ def repeated_prompts(counts: PerArm[tuple[int, int]], sooner: float, ok: bool | 
     if accepted:
         return f"{message} Only one arm caches prompts, which is accepted (prefix_caching)."
     return (
-        f"{message} Only one arm caches prompts, or a proxy in front of it does. Set the cache equal in both arms,"
+        f"{message} Only one arm caches prompts, or a proxy before it does. Set the cache equal in both arms,"
         " or accept it (accept_differences: [prefix_caching])."
     )
 
