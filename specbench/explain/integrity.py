@@ -5,7 +5,7 @@ Values in, text out. Whether a check holds may not be decided here; `ok` says so
 
 from collections.abc import Mapping, Sequence
 
-from specbench.explain.changes import compared
+from specbench.explain.brief.changes import compared
 from specbench.explain.labels import SPECULATION_FLAGS
 from specbench.explain.numbers import figure, percentage
 from specbench.explain.phrases import place_of

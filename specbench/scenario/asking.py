@@ -70,9 +70,7 @@ def check_asking(url: str, asking: Asking) -> None:
     if (fault := path_fault(path)) is not None:
         raise ScenarioError(f"{without_secrets(path)}: {fault}")
     if route_of(path) == "completions":
-        raise ScenarioError(
-            f"{without_secrets(path)}: is the path of completions; use /chat/completions"
-        )
+        raise ScenarioError(f"{without_secrets(path)}: is the path of completions; use /chat/completions")
 
 
 def _fields(text: str | None) -> dict[str, Any]:

@@ -74,7 +74,10 @@ def test_a_url_from_the_command_line_takes_the_place_of_a_launch_block() -> None
         ("{launch: {command: [a], secrets: ['hf_abc-123']}}", "must be the name of an environment variable"),
         ("{launch: {command: [a, --api-key, sk-1]}}", "arms.baseline.launch.command: --api-key contains a secret, and scenarios"),
         ("{launch: {command: [sh, -c, 'a --hf-token=hf_1']}}", "launch.command: --hf-token contains a secret"),
-        ("{launch: {program: [env, VLLM_API_KEY=sk-1, vllm, serve], model: m}}", "launch.program: VLLM_API_KEY contains a secret"),
+        (
+            "{launch: {program: [env, VLLM_API_KEY=sk-1, vllm, serve], model: m}}",
+            "launch.program: VLLM_API_KEY contains a secret",
+        ),
         ("{engine: vllm, launch: {model: m, arguments: [--password=a]}}", "launch.arguments: --password contains a secret"),
         ("{launch: {command: [a], ready: 'http://h/health'}}", "arms.baseline.launch.ready"),
         ("{launch: {command: []}}", "arms.baseline.launch.command: must not be empty"),

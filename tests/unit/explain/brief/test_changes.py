@@ -2,7 +2,7 @@
 
 import pytest
 
-from specbench.explain.changes import beside_limit, compared, end, p_value, reach, signed, span
+from specbench.explain.brief.changes import beside_limit, compared, end, p_value, reach, signed, span
 
 
 @pytest.mark.parametrize(
