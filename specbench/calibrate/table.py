@@ -25,7 +25,7 @@ from specbench.calibrate.targets import (
 from specbench.calibrate.whole_runs import BINS, CLEAN, LEVELS, PAIRS, SCALE, SEED, SHIFTING
 from specbench.calibrate.world_rows import world_rows
 
-_INTRODUCTION = f"""# How often the verdict errs
+_INTRODUCTION = f"""# Error rates of the verdict
 
 Made by `specbench calibrate`; do not edit. Runs with known effects go through the analysis that judges real runs, and the table
 says how often it errs. The same code makes the same table (the seed is {SEED}): `specbench calibrate --out DIR`. Shares come with

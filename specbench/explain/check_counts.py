@@ -5,7 +5,8 @@ Counts what was found; nothing may be judged here.
 
 from collections.abc import Sequence
 
-from specbench.explain import changes, labels, numbers
+from specbench.explain import labels, numbers
+from specbench.explain.brief import changes
 from specbench.model import queries
 from specbench.model.result import CellResult, Finding, FindingState, Result
 

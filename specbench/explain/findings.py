@@ -6,7 +6,7 @@ Words only: every number arrives decided, and no sentence is parsed again by any
 import math
 from dataclasses import dataclass
 
-from specbench.explain import changes
+from specbench.explain.brief import changes
 from specbench.explain.numbers import ABSENT, apart, figure, percent, quantity, ratio, short
 from specbench.explain.phrases import metric_words, sure
 from specbench.model.guardrails import BUDGET_PAIRS, SHARES

@@ -10,7 +10,7 @@ from specbench.explain.phrases import place_of
 from specbench.model.previous_runs import PreviousRun
 from specbench.model.records import Cell
 
-_KINDS = {"aa": "an A/A run on both hosts", "swap": "the same arms swapped", None: "an earlier run"}
+_KINDS = {"aa": "an A/A on both hosts", "swap": "the same arms swapped", None: "an earlier run"}
 INCOMPLETE = "it ended early"
 WAS_INVALID = "it was INVALID"
 NEITHER_AA_NOR_SWAP = "it is neither an A/A (--aa) nor a swap (--swap)"

@@ -5,7 +5,7 @@ Values in, text out. Whether a check holds may not be decided here; `ok` says so
 
 from collections.abc import Mapping, Sequence
 
-from specbench.explain.changes import compared
+from specbench.explain.brief.changes import compared
 from specbench.explain.labels import SPECULATION_FLAGS
 from specbench.explain.numbers import figure, percentage
 from specbench.explain.phrases import place_of
@@ -66,7 +66,7 @@ def repeated_prompts(counts: PerArm[tuple[int, int]], sooner: float, ok: bool | 
     if accepted:
         return f"{message} Only one arm caches prompts, which is accepted (prefix_caching)."
     return (
-        f"{message} Only one arm caches prompts, or a proxy in front of it does. Set the cache equal in both arms,"
+        f"{message} Only one arm caches prompts, or a proxy before it does. Set the cache equal in both arms,"
         " or accept it (accept_differences: [prefix_caching])."
     )
 

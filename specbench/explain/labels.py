@@ -67,7 +67,7 @@ class VerdictName:
 
 
 VERDICTS: dict[VerdictWord, VerdictName] = {
-    "PROMOTE": VerdictName("Enable speculation", "Every required guardrail holds and the gain is shown.", "good"),
+    "PROMOTE": VerdictName("Enable speculation", "All required guardrails hold; the gain is shown.", "good"),
     "CAPPED": VerdictName(
         "Enable speculation up to a cap",
         "Everything passed up to the cap, and not above it. Confirm it by a run up to the cap.",

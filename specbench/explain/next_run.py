@@ -11,7 +11,7 @@ DECISION_PAIRS = 10  # what profile `standard` runs, meant for a decision
 # By the code of the reason: what concerns the run as a whole, whatever its checks say.
 HELD = {
     "place_not_controlled": (
-        "An A/A or a swap of the hosts",
+        "An A/A run or a swapped run",
         "More pairs do not separate the hosts from speculation. Run the scenario with `--aa` (baseline on both hosts) or"
         " `--swap` (arms swapped). Then repeat this run with `--place` and that run's folder."
         " If the hosts are known to be equal, declare `place: same`.",
@@ -42,7 +42,7 @@ HELD = {
     ),
     "too_few_launches": (
         "More engine starts",
-        "Engine starts differ, and with `schedule: restart` each pair is one start of each arm."
+        "Engine starts differ, and with `schedule: restart` each pair restarts both arms."
         f" Run at least {MIN_LAUNCHES} pairs (`--set matrix.pairs={MIN_LAUNCHES}`).",
     ),
 }

@@ -7,7 +7,7 @@ names by itself.
 from collections.abc import Callable, Sequence
 
 from specbench.explain import labels
-from specbench.explain.changes import compared
+from specbench.explain.brief.changes import compared
 from specbench.explain.numbers import percent, percentage, ratio, short, streams
 from specbench.explain.phrases import metric_words, place_of
 from specbench.model import queries

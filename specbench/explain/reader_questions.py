@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from shlex import quote
 
 from specbench.explain import costs, labels, numbers
-from specbench.explain.changes import compared, end, p_value, signed
+from specbench.explain.brief.changes import compared, end, p_value, signed
 from specbench.explain.check_counts import tally
 from specbench.explain.next_run import next_run
 from specbench.explain.rules.load_ranges import caps, mix, range_sentence, range_words, tops

@@ -6,7 +6,7 @@ Values in, text out; which state follows from them may not be decided here.
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from specbench.explain.changes import p_value
+from specbench.explain.brief.changes import p_value
 from specbench.explain.numbers import figure, percentage
 from specbench.explain.phrases import metric_words, sure
 from specbench.model.result import FindingState, PerArm

@@ -18,7 +18,7 @@ def describe(scenario: Scenario, trials: tuple[Trial, ...]) -> str:
     lines = [
         f"{scenario.name}: {len(cells)} cells x {matrix.pairs} pairs x 2 arms = {len(trials)} blocks ({scenario.profile})",
         f"  each block counts for at least {block.min_s:g} s and {block.min_requests} requests, at most {block.max_s:g} s",
-        f"  takes {_clock(least)} or more, never beyond {_clock(most)}{_starts(scenario)}",
+        f"  estimated duration: {_clock(least)} to {_clock(most)}{_starts(scenario)}",
         f"  schedule: {matrix.schedule}, {_SCHEDULES[matrix.schedule]}",
         "",
         *columns([("arm", "engine", "speculation"), *(_arm(name, scenario.arm(name)) for name in ARMS)], (12, 11, 0)),

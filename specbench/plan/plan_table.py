@@ -85,10 +85,10 @@ def _detectable(scenario: Scenario, cells: Sequence[Cell], spreads: PairVariance
         shown = [_worst([by_place.get((metric, load)) for load in group]) for group in groups]
         rows.append((labels.metric(metric), _limit(scenario, metric), *shown))
     return [
-        "  smallest change that this plan detects (in 4 of 5 runs)",
+        "  smallest change detected with 80 % power",
         *columns(rows, (METRIC, LIMIT, *[LOAD] * len(heads)), gap=" "),
-        *(["  ! the limit lies within the noise: a harmless arm fails to pass it"] if any(one.is_lost for one in found) else []),
-        f"  spread of pairs: {spreads.source}",
+        *(["  ! the limit is within the noise: a harmless arm may not pass it"] if any(one.is_lost for one in found) else []),
+        f"  variance: {spreads.source}",
         *_missing(cells, names, loads),
     ]
 
@@ -96,7 +96,7 @@ def _detectable(scenario: Scenario, cells: Sequence[Cell], spreads: PairVariance
 def _missing(cells: Sequence[Cell], names: dict[str, str], known: Sequence[str]) -> list[str]:
     """The loads that decide and of which the earlier run knows nothing."""
     missing = [names[cell.id] for cell in cells if cell.required and cell.id not in known]
-    return wrap(f"no spread known: {', '.join(missing)}", 80, initial_indent="  ", subsequent_indent="    ") if missing else []
+    return wrap(f"variance unknown: {', '.join(missing)}", 80, initial_indent="  ", subsequent_indent="    ") if missing else []
 
 
 def _columns_of(loads: Sequence[str], names: dict[str, str], alike: bool) -> tuple[list[str], list[list[str]]]:

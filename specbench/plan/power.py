@@ -77,8 +77,8 @@ def check_margins(scenario: Scenario, spreads: PairVariance) -> None:
     for power in power_of(scenario, spreads):
         if power.is_lost:
             raise ScenarioError(
-                f"guardrails: {power.metric} allows {tenths(power.allowed or 0)}, but at {power.cell} equal arms are up to"
-                f" {tenths(power.floor)} apart over {scenario.matrix.pairs} pairs ({spreads.source}): allow more, or run longer"
+                f"guardrails: {power.metric} allows {tenths(power.allowed or 0)}, but at {power.cell} equal arms differ by up to"
+                f" {tenths(power.floor)} over {scenario.matrix.pairs} pairs ({spreads.source}); widen the limit, or run longer"
             )
 
 
@@ -88,7 +88,7 @@ def describe_power(scenario: Scenario, spreads: PairVariance) -> str:
     first = [power for power in found if power.cell == found[0].cell]
     alike = {(power.metric, power.detects) for power in found} == {(power.metric, power.detects) for power in first}
     lines = [
-        "  regressions that this plan detects in four of five runs, with the spread of",
+        "  regressions detected with 80 % power; variance:",
         f"  {spreads.source}:",
     ]
     if (start := start_effect(scenario)) is not None:
@@ -104,7 +104,7 @@ def describe_power(scenario: Scenario, spreads: PairVariance) -> str:
     lines += columns(rows, (24, 14, -8, -10, 0))
     missing = [cell.id for cell in _required(scenario) if cell.id not in {power.cell for power in found}]
     if missing and found:
-        lines.append(f"  nothing is known of {', '.join(missing)}: that run had no such cells")
+        lines.append(f"  unknown: {', '.join(missing)}, as that run had no such cells")
     return "\n".join([*lines, *plan_advice(scenario, spreads)])
 
 
@@ -148,14 +148,14 @@ def _log_of(metric: str, change: float) -> float:
 def _sharper(scenario: Scenario, found: Sequence[Power]) -> str:
     """How long a plan takes that finds 5 % everywhere."""
     if not found:
-        return "  nothing is known of the spread of these cells: run a pilot"
+        return "  the variance of these cells is unknown: run a pilot"
     worst = max(found, key=lambda power: power.pairs_for_5 or BUDGET_PAIRS + 1)
     if worst.pairs_for_5 is None:
-        longer = "make blocks longer" if start_effect(scenario) is None else "make blocks longer, or schedule: restart"
-        return f"  5 % everywhere would take more than {BUDGET_PAIRS} pairs ({worst.metric}, {worst.cell}): {longer}"
+        longer = "Lengthen blocks" if start_effect(scenario) is None else "Lengthen blocks, or use schedule: restart"
+        return f"  5 % everywhere needs more than {BUDGET_PAIRS} pairs ({worst.metric}, {worst.cell}). {longer}"
     least, _ = duration_s(scenario, trials_of(scenario, cells_of(scenario)))
     hours = least * worst.pairs_for_5 / scenario.matrix.pairs / 3600
-    return f"  5 % everywhere would take {worst.pairs_for_5} pairs, {hours:.1f} h or more ({worst.metric}, {worst.cell})"
+    return f"  5 % everywhere needs {worst.pairs_for_5} pairs, {hours:.1f} h or more ({worst.metric}, {worst.cell})"
 
 
 def _short_blocks(scenario: Scenario, spreads: PairVariance) -> list[str]:

@@ -23,7 +23,7 @@ BLOCK_SD = 0.02
 PRIOR_BLOCK_S = 20.0
 PRIOR_WITHIN = {"tpot_p50": 0.02, "tpot_p95": 0.06, "pace_p95": 0.055, "ttft_paired": 0.02, "ttft_p95": 0.08, "e2e_p95": 0.045}
 PRIOR_WITHIN_OTHER = 0.01
-PRIOR = "a stated prior, for want of a run (docs/calibration.md)"
+PRIOR = "a stated prior, no earlier run given (docs/calibration.md)"
 
 LABEL, AA = "calibrate", "A/A"  # how runs said that both their arms are alike before they had a design
 Key = tuple[str, str]

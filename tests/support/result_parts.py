@@ -116,7 +116,7 @@ def a_finding(comparison: Comparison, cell: str | None, state: FindingState | No
 def _sentence(comparison: Comparison, bound: float) -> str:
     if comparison.ratio is None:
         return f"{comparison.metric} has no figure to judge: {comparison.reason}."
-    return f"{comparison.metric} is {comparison.ratio:.2f} times the baseline's (allowed: {bound:.2f} times)."
+    return f"{comparison.metric} is {100 * comparison.ratio - 100:+.0f} % (limit {100 * bound - 100:+.0f} %)."
 
 
 def _harm(comparison: Comparison) -> float | None:

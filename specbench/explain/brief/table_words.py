@@ -6,7 +6,7 @@ Values in, text out: every format prints these words, so that no two disagree. S
 from collections.abc import Collection, Sequence
 
 from specbench.explain import labels
-from specbench.explain.changes import floor_decides
+from specbench.explain.brief.changes import floor_decides
 from specbench.explain.findings import COUNTED
 from specbench.explain.numbers import BYTES_PER_GIB, number, one_of, percent, short
 from specbench.model.metrics import METRICS

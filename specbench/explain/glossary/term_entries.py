@@ -56,7 +56,7 @@ WORDS: tuple[Entry, ...] = (
     _word(
         "whose window",
         "TTFT, TPOT and E2E come from requests sent inside the steady window and followed to their end."
-        " ITL, pace, gaps and throughput come from the token intervals inside the window, whatever request they belong to.",
+        " ITL, pace, gaps and throughput come from the token intervals inside the window, of every request.",
     ),
     _word(
         "failed request",

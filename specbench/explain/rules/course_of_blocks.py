@@ -3,7 +3,7 @@
 Values in, text out; whether one of them holds may not be decided here.
 """
 
-from specbench.explain.changes import signed
+from specbench.explain.brief.changes import signed
 from specbench.explain.numbers import figure, percentage
 from specbench.explain.phrases import metric_words, sure
 from specbench.model.result import Reason

@@ -3,7 +3,7 @@
 Values in, text out; whether a part is harmed may not be decided here.
 """
 
-from specbench.explain import changes
+from specbench.explain.brief import changes
 from specbench.explain.findings import FindingContext
 from specbench.explain.numbers import percentage
 from specbench.explain.phrases import metric_words, sure

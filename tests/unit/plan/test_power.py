@@ -92,7 +92,7 @@ def test_a_margin_within_the_noise_is_refused_with_the_noise_named() -> None:
     """Ten pairs with a spread of .3 leave equal arms 19 % apart: a margin of 10 % is refused, one of 30 % is not."""
     spreads = PairVariance({("c4", "tpot_p95"): 0.3}, "the A/A run r1")
 
-    with pytest.raises(ScenarioError, match=r"tpot_p95 allows 10\.0 %, but at c4 equal arms are up to 19\.0 % apart"):
+    with pytest.raises(ScenarioError, match=r"tpot_p95 allows 10\.0 %, but at c4 equal arms differ by up to 19\.0 %"):
         check_margins(FOUR, spreads)
     check_margins(with_guardrails(FOUR, a_guardrail("tpot_p95", 0.30)), spreads)
 
@@ -157,7 +157,7 @@ def test_the_description_says_where_its_numbers_come_from_and_what_five_percent_
 
     assert "a stated prior" in by_prior
     assert by_prior.count("tpot_p95  ") == 1
-    assert "5 % everywhere would take" in by_prior
+    assert "5 % everywhere needs" in by_prior
     assert by_run.count("tpot_p95  ") == 2
     assert "the pairs of run r1" in by_run
     assert all(len(line) <= 80 for line in [*by_prior.splitlines(), *by_run.splitlines()])
@@ -167,7 +167,7 @@ def test_cells_that_the_earlier_run_lacked_are_named() -> None:
     """A run at 4 streams tells nothing of 1."""
     text = describe_power(a_scenario((1, 4)), PairVariance({("c4", "tpot_p95"): 0.05}, "the pairs of run r1"))
 
-    assert "nothing is known of c1" in text
+    assert "unknown: c1" in text
 
 
 def test_nothing_known_is_said_and_no_number_is_made_up() -> None:

@@ -148,4 +148,4 @@ def test_a_schedule_says_what_it_costs_in_certainty() -> None:
     """Nothing where engines that are up take turns; else a sentence for the report."""
     assert certainty_of(code()) == ()
     assert "started 4 times" in certainty_of(code(("matrix.schedule", "restart")))[0]
-    assert "two places" in certainty_of(code(("matrix.schedule", "simultaneous")))[0]
+    assert "the hosts" in certainty_of(code(("matrix.schedule", "simultaneous")))[0]

@@ -76,7 +76,7 @@ def test_a_url_from_the_command_line_takes_the_place_of_a_launch_block() -> None
         ("{launch: {command: [sh, -c, 'a --hf-token=hf_1']}}", "launch.command: --hf-token contains a secret"),
         (
             "{launch: {program: [env, VLLM_API_KEY=sk-1, vllm, serve], model: m}}",
-            "program: VLLM_API_KEY contains a secret",
+            "launch.program: VLLM_API_KEY contains a secret",
         ),
         ("{engine: vllm, launch: {model: m, arguments: [--password=a]}}", "launch.arguments: --password contains a secret"),
         ("{launch: {command: [a], ready: 'http://h/health'}}", "arms.baseline.launch.ready"),

@@ -137,7 +137,7 @@ def _of_arm(arm: str, share: float, **fields: Any) -> Fault:
 
 
 def _slower_to_the_end(factor: float, arm: str = "speculative") -> Fault:
-    """In the second half of every window of this arm ("p": of both), tokens take this many times as long."""
+    """Late in every window of this arm ("p": of both), tokens take this many times as long."""
 
     def fault(e: RunData) -> RunData:
         middle = {block.id: ((block.window_open_ns or 0) + (block.window_close_ns or 0)) // 2 for block in e.blocks}

@@ -91,7 +91,7 @@ def test_everything_passes_and_the_gain_is_shown() -> None:
     ],
 )
 def test_rules_three_to_six(letters: str, primary: int, word: VerdictWord, cap: float | None, beyond: str | None) -> None:
-    """With the gain shown and the run safe, the states of the cells alone decide."""
+    """With a proven gain and a safe run, the states of the cells alone decide."""
     verdict = _verdict(letters, primary)
 
     assert (verdict.word, _cap(verdict)) == (word, cap)

@@ -34,7 +34,7 @@ NAMED = TextOptions(folder=FOLDER)
 
 
 def no_gain() -> Result:
-    """A HOLD in which the gain is ruled out: 11.7 ms with and without speculation."""
+    """A HOLD without the gain: 11.7 ms with and without speculation."""
     cell = a_cell(1, 1.0, primary=True)
     gain = tuple(replace(one, state="FAIL") if one.role == "success" else one for one in cell.findings)
     return a_result("HOLD", (replace(cell, findings=gain),), (reason("no_benefit", "No gain.", "c1", "tpot_p50"),))
@@ -48,7 +48,7 @@ def harmed() -> Result:
 
 
 def not_speculating() -> Result:
-    """An INVALID with an arm that drafts nothing, measured at three loads."""
+    """An INVALID whose speculative arm drafts nothing, measured at three loads."""
     message = "The speculative arm shows no sign of speculation in 24 of 24 blocks."
     check = IntegrityCheck(id="not_speculating", cell=None, ok=False, value=24.0, limit=0.0, message=message)
     cells = tuple(a_cell(load, 1.0, state="INVALID", primary=load == 1) for load in (1, 4, 16))

@@ -177,7 +177,7 @@ def test_at_an_optional_load_nothing_decides() -> None:
 
 
 def test_an_arm_beyond_every_number_is_endless_and_an_absent_figure_is_no_zero() -> None:
-    """So many requests failed with speculation that its p95 has no upper end."""
+    """Its p95 has no upper end: a third of the requests failed."""
     cell = a_cell(1, 0.5, unknown=("itl_p95",))
     endless = replace(a_comparison("e2e_p95", None), value=PerArm(760.0, None), unbounded=PerArm(False, True))
     rows = cell_rows(
