@@ -60,7 +60,7 @@ HOLDS: tuple[Entry, ...] = (
     _code(
         "order_not_excluded",
         "the order of the arms may explain the difference",
-        "The result depends on which arm of a pair ran first.",
+        "The result depends on which arm ran before, or the gain is not shown without that.",
         "Run more pairs, or use `schedule: restart`.",
     ),
     _code(
