@@ -155,7 +155,7 @@ CHECKS: tuple[Entry, ...] = (
     _check(
         "carry_over",
         "the leading arm affects the other one",
-        "The level of a pair does not depend on which arm ran first.",
+        "The level of a pair does not depend on which arm ran before.",
         "Leave more time between blocks, or use `schedule: restart`.",
     ),
     _check(

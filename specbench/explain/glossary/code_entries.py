@@ -60,7 +60,7 @@ HOLDS: tuple[Entry, ...] = (
     _code(
         "order_not_excluded",
         "the order of the arms may explain the difference",
-        "The result depends on which arm of a pair ran first. With too few pairs to tell, a note says `order not tested`.",
+        "The result depends on which arm ran before, or the gain is not shown without that. With few pairs: `order not tested`.",
         "Run more pairs, or use `schedule: restart`.",
     ),
     _code(
