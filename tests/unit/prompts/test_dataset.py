@@ -137,5 +137,5 @@ def test_a_file_of_another_encoding_is_named(encoding: str, named: str, tmp_path
     """With its mark or without: a table program's export, or a shell's redirection."""
     (tmp_path / "prompts.jsonl").write_bytes('{"prompt": "Explain TCP"}\n'.encode(encoding))
 
-    with pytest.raises(DataError, match=f"is {named} text, as Windows programs save it; save it as UTF-8"):
+    with pytest.raises(DataError, match=f"is {named} text; save it as UTF-8"):
         read_dataset(tmp_path / "prompts.jsonl")
