@@ -85,8 +85,8 @@ def test_an_a_a_is_run_recorded_and_cited(tmp_path: Path, served: Served) -> Non
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        (("--place", "gone"), "place: run gone: there is no such run, neither at gone nor at "),
-        (("--aa", "--place", "gone"), "--place: an A/A (--aa) is what other runs cite, and cites none itself; leave --place out"),
+        (("--place", "gone"), "place: run gone: no such run at gone or "),
+        (("--aa", "--place", "gone"), "--place: an A/A run (--aa) cites no other run; omit --place"),
     ],
 )
 def test_a_citation_that_can_show_nothing_is_refused_before_load(

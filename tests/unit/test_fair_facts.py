@@ -93,7 +93,7 @@ def test_a_fact_of_the_user_s_own_and_the_place_are_shown_only() -> None:
 @pytest.mark.parametrize(
     ("baseline", "speculative", "words"),
     [
-        ("on", "off", "are the arms swapped"),
+        ("on", "off", "the arms are not swapped"),
         ("off", "off", "off in both arms"),
         ("on", "on", "on in both arms"),
         ("off", "on", None),
@@ -119,7 +119,7 @@ def test_a_declaration_that_the_endpoint_contradicts_is_said() -> None:
     declared = {"context_length": "8192", "revision": "r", "model": "m"}
 
     assert contradictions(endpoint(declared), declared) == (
-        "arms.speculative.declare.context_length: declared 8192, but the endpoint says 4096",
+        "arms.speculative.declare.context_length: declared 8192, but the endpoint reports 4096",
     )
 
 

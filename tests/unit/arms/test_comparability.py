@@ -33,10 +33,10 @@ def scenario(design: Design) -> Scenario:
 @pytest.mark.parametrize(
     ("design", "speculates", "message"),
     [
-        ("aa", ("off", "on"), "arms.speculative: http://gpu2:8000 speculates, and in an A/A (--aa) neither arm may"),
-        ("aa", ("on", "off"), "arms.baseline: http://gpu1:8000 speculates, and in an A/A (--aa) neither arm may"),
-        ("swap", ("on", "off"), "arms.baseline: http://gpu1:8000 still speculates, though the arms are to be swapped (--swap)"),
-        ("swap", ("off", "off"), "arms.speculative: http://gpu2:8000 does not speculate, though the arms are to be swapped"),
+        ("aa", ("off", "on"), "arms.speculative: http://gpu2:8000 speculates, but an A/A (--aa) runs the baseline in both arms"),
+        ("aa", ("on", "off"), "arms.baseline: http://gpu1:8000 speculates, but an A/A (--aa) runs the baseline in both arms"),
+        ("swap", ("on", "off"), "arms.baseline: http://gpu1:8000 still speculates, but --swap needs the arms exchanged"),
+        ("swap", ("off", "off"), "arms.speculative: http://gpu2:8000 does not speculate, but --swap needs the arms exchanged"),
     ],
 )
 def test_engines_that_do_not_fit_the_design_are_refused(design: Design, speculates: tuple[str, str], message: str) -> None:
@@ -71,16 +71,16 @@ def test_an_a_a_says_what_it_did_not_read() -> None:
     """A scenario names the runs of its places for the comparison, not for the A/A that is to become one."""
     notes = fairness_notes(replace(scenario("aa"), place_runs=("aa-1", "aa-2")), both("off", "off"))
 
-    assert "An A/A is what other runs cite: what `place:` names was not read (aa-1, aa-2)." in notes
+    assert "An A/A cites no other run, so `place:` was not read (aa-1, aa-2)." in notes
 
 
 def test_a_run_says_its_design_and_what_it_could_not_see() -> None:
     """An A/A of endpoints that keep silent leaves it to the user to serve the baseline at both."""
     notes = fairness_notes(scenario("aa"), both("off", None))
 
-    assert "This run is an A/A: both arms run what the baseline runs, so whatever differs is noise or their places." in notes
-    assert any(note.startswith("http://gpu2:8000 does not say whether it speculates: that it does not") for note in notes)
-    assert "The arms stand in each other's place: the speculative arm runs where the baseline ran." in fairness_notes(
+    assert "This run is an A/A: both arms run the baseline, so every difference is noise or the hosts'." in notes
+    assert any(note.startswith("http://gpu2:8000 does not report whether it speculates. Make sure") for note in notes)
+    assert "The arms are swapped: the speculative arm runs where the baseline ran." in fairness_notes(
         scenario("swap"), both("off", "on")
     )
     assert not any("A/A" in note or "place" in note for note in fairness_notes(scenario("plain"), both("off", "on")))
@@ -90,7 +90,7 @@ def test_a_proxy_on_the_way_is_said() -> None:
     """At the start of the run and in its notes; a direct way needs no word."""
     direct, other = both("off", "on")
     proxied = replace(other, facts=other.facts | {"proxy": "squid:3128"})
-    sentence = "arms.speculative: http://gpu2:8000 is reached by the proxy squid:3128: times are those of arrival behind it"
+    sentence = "arms.speculative: http://gpu2:8000 is reached by the proxy squid:3128: times include it"
 
     assert proxy_notes(proxied) == (sentence,)
     assert proxy_notes(replace(other, facts=other.facts | {"proxy": "none"})) == proxy_notes(direct) == ()

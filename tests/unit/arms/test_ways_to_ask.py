@@ -215,7 +215,7 @@ def test_a_probe_leaves_out_what_is_refused_and_follows_a_redirect() -> None:
         told = _probed(endpoint)
 
     assert (told["requests"]["by_outcome"], told["flags"]["redirected"]) == ({"ok": 2}, 2)
-    assert [note.split(" ", 1)[1].split(" and")[0] for note in told["notes"]] == [
+    assert [note.split(" ", 1)[1].split(", so")[0] for note in told["notes"]] == [
         "refuses stream_options",
         "redirects requests to /other",
     ]
@@ -251,7 +251,7 @@ def test_metrics_are_read_where_they_redirect_to() -> None:
         pages = scrape(MetricsSource(urls=tuple((endpoint.url + path, {}) for path in ("/metrics", "/away", "/found", "/twice"))))
     absent = [page.absent for page in pages.pages]
 
-    assert moved_pages(pages)[0] == f"{endpoint.url}/metrics redirects to {endpoint.url}/metrics/, where metrics are read"
+    assert moved_pages(pages)[0] == f"{endpoint.url}/metrics redirects to {endpoint.url}/metrics/; metrics are read there"
     assert pages.pages[0].url == f"{endpoint.url}/metrics"
     assert absent[0] is None
     assert [str(reason).split(":", 1)[0] for reason in absent[1:]] == ["http_308", "http_302", "http_307"]

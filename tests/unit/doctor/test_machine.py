@@ -158,7 +158,7 @@ def test_a_diagnosis_reads_worst_first() -> None:
         "  streams x chunks/s in each and chunks/s in all, then reported/true in ms:",
         "                    gap p99     TTFT p95",
         "  8x100 800     10.50/10.00! 50.00/50.00",
-        "      WRONG, and did not notice",
+        "      INACCURATE, not detected by the self-check",
         "  ✗ held_back: Something collects. Turn it off.",
         "  · role_first: It is.",
     ]

@@ -244,7 +244,7 @@ def test_a_packed_page_of_usual_size_is_read() -> None:
     packed = gzip.compress(b"a_total 1\n") + gzip.compress(b"b_total 2\n")
     with sending(OK + b"Content-Encoding: gzip\r\n\r\n", packed) as url, HttpGetter() as getter:
         assert getter.get(url, {}, 5.0).body == "a_total 1\nb_total 2\n"
-    for encoding, words in (("br", "was not asked for"), ("gzip", "incorrect header check")):
+    for encoding, words in (("br", "was not requested"), ("gzip", "incorrect header check")):
         head = f"Content-Encoding: {encoding}\r\n\r\n".encode()
         with sending(OK + head, b"a_total 1\n") as url, HttpGetter() as getter:
             assert words in (getter.get(url, {}, 5.0).problem or "")

@@ -392,7 +392,7 @@ def test_cited_runs_are_found_by_path_or_beside_the_run_and_a_lost_one_says_so(t
     beside, by_path, gone = previous_runs(here, tmp_path / "new")
     assert beside.problem is None
     assert by_path == replace(beside, cited=str(tmp_path / "aa-1"))
-    assert gone.problem == f"there is no such run, neither at gone nor at {tmp_path / 'gone'}"
+    assert gone.problem == f"no such run at gone or {tmp_path / 'gone'}"
     (tmp_path / "aa-1" / MANIFEST).write_text('{"format_version": 7}')
     assert "has format version 7" in (previous_runs(here, tmp_path / "new")[0].problem or "")
 
@@ -401,9 +401,9 @@ def test_a_lost_citation_is_refused_before_load_and_an_a_a_reads_none(tmp_path: 
     """In one line that says where it was looked for; what is there but cannot be read is refused as well."""
     with pytest.raises(ScenarioError) as lost:
         check_previous_runs(scenario(place_runs=("gone",)), tmp_path / "new")
-    assert f"place: run gone: there is no such run, neither at gone nor at {tmp_path / 'gone'}" in str(lost.value)
+    assert f"place: run gone: no such run at gone or {tmp_path / 'gone'}" in str(lost.value)
     assert "\n" not in str(lost.value)
-    with pytest.raises(ScenarioError, match=r"place: run a{300}: a{300}: cannot be read \(File name too long\); mend it"):
+    with pytest.raises(ScenarioError, match=r"place: run a{300}: a{300}: cannot be read \(File name too long\); fix"):
         check_previous_runs(scenario(place_runs=("a" * 300,)), tmp_path / "new")
     check_previous_runs(scenario(design="aa", place_runs=("gone",)), tmp_path / "new")
     assert previous_runs(a_manifest(scenario(design="aa", place_runs=("gone",))), tmp_path / "new") == ()

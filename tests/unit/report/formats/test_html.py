@@ -142,7 +142,7 @@ def test_overruns_of_the_engine_and_differences_of_the_arms_are_shown(pages: dic
     """The share of late steps per load is on the page, and a fact that differs is called different."""
     text = pages["CAPPED"].text
     assert "16 streams 21 of 12,100 (0.17 %)" in text
-    assert "speculation not told draft_model, 4 tokens may differ" in text
+    assert "speculation not reported draft_model, 4 tokens may differ" in text
     assert 'model specbench-ngram BaNaNa "x" & <b> differs' in pages["hostile"].text
 
 

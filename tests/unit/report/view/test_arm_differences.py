@@ -77,4 +77,4 @@ def test_an_arm_that_tells_nothing_of_its_speculation_is_not_called_off() -> Non
         if row.label == "speculation"
     }
 
-    assert rows == {("not told", "method ngram"): "not declared, given", ("off", "method ngram"): "read, given"}
+    assert rows == {("not reported", "method ngram"): "not declared, given", ("off", "method ngram"): "read, given"}
