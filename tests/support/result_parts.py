@@ -73,7 +73,7 @@ def a_comparison(
         n_blocks=4 if known else 0,
         design_effect=None,
         se_log=se if known else None,
-        df=3 if known else None,
+        df=3.0 if known else None,
         unbounded=PerArm(False, False),
         constant=False,
         low_n=False,

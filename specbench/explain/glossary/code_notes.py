@@ -32,7 +32,6 @@ NOTES: tuple[Entry, ...] = _rows(
     ("sign_flip_disagrees", "The exact sign-flip test does not confirm the harm that t found."),
     ("worse_limit_open", "The arm is worse than the baseline beyond chance; whether it is past the limit is open."),
     ("starts_differ", "Engine starts differ by more than this limit, so more pairs do not settle it. Use `schedule: restart`."),
-    ("outrun", "More requests arrive than the arm serves."),
     ("in_bursts", "The surplus would be proof, had the failures not come all at once."),
     ("gain_falls", "The gain gets smaller during the run, so no win stops the run early."),
     ("harm_in_a_bin", "A part of the mixed traffic is shown to be past its limit, and fails its load."),

@@ -194,7 +194,7 @@ def test_a_file_of_another_encoding_is_named(encoding: str, named: str, tmp_path
     """With its mark or without: a table program's export, or a shell's redirection."""
     (tmp_path / "d.jsonl").write_bytes('{"prompt": "Explain TCP"}\n'.encode(encoding))
 
-    assert refusal(tmp_path / "d.jsonl") == f"d.jsonl: is {named} text, as Windows programs save it; save it as UTF-8"
+    assert refusal(tmp_path / "d.jsonl") == f"d.jsonl: is {named} text; save it as UTF-8"
 
 
 def test_a_file_that_was_changed_since_its_bins_were_made_is_refused(tmp_path: Path) -> None:
