@@ -53,7 +53,7 @@ def test_one_kill_from_outside_holds_whichever_arm_it_hits(arm: ArmName, pair: i
 
     assert (result.verdict, result.exit_code, result.run.partial) == ("HOLD", 10, True)
     assert [reason.code for reason in result.reasons[:2]] == ["killed_from_outside"] * 2
-    assert result.reasons[1].message.startswith(f"At 4 streams the {arm} engine {how} in pair {pair + 1}, and nothing tells of")
+    assert result.reasons[1].message.startswith(f"At 4 streams, the {arm} engine {how} in pair {pair + 1}, without a sign")
     assert result.cells[0].pairs_used == pair
 
 
@@ -99,7 +99,7 @@ def test_a_quick_restart_is_one_event_and_a_second_one_is_not() -> None:
     for arm in ARMS:
         result = judge(_restarting(arm, 3), "0")
         assert (result.verdict, result.reasons[0].code, result.run.partial) == ("HOLD", "killed_from_outside", False)
-        assert result.reasons[1].message.startswith(f"At 4 streams the {arm} engine started anew in pair 4")
+        assert result.reasons[1].message.startswith(f"At 4 streams, the {arm} engine started anew in pair 4")
         same_text(f"restarted, {arm}", *[reason.message for reason in result.reasons])
         assert result.cells[0].pairs_used == 9
     assert _word(_restarting("speculative", 3, 6)) == "ROLLBACK"
@@ -187,7 +187,7 @@ def test_an_engine_that_stands_still_is_named(arm: ArmName) -> None:
     """Six seconds without a token in any stream."""
     notes = judge(_frozen(GOOD, f"c4/p02/{arm}", 4_000_000_000, 6_000_000_000), "0").notes
 
-    named = [note for note in notes if "stood still" in note]
+    named = [note for note in notes if "engine froze" in note]
     assert len(named) == 1
     same_text(f"frozen, {arm}", named[0])
 
@@ -197,8 +197,8 @@ def test_a_short_pause_and_one_slow_stream_are_no_freeze(length_ns: int, streams
     """The engine goes on for the others."""
     frozen = _frozen(GOOD, "c4/p02/speculative", 4_000_000_000, length_ns, streams=streams or (lambda _: True))
 
-    assert not any("stood still" in note for note in judge(frozen, "0").notes)
-    assert not any("stood still" in note for note in judge(evidence(NONE, a_scenario([1]), requests=12), "0").notes)
+    assert not any("engine froze" in note for note in judge(frozen, "0").notes)
+    assert not any("engine froze" in note for note in judge(evidence(NONE, a_scenario([1]), requests=12), "0").notes)
 
 
 def test_an_engine_that_stands_still_for_good_is_named() -> None:
@@ -222,6 +222,6 @@ def test_an_engine_that_stands_still_for_good_is_named() -> None:
 
     notes = judge(replace(GOOD, records=tuple(stopped(record) for record in GOOD.records)), "0").notes
 
-    named = [note for note in notes if "stood still" in note]
+    named = [note for note in notes if "engine froze" in note]
     assert len(named) == 1
     same_text("frozen for good", named[0])
