@@ -190,7 +190,7 @@ def test_what_is_spoken_in_another_way_says_how() -> None:
     ):
         doctor(url)
     ssh = [lambda connection: connection.sendall(b"SSH-2.0-OpenSSH_9.0\r\n")] * 3
-    with playing(ssh) as url, pytest.raises(UnreachableError, match="does it speak https at all"):
+    with playing(ssh) as url, pytest.raises(UnreachableError, match="try http:// instead"):
         doctor(url.replace("http:", "https:"))
     with playing([lambda connection: None] * 3) as url, pytest.raises(UnreachableError, match="another service"):
         doctor(url)
@@ -211,7 +211,7 @@ def test_a_web_page_is_called_one() -> None:
         with pytest.raises(RefusedError, match="with a web page"):
             doctor(url)
         (symptom,) = _of_the_stream(doctor(url, model="m", engine="openai"))
-    assert (symptom.id, symptom.remedy) == ("not_streamed", "That is a web page: is this the address of the API?")
+    assert (symptom.id, symptom.remedy) == ("not_streamed", "This is a web page: check the address of the API.")
 
 
 def test_a_way_through_a_proxy_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
