@@ -278,7 +278,7 @@ def test_a_crash_of_the_speculative_engine_is_still_a_rollback(tmp_path: Path) -
 def test_an_engine_that_is_frozen_for_a_while_is_named(tmp_path: Path) -> None:
     """Stopped for two and a half seconds in the middle of answers, and then going on."""
     result = _run_with_a_victim(tmp_path, EMBEDDED, "speculative", [signal.SIGSTOP, signal.SIGCONT])
-    named = [note for note in result["notes"] if "the speculative engine stood still for" in note]
+    named = [note for note in result["notes"] if "the speculative engine froze for" in note]
 
     assert len(named) == 1
     assert ", and then they" in named[0]

@@ -192,7 +192,7 @@ def test_what_is_spoken_in_another_way_says_how() -> None:
     ssh = [lambda connection: connection.sendall(b"SSH-2.0-OpenSSH_9.0\r\n")] * 3
     with playing(ssh) as url, pytest.raises(UnreachableError, match="try http:// instead"):
         doctor(url.replace("http:", "https:"))
-    with playing([lambda connection: None] * 3) as url, pytest.raises(UnreachableError, match="another service"):
+    with playing([lambda connection: None] * 3) as url, pytest.raises(UnreachableError, match="try https://"):
         doctor(url)
 
 
