@@ -200,8 +200,8 @@ def too_few_launches(would_be: VerdictWord) -> Reason:
 def made_up_text(would_be: VerdictWord, made_up: int, prompts: int) -> Reason:
     """What was sent has the lengths of real traffic and not its text."""
     message = (
-        f"{made_up:,} of {prompts:,} prompts were made up to the lengths of a trace: drafts fit them better or worse than"
-        f" the text that you serve, so {would_be} needs a run on real prompts."
+        f"{made_up:,} of {prompts:,} prompts were made up to the lengths of a trace. Drafts fit them better or worse than"
+        f" the text that you serve. For {would_be}, run on real prompts."
     )
     return _reason("made_up_text", message)
 

@@ -109,7 +109,7 @@ def test_an_a_a_refuses_an_arm_that_speculates(tmp_path: Path, served: Served) -
 
     assert code == 30
     assert result["cells"] == []
-    assert "speculates, and in an A/A (--aa) neither arm may" in " ".join(said.split())
+    assert "speculates, but an A/A (--aa) runs the baseline in both arms" in " ".join(said.split())
 
 
 def test_a_swap_refuses_engines_that_still_stand_where_they_stood(tmp_path: Path, served: Served) -> None:

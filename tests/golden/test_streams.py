@@ -178,7 +178,7 @@ def test_drafts_are_counted_where_the_engine_tells() -> None:
         ("vllm-ngram-var-toolong.txt", "prompt_too_long", "HTTP 400"),
         ("llamacpp-ngram-var-toolong.txt", "prompt_too_long", "HTTP 400"),
         ("llamacpp-base-var-n2.txt", "http_error", "HTTP 400"),
-        ("vllm-ngram-var-n2.txt", "protocol_error", "2 choices came where one was asked for"),
+        ("vllm-ngram-var-n2.txt", "protocol_error", "2 choices came although one was requested"),
         ("vllm-ngram-var-nonstream.txt", "not_streamed", "the whole answer"),
         ("llamacpp-base-var-nonstream.txt", "not_streamed", "the whole answer"),
     ],

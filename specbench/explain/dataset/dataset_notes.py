@@ -27,8 +27,8 @@ def census_notes(census: Census, compresses: float) -> tuple[str, ...]:
         f" bins ({_listed(census.bins)}), and up to {sum(census.sampled.values()):,} of them are sent."
     ]
     if census.outside:
-        outside = ", ".join(f"{count:,} {_OUTSIDE.get(name, name)}" for name, count in census.outside.items())
-        notes.append(f"Requests of the dataset outside all bins: {outside}.")
+        outside = " ".join(f"{count:,}: {_OUTSIDE.get(name, name)}." for name, count in census.outside.items())
+        notes.append(f"Requests of the dataset lie outside all bins. {outside}")
     notes += [f"{count:,} rows of the dataset were skipped: {reason}" for reason, count in census.skipped.items()]
     if census.copies > MANY_COPIES * max(1, census.used):
         notes.append(f"{census.copies:,} requests of the dataset are copies of others; the sample holds each once.")

@@ -13,7 +13,7 @@ DIFFERENCES = {
 }
 WHY_NOT = {
     "counts_chunks": "counts chunks as if each were one token",
-    "tokens_of_a_chunk_unknown": "the file does not tell how many tokens a chunk brought",
+    "tokens_of_a_chunk_unknown": "the file does not tell how many tokens a chunk holds",
     "since_the_servers_start": "counted since the server started, other traffic included: shown, not judged",
     "inverse_of_tpot": "says the time per token once more, upside down",
     "holds_the_first_token": "includes the time to the first token",

@@ -80,8 +80,8 @@ def finding(cell: ImportedCell, metric: ImportedMetric) -> str:
 def not_known(tool: str) -> str:
     """Why that decides nothing."""
     return (
-        f"A file of {tool} cannot promote anything: it does not tell whether the client kept its schedule, whether the arms "
-        "were equal but for speculation, or how far one run differs from the next."
+        f"A file of {tool} cannot promote anything. It does not tell whether the client kept its schedule, or whether the arms "
+        "were equal but for speculation. Nor does it tell how far one run differs from the next."
     )
 
 

@@ -2,7 +2,6 @@
 
 from collections.abc import Callable
 from dataclasses import replace
-from html import escape
 from typing import Any
 from xml.etree import ElementTree
 
@@ -10,7 +9,6 @@ import pytest
 
 from specbench.analysis.deaths import outside_kills
 from specbench.analysis.judge import judge
-from specbench.explain.next_run import HELD
 from specbench.model.records import Block, RequestRecord, RunData, Telemetry
 from specbench.model.result import Result, VerdictWord
 from specbench.model.scenario import ArmName
@@ -158,7 +156,7 @@ def test_every_reader_of_the_verdict_is_told_of_the_kill() -> None:
     asked = verdict(result, result.promote)
 
     assert "killed from outside" in str(render(result, "text"))
-    assert all(escape(text) in str(render(result, "html")) for text in HELD["killed_from_outside"])
+    assert "killed from outside" in str(render(result, "html"))
     assert any("killed from outside" in str(child.get("message")) for child in case)
     assert (policy_of(result, True)["enable"], policy_of(result, True)["proposed"]) == ([], [])
     assert (asked["promote"], asked["rollback"], asked["exit_code"]) == (False, False, 10)
