@@ -17,6 +17,7 @@ from specbench.analysis.metrics.latency import e2e, tpot, ttft
 from specbench.load.messages import BlockSpec, RequestJob
 from specbench.load.parent import LoadGenerator
 from specbench.model.captures import Capture
+from specbench.model.metrics import TPOT_TOKENS
 from specbench.model.records import Outcome, RequestRecord
 from specbench.stream.exchange import Timeouts
 from specbench.stream.record import RequestSpec, record_and_text
@@ -60,7 +61,7 @@ class Played:
         return {
             "ttft": first,
             "gaps": [ms(b - a) for (a, b), c in zip(pairwise(times), [*times[2:], None], strict=len(times) > 1) if a != b != c],
-            "tpot": [ms(times[-1] - times[0]) / after] if after else [],
+            "tpot": [ms(times[-1] - times[0]) / after] if after and sum(tokens) >= TPOT_TOKENS else [],
             "e2e": [ms(times[-1] - self.true["asked_ns"])] if times else [],
         }
 
