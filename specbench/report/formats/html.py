@@ -20,8 +20,8 @@ from specbench.report.formats import plots
 from specbench.report.formats.change_chart import change_chart
 from specbench.report.formats.markdown import numbers_table
 from specbench.report.view.cells import CellView
-from specbench.report.view.comparison_rows import load_tables
 from specbench.report.view.load_groups import LoadGroup
+from specbench.report.view.load_tables import load_tables
 from specbench.report.view.report_view import view_of
 from specbench.report.view.rows import BIN_METRICS
 

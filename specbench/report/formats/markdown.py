@@ -10,9 +10,10 @@ from specbench.explain.brief import headline, next_step, table_words
 from specbench.explain.brief.table_words import NONE
 from specbench.explain.notes import notices
 from specbench.model.result import Result
-from specbench.report.view.comparison_rows import ComparisonRow, LoadTable, load_tables
+from specbench.report.view.comparison_rows import ComparisonRow
 from specbench.report.view.deciding_rows import deciding_rows
 from specbench.report.view.first_screen import first_screen
+from specbench.report.view.load_tables import LoadTable, load_tables
 
 SUMMARY_LIMIT = 1_000_000  # bytes; 1 MiB is refused as a whole, so a little below
 COMMENT_LIMIT = 65_000  # characters of at most 4 bytes each are counted as bytes, which is on the safe side

@@ -21,9 +21,10 @@ from specbench.model.run_info import EndpointInfo
 from specbench.model.scenario import ARMS
 from specbench.report.terminal.comparison_table import Section, brief_section, full_section, section, table_lines
 from specbench.report.terminal.screen import WIDTH, Screen
-from specbench.report.view.comparison_rows import MOST_ROWS, ComparisonRow, LoadTable, load_tables, run_rows
+from specbench.report.view.comparison_rows import ComparisonRow, run_rows
 from specbench.report.view.fairness import speculation
 from specbench.report.view.first_screen import request_counts
+from specbench.report.view.load_tables import MOST_ROWS, LoadTable, load_tables
 from specbench.store import REPORT
 
 MOST_LINES = 45

@@ -5,7 +5,8 @@ from dataclasses import dataclass
 
 from specbench.explain.brief import table_words
 from specbench.report.terminal.screen import Screen, padded, widths
-from specbench.report.view.comparison_rows import MOST_ROWS, PAIRED, ComparisonRow, LoadTable
+from specbench.report.view.comparison_rows import PAIRED, ComparisonRow
+from specbench.report.view.load_tables import MOST_ROWS, LoadTable
 
 _GAPS = (5, 3, 2, 0, 1, 4)  # between columns, each by its turn in which it takes a second blank
 _FORMS = ((True, True), (True, False), (False, False))  # the limit with the change it comes to, the need in full

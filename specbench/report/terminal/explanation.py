@@ -20,8 +20,9 @@ from specbench.model.result import CellResult, Finding, Result
 from specbench.report.formats.text import verdict_lines
 from specbench.report.terminal.screen import Screen
 from specbench.report.view import report_view
-from specbench.report.view.comparison_rows import ComparisonRow, cell_rows, load_tables
+from specbench.report.view.comparison_rows import ComparisonRow, cell_rows
 from specbench.report.view.fairness import side_by_side
+from specbench.report.view.load_tables import load_tables
 
 WORDS = "What a word or a code means: specbench explain WORD. One finding: specbench explain RUN LOAD METRIC."
 

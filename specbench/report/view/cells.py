@@ -11,9 +11,10 @@ from specbench.model import queries
 from specbench.model.result import AcceptanceSummary, CellResult, Comparison, Factors
 from specbench.model.shown import BlockSample, Distribution, Timeline
 from specbench.report.view import rows
-from specbench.report.view.comparison_rows import ComparisonRow, LoadTable
+from specbench.report.view.comparison_rows import ComparisonRow
 from specbench.report.view.engine_truth import TruthRow, truth_rows
 from specbench.report.view.load_groups import IntervalBar, definition_of, interval_bar
+from specbench.report.view.load_tables import LoadTable
 from specbench.report.view.rows import QuantileTable, quantile_tables
 
 

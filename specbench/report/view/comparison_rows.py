@@ -1,6 +1,6 @@
 """One row of the comparison of both arms, from which terminal, page, comment and JUnit take what they print. Pure.
 
-`load_tables(result)` gives a `LoadTable` for each load in its order, `run_rows(result)` the rows of what is counted over the
+`cell_rows(cell, ...)` gives those of one load, a table in `load_tables.py`; `run_rows(result)` those of what is counted over the
 whole run. A row, a `ComparisonRow`, has numbers for charts and sorting, and the texts that every format prints:
 
     metric       its id: 'tpot_p50'; 'ttft_paired' for the TTFT over the same prompts, whose values are both arms' p50
@@ -24,19 +24,17 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
-from specbench.explain import numbers
 from specbench.explain.brief import table_words
 from specbench.explain.findings import unit_of
 from specbench.model import queries
 from specbench.model.metrics import METRICS
-from specbench.model.result import CellResult, CellState, Comparison, Finding, FindingState, PerArm, Result
+from specbench.model.result import BinResult, CellResult, Comparison, Finding, FindingState, PerArm, Result
 from specbench.model.scenario import ARMS, Role
 from specbench.report.view.judged_bounds import judged_bounds
 
 PAIRED = "ttft_paired"
 IN_A_PART = "harm_in_a_bin"  # the note of a finding that is of a part of mixed traffic
 ALWAYS = ("tpot_p50", "itl_p50", "itl_p95", "output_tps")
-MOST_ROWS = 9  # of one load that a short table shows
 _ORDER = (
     *("tpot_p50", "tpot_p95", "tpot_p99", "itl_p50", "itl_p95", PAIRED, "ttft_p50", "ttft_p95", "pace_p50", "pace_p95"),
     *("e2e_p50", "e2e_p95", "output_tps", "completed_rps", "error_rate", "acceptance_length", "alpha"),
@@ -96,64 +94,6 @@ class ComparisonRow:
         return self.core or self.state == "FAIL" or (self.decides and self.state != "PASS")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class LoadTable:
-    """One load as a table: its name, how it came out, and its rows; `acceptance` is a line of its own in short tables.
-
-    `state` is the cell's, `outcome` its word for people; `must_show`: the gain is asked of this load.
-    """
-
-    id: str
-    load: str
-    slice: str
-    state: CellState
-    outcome: str
-    required: bool
-    must_show: bool
-    rows: tuple[ComparisonRow, ...]
-    acceptance: str
-
-    @property
-    def title(self) -> str:
-        """The load with its slice: '4 streams', '4 streams · edit, greedy'."""
-        return f"{self.load} · {self.slice}" if self.slice else self.load
-
-    def shown(self, most: int = MOST_ROWS) -> tuple[ComparisonRow, ...]:
-        """The rows of a short table in their order: those always shown, the gravest first where they are more than `most`."""
-        chosen = sorted((row for row in self.rows if row.always_shown and row.metric != "acceptance_length"), key=_gravity)[:most]
-        return tuple(row for row in self.rows if row in chosen)
-
-    def passed(self, most: int = MOST_ROWS) -> tuple[ComparisonRow, ...]:
-        """The deciding rows that passed and are not shown: 'also passed'."""
-        kept = self.shown(most)
-        return tuple(row for row in self.rows if row.decides and row.state == "PASS" and row not in kept)
-
-    def left_out(self, most: int = MOST_ROWS) -> tuple[ComparisonRow, ...]:
-        """The rows that belong in a short table and did not fit."""
-        kept = self.shown(most)
-        return tuple(row for row in self.rows if row.always_shown and row.metric != "acceptance_length" and row not in kept)
-
-
-def load_tables(result: Result) -> tuple[LoadTable, ...]:
-    """A table for each load of the result, in its order."""
-    return tuple(_table(result, cell) for cell in result.cells)
-
-
-def _table(result: Result, cell: CellResult) -> LoadTable:
-    found = cell.acceptance
-    return LoadTable(
-        id=cell.id,
-        load=numbers.load(cell.axes),
-        slice=numbers.slice_name(cell.axes),
-        state=cell.state,
-        outcome=table_words.cell_state(cell),
-        required=cell.required,
-        must_show=queries.must_show(cell),
-        rows=cell_rows(cell, result.config.success_metric, result.config.alpha),
-        acceptance=table_words.acceptance(found.length, found.alpha, cell.factors.step_ratio),
-    )
-
-
 def cell_rows(cell: CellResult, success_metric: str, alpha: float) -> tuple[ComparisonRow, ...]:
     """Every metric of the cell, one row for each of its findings, in the order of every table."""
     compared = {found.metric: found for found in cell.metrics}
@@ -195,15 +135,20 @@ def _by_prompt(row: ComparisonRow) -> ComparisonRow:
 
 def _part_row(cell: CellResult, finding: Finding, alpha: float) -> ComparisonRow:
     """The row of a finding on a part of a cell's mixed traffic, with that part's figures as far as they are known."""
-    part = next((one for one in cell.bins if finding in getattr(one, "findings", ())), None)
+    part = next((one for one in cell.bins if finding in one.findings), None)
     compared = {} if part is None else {one.metric: one for one in part.metrics}
     figures = _both(compared.get("ttft_p50" if finding.metric == PAIRED else finding.metric))
     row = comparison_row(
         finding.metric, compared.get(finding.metric), finding, figures=figures, alpha=alpha, optional=not cell.required
     )
-    name = f"{row.label}, {'a bin' if part is None else part.bin}"
+    name = f"{row.label}, {'a bin' if part is None else _name_of(part, cell.bins)}"
     change = _less_one(finding.ratio)
     return replace(row, title=name, label=name, change=change, changed=table_words.change(change))
+
+
+def _name_of(part: BinResult, among: Sequence[BinResult]) -> str:
+    """The bin, with its sampling where another part is of the same bin."""
+    return f"{part.bin}/{part.sampling}" if sum(one.bin == part.bin for one in among) > 1 else part.bin
 
 
 def _first_token(compared: dict[str, Comparison], judged: set[str]) -> str:
@@ -330,12 +275,3 @@ def _place(metric: str) -> tuple[int, int, str]:
 def _weighty(findings: Iterator[Finding]) -> list[Finding]:
     """The findings of one metric, the gain first, then what decides."""
     return sorted(findings, key=lambda found: (found.role != "success", not found.required))
-
-
-def _gravity(row: ComparisonRow) -> int:
-    """What a short table keeps first: the gain, what decides and failed, the always shown, the open, the rest that failed."""
-    if row.role == "success":
-        return 0
-    if row.decides and row.state == "FAIL":
-        return 1
-    return 2 if row.core else 3 if row.decides else 4

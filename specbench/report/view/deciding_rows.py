@@ -5,8 +5,9 @@ from collections.abc import Sequence
 from specbench.explain.brief.row_line import open_line, row_line
 from specbench.model import queries
 from specbench.model.result import Finding, Result
-from specbench.report.view.comparison_rows import ComparisonRow, LoadTable, load_tables, run_rows
+from specbench.report.view.comparison_rows import ComparisonRow, run_rows
 from specbench.report.view.first_screen import told_of
+from specbench.report.view.load_tables import LoadTable, load_tables
 
 MOST = 6
 OF_A_LOAD = 3  # failed or open rows of one load

@@ -12,7 +12,8 @@ from specbench.explain.brief import headline, next_step, table_words
 from specbench.explain.brief.first_sentences import RequestCounts, Told
 from specbench.model import queries
 from specbench.model.result import ArmCounts, Result
-from specbench.report.view.comparison_rows import ComparisonRow, LoadTable
+from specbench.report.view.comparison_rows import ComparisonRow
+from specbench.report.view.load_tables import LoadTable
 
 MOST_SENTENCES = 3
 TOLD_AT_ONCE = 2  # failed rows of a load that a sentence names

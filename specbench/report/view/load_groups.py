@@ -9,7 +9,8 @@ from math import log
 
 from specbench.model import queries
 from specbench.model.result import CellResult, Result
-from specbench.report.view.comparison_rows import ComparisonRow, LoadTable
+from specbench.report.view.comparison_rows import ComparisonRow
+from specbench.report.view.load_tables import LoadTable
 
 PANELS = ("tpot_p50", "itl_p95", "ttft", "output_tps")  # of the picture; the benefit's own metric takes the first place
 MARKS = {"PASS": "✓", "FAIL": "✗", "INCONCLUSIVE": "?", "NODATA": "–", "INVALID": "!", "ADVISORY": "·"}

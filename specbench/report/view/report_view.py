@@ -19,12 +19,13 @@ from specbench.model import queries
 from specbench.model.result import Result
 from specbench.report.view import rows
 from specbench.report.view.cells import CellFact, CellView, cell_view
-from specbench.report.view.comparison_rows import ComparisonRow, LoadTable, load_tables, run_rows
+from specbench.report.view.comparison_rows import ComparisonRow, run_rows
 from specbench.report.view.curves import Curve, curves
 from specbench.report.view.engine_truth import overruns
 from specbench.report.view.fairness import speculation
 from specbench.report.view.first_screen import FirstScreen, first_screen
 from specbench.report.view.load_groups import LoadGroup, load_groups
+from specbench.report.view.load_tables import LoadTable, load_tables
 from specbench.report.view.trust import TrustView, trust_view
 
 

@@ -9,7 +9,7 @@ from specbench.model.records import RequestRecord, RunData
 from specbench.model.scenario import Sampling, Scenario
 from specbench.model.shown import AnswerTexts
 from specbench.report.view.cells import cell_view
-from specbench.report.view.comparison_rows import load_tables
+from specbench.report.view.load_tables import load_tables
 from tests.support.evidence import Answer, a_scenario, an_arm, literal_run
 
 PROMPTS = 4

@@ -8,8 +8,8 @@ import pytest
 
 from specbench.report import read_result
 from specbench.report.formats.change_chart import change_chart
-from specbench.report.view.comparison_rows import load_tables
 from specbench.report.view.load_groups import LoadGroup, LoadPoint, load_groups
+from specbench.report.view.load_tables import load_tables
 from tests.support.results import capped, large
 
 

@@ -14,8 +14,8 @@ from specbench.explain.notes import PARTIAL, VIRTUAL, limiting_factor
 from specbench.model.result import Result, VerdictWord
 from specbench.report import read_result
 from specbench.report.formats.html import figures, html, sentence, shell, whole
-from specbench.report.view.comparison_rows import load_tables
 from specbench.report.view.first_screen import first_screen
+from specbench.report.view.load_tables import load_tables
 from tests.support.page import Page
 from tests.support.results import capped, every_verdict, hold, hostile, large, sliced
 

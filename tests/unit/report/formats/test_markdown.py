@@ -8,7 +8,7 @@ import pytest
 from specbench.explain.brief import headline, next_step
 from specbench.model.result import Result
 from specbench.report.formats.markdown import comment, literal, markdown, numbers_table
-from specbench.report.view.comparison_rows import load_tables
+from specbench.report.view.load_tables import load_tables
 from tests.support.goldens import same_text
 from tests.support.results import capped, every_verdict, hold, hostile, large, reason, sliced, twice_judged
 

@@ -6,8 +6,8 @@ from specbench.explain.findings import limit
 from specbench.model.result import Comparison, Factors, PerArm
 from specbench.report.view import rows
 from specbench.report.view.cells import cell_view, factor_view
-from specbench.report.view.comparison_rows import load_tables
 from specbench.report.view.curves import curves
+from specbench.report.view.load_tables import load_tables
 from specbench.report.view.rows import quantile_tables
 from tests.support.goldens import same_text
 from tests.support.result_parts import a_cell, a_comparison, a_finding, counts, distributions

@@ -7,7 +7,8 @@ import pytest
 
 from specbench.model.result import ArmEstimate, CellResult, Comparison, Finding, FindingState, PerArm
 from specbench.report import read_result
-from specbench.report.view.comparison_rows import ComparisonRow, LoadTable, cell_rows, load_tables, run_rows
+from specbench.report.view.comparison_rows import ComparisonRow, cell_rows, run_rows
+from specbench.report.view.load_tables import LoadTable, load_tables
 from tests.support.result_parts import a_cell, a_comparison, a_finding
 from tests.support.results import capped, rollback
 

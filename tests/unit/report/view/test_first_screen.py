@@ -7,8 +7,8 @@ import pytest
 
 from specbench.model.result import Result, VerdictWord
 from specbench.report import read_result
-from specbench.report.view.comparison_rows import load_tables
 from specbench.report.view.first_screen import FirstScreen, first_screen
+from specbench.report.view.load_tables import load_tables
 from tests.support.goldens import same_text
 from tests.support.results import capped, every_verdict, hostile, large, sliced, twice_judged
 

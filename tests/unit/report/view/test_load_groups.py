@@ -4,8 +4,8 @@ from dataclasses import replace
 
 import pytest
 
-from specbench.report.view.comparison_rows import load_tables
 from specbench.report.view.load_groups import interval_bar, load_groups
+from specbench.report.view.load_tables import load_tables
 from tests.support.results import capped, hold, sliced, twice_judged
 
 
