@@ -44,10 +44,12 @@ class _Followed:
     def __init__(self) -> None:
         self._state = RunState(trials=(), began_s=time.monotonic())
 
-    def _follow(self, trials: Sequence[Trial]) -> None:
+    def start(self, trials: Sequence[Trial]) -> None:
+        """Notes the blocks that will run."""
         self._state = replace(self._state, trials=tuple(trials))
 
-    def _begun(self, trial: Trial) -> None:
+    def begin(self, trial: Trial) -> None:
+        """Notes the block at hand, and when it began."""
         self._state = replace(self._state, at_hand=trial, since_s=time.monotonic())
 
     def _ended(self, trial: Trial, figures: RunningFigures) -> None:
@@ -78,14 +80,6 @@ class LiveProgress(_Followed):
         with suppress(OSError):
             self._console.print(printable_line(message), markup=False)
 
-    def start(self, trials: Sequence[Trial]) -> None:
-        """Lays the grid out."""
-        self._follow(trials)
-
-    def begin(self, trial: Trial) -> None:
-        """Names the block at hand."""
-        self._begun(trial)
-
     def block(self, done: int, trial: Trial, figures: RunningFigures) -> None:
         """Marks the block in the grid and adds its figures."""
         self._ended(trial, figures)
@@ -109,14 +103,6 @@ class LogProgress(_Followed):
     def say(self, message: str) -> None:
         """Prints the line."""
         tell(message)
-
-    def start(self, trials: Sequence[Trial]) -> None:
-        """Notes the blocks."""
-        self._follow(trials)
-
-    def begin(self, trial: Trial) -> None:
-        """Notes when the block began."""
-        self._begun(trial)
 
     def block(self, done: int, trial: Trial, figures: RunningFigures) -> None:
         """Prints the block's line."""
