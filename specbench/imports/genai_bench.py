@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from specbench.errors import DataError
-from specbench.imports.result_file import ResultFile, at, count, number, rows, scaled, text_of, times
+from specbench.imports.result_file import ResultFile, at, count, number, rows, scaled, tally, text_of, times
 from specbench.model.data.imported import ImportedRequest, ImportedRun, NotCompared, TheirMetric
 
 METRICS = (
@@ -47,9 +47,7 @@ def _run(held: Mapping[str, Any], file: ResultFile) -> ImportedRun:
     factor = _factor(held, file.path)
     whole = at(held, "aggregated_metrics") or {}
     requests = tuple(_request(one, factor) for one in rows(held.get("individual_request_metrics")) if isinstance(one, dict))
-    attempted, failed = count(at(whole, "num_requests")), count(at(whole, "num_error_requests"))
-    if requests:
-        attempted, failed = len(requests), sum(not one.ok for one in requests)
+    attempted, failed = tally(requests, count(at(whole, "num_requests")), count(at(whole, "num_error_requests")))
     nothing = attempted is not None and attempted == failed
     kind = text_of(at(whole, "iteration_type")) or "num_concurrency"
     level = number(at(whole, kind)) if number(at(whole, kind)) is not None else number(at(whole, "num_concurrency"))

@@ -11,7 +11,7 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
-from specbench.imports.result_file import ResultFile, at, count, number, rows, scaled, times
+from specbench.imports.result_file import ResultFile, at, count, number, rows, scaled, tally, times
 from specbench.model.data.imported import ImportedRequest, ImportedRun, NotCompared, TheirMetric
 
 RECORDS, SUMMARY = "per_request_lifecycle_metrics.json", "summary_lifecycle_metrics.json"
@@ -57,9 +57,7 @@ def _run(files: Sequence[ResultFile]) -> ImportedRun:
     whole: Mapping[str, Any] = summaries[0][0] if summaries else {}
     requests = tuple(_request(one) for one, _ in lines)
     good, bad = count(at(whole, "successes", "count")), count(at(whole, "failures", "count"))
-    attempted, failed = (None, None) if good is None else (good + (bad or 0), bad or 0)
-    if requests:
-        attempted, failed = len(requests), sum(not one.ok for one in requests)
+    attempted, failed = tally(requests, *((None, None) if good is None else (good + (bad or 0), bad or 0)))
     used = dict.fromkeys([*(file for _, file in lines), *(file for _, file in summaries[:1])])
     has_chunks = any(one.gaps_ms for one in requests)
     return ImportedRun(

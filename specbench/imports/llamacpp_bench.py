@@ -6,7 +6,7 @@ It does not stream: there is neither a first token nor a gap, and the time per t
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from specbench.imports.result_file import ResultFile, at, count, number, rows, scaled, text_of, times, url_of
+from specbench.imports.result_file import ResultFile, at, count, number, rows, scaled, tally, text_of, times, url_of
 from specbench.model.data.imported import ImportedRequest, ImportedRun, NotCompared, TheirMetric
 
 METRICS = (
@@ -35,9 +35,7 @@ def read(files: Sequence[ResultFile]) -> list[ImportedRun]:
 def _run(held: Mapping[str, Any], file: ResultFile) -> ImportedRun:
     results = [one for one in rows(held.get("results")) if isinstance(one, dict)]
     requests = tuple(_request(one) for one in results)
-    attempted, failed = count(held.get("selected_samples")), count(held.get("failed_samples"))
-    if requests:
-        attempted, failed = len(requests), sum(not one.ok for one in requests)
+    attempted, failed = tally(requests, count(held.get("selected_samples")), count(held.get("failed_samples")))
     drafted = sum(count(one.get("draft_n")) or 0 for one in results)
     accepted = sum(count(one.get("draft_n_accepted")) or 0 for one in results)
     config = held["config"]

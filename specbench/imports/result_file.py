@@ -13,7 +13,7 @@ from typing import Any
 
 from specbench.errors import DataError
 from specbench.files import other_encoding, regular_bytes
-from specbench.model.data.imported import ImportedFile
+from specbench.model.data.imported import ImportedFile, ImportedRequest
 from specbench.net.urls import without_secrets
 
 _BLANK = " \t\r\n"
@@ -141,6 +141,11 @@ def rows(value: object) -> Sequence[Any]:
 def times(**values_ms: float | None) -> dict[str, float]:
     """Those of the values that are there and not below zero: a clock that stepped back has measured nothing."""
     return {name: value for name, value in values_ms.items() if value is not None and value >= 0}
+
+
+def tally(requests: Sequence[ImportedRequest], attempted: int | None, failed: int | None) -> tuple[int | None, int | None]:
+    """How many requests were attempted and how many failed: counted where the file has them, else as its summary says."""
+    return (len(requests), sum(not one.ok for one in requests)) if requests else (attempted, failed)
 
 
 def scaled(value: object, factor: float) -> float | None:

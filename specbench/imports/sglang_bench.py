@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from specbench.imports.result_file import ResultFile, count, number, rows, scaled, text_of, times
-from specbench.imports.vllm_bench import summary_of
+from specbench.imports.vllm_bench import load_of, summary_of
 from specbench.model.data.imported import ImportedRequest, ImportedRun, NotCompared, TheirMetric
 
 _S = 1000.0
@@ -50,7 +50,7 @@ def _run(held: Mapping[str, Any], file: ResultFile) -> ImportedRun:
         tool="sglang",
         version=text_of(held.get("version")),
         files=(file.named,),
-        load=_load(held),
+        load=load_of(held),
         attempted=0 if nothing and attempted is None else attempted,
         failed=0 if nothing and failed is None else failed,
         requests=requests,
@@ -105,13 +105,3 @@ def _requests(held: Mapping[str, Any], quantity: str) -> tuple[ImportedRequest, 
             )
         )
     return tuple(found)
-
-
-def _load(held: Mapping[str, Any]) -> str:
-    streams, rate = count(held.get("max_concurrency")), held.get("request_rate")
-    parts = [] if streams is None else [f"{streams} streams"]
-    if number(rate) is not None:
-        parts.append(f"{number(rate):g} requests/s")
-    elif rate == "trace":
-        parts.append("a trace's times")
-    return ", ".join(parts) or "all at once"

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
-from specbench.imports.result_file import ResultFile, count, number, rows, scaled, text_of, times
+from specbench.imports.result_file import ResultFile, count, number, rows, scaled, tally, text_of, times
 from specbench.model.data.imported import ImportedRequest, ImportedRun, NotCompared, TheirMetric
 
 METRICS = (
@@ -51,15 +51,14 @@ def _run(held: Mapping[str, Any], file: ResultFile) -> ImportedRun:
     failed = count(held.get("failed"))  # older versions have none
     if failed is None and attempted is not None and completed is not None:
         failed = max(0, attempted - completed)
-    if requests:
-        attempted, failed = len(requests), sum(not one.ok for one in requests)
+    attempted, failed = tally(requests, attempted, failed)
     nothing = attempted is not None and attempted == failed
     drafted = count(held.get("spec_decode_draft_tokens"))
     return ImportedRun(
         tool="vllm",
         version=None,
         files=(file.named,),
-        load=_load(held),
+        load=load_of(held),
         attempted=attempted,
         failed=failed,
         requests=requests,
@@ -123,11 +122,14 @@ def summary_of(held: Mapping[str, Any], names: Mapping[str, str]) -> dict[str, f
     )
 
 
-def _load(held: Mapping[str, Any]) -> str:
+def load_of(held: Mapping[str, Any]) -> str:
+    """The load in words: streams, requests per second, the times of a trace."""
     streams, rate = count(held.get("max_concurrency")), held.get("request_rate")
     parts = [] if streams is None else [f"{streams} streams"]
     if number(rate) is not None:
         parts.append(f"{number(rate):g} requests/s")
+    elif rate == "trace":
+        parts.append("a trace's times")
     return ", ".join(parts) or "all at once"
 
 
