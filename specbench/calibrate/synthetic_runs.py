@@ -30,8 +30,16 @@ workload:
   source: {{dataset: simulated}}
   bins: [{bins}]
   sampling: [{{name: greedy, temperature: 0}}]
-matrix: {{traffic: {traffic}, concurrency: {levels}, pairs: {pairs}}}
+matrix: {matrix}
 """
+
+
+def scenario_with(bins: Sequence[str], matrix: str, speculation: PerArm[str]) -> Scenario:
+    """A scenario with every default of a user's, with these bins and this matrix in YAML's flow form."""
+    text = _SCENARIO.format(
+        bins=", ".join(bins), matrix=matrix, baseline=speculation.baseline, speculative=speculation.speculative
+    )
+    return parse_scenario(text, "calibration", Overrides())
 
 
 def scenario_of(
@@ -48,15 +56,7 @@ def scenario_of(
     """
     bands = [f"{{name: {name}, input_tokens: [64, 128], output_tokens: {list(band)}}}" for name, band in bins.items()]
     traffic = "separate" if separate else "mixed"
-    text = _SCENARIO.format(
-        bins=", ".join(bands),
-        traffic=traffic,
-        levels=list(concurrency),
-        pairs=pairs,
-        baseline=speculation.baseline,
-        speculative=speculation.speculative,
-    )
-    return parse_scenario(text, "calibration", Overrides())
+    return scenario_with(bands, f"{{traffic: {traffic}, concurrency: {list(concurrency)}, pairs: {pairs}}}", speculation)
 
 
 def evidence_of(scenario: Scenario, cells: Sequence[Cell], streams: Mapping[str, PerArm[Streams]]) -> RunData:
@@ -71,6 +71,11 @@ def evidence_of(scenario: Scenario, cells: Sequence[Cell], streams: Mapping[str,
             before = 2 * len(made) * place  # cell by cell
             blocks.extend(replace(block, order=before + block.order) for block in made)
             records.extend(records_of(streams[cell.id].of(arm), cell, made, bin_name, most[bin_name]))
+    return finished_run(scenario, cells, blocks, records)
+
+
+def finished_run(scenario: Scenario, cells: Sequence[Cell], blocks: Sequence[Block], records: Sequence[RequestRecord]) -> RunData:
+    """These facts as those of a run that reached its end, on a machine without accelerators."""
     manifest = Manifest(
         format_version=1,
         run_id="calibration",

@@ -8,7 +8,7 @@ from hashlib import sha256
 import numpy as np
 
 from specbench.calibrate.simulators import random_of
-from specbench.calibrate.synthetic_runs import HEALTHY, WHEN, endpoints_of
+from specbench.calibrate.synthetic_runs import HEALTHY, WHEN, finished_run, scenario_with
 from specbench.calibrate.whole_runs import LEAST_REQUESTS, LEAST_STEPS, PAIRS, SEED
 from specbench.calibrate.worlds.answering import (
     BlockSetting,
@@ -22,24 +22,13 @@ from specbench.calibrate.worlds.answering import (
 from specbench.calibrate.worlds.courses import slowness_of, step_ratio_in
 from specbench.calibrate.worlds.outlier_pairs import outlier_pairs
 from specbench.calibrate.worlds.setting import EQUAL, ONE_CLASS, USUAL, Behaviour, RequestClass, World
-from specbench.model.records import Block, Cell, Manifest, RequestRecord, RunData
+from specbench.model.records import Block, Cell, RequestRecord, RunData
+from specbench.model.result import PerArm
 from specbench.model.scenario import Scenario, Schedule, StartSd
 from specbench.plan.trials import Trial, cells_of, trials_of
-from specbench.scenario.parse import Overrides, parse_scenario
 from specbench.units import MS_PER_S, NS_PER_MS
 
 DRAIN_MS = 10_000.0  # how long a block waits for what is still open, once its arm has kept it waiting
-_SCENARIO = """
-name: calibration
-arms:
-  baseline: {{url: "http://127.0.0.1:9001", model: simulated, declare: {{speculation: "{baseline}"}}}}
-  speculative: {{url: "http://127.0.0.1:9002", model: simulated, declare: {{speculation: "{speculative}"}}}}
-workload:
-  source: {{dataset: simulated}}
-  bins: [{bins}]
-  sampling: [{{name: greedy, temperature: 0}}]
-matrix: {{concurrency: {levels}, pairs: {pairs}}}
-"""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -93,20 +82,7 @@ def evidence_in(run: WorldRun, name: str, index: int) -> RunData:
     blocks, records = _measured(run, trials, (name, index))
     if run.repeats:
         blocks, records = _repeated(run, trials, blocks, records, (name, index))
-    manifest = Manifest(
-        format_version=1,
-        run_id="calibration",
-        tool_version="0",
-        python="3",
-        platform="simulated",
-        started=WHEN,
-        scenario=scenario,
-        cells=cells,
-        endpoints=endpoints_of(scenario),
-        notes=(),
-        accelerators=0,
-    )
-    return RunData(manifest=manifest, blocks=blocks, records=records, finished=WHEN, problems=())
+    return finished_run(scenario, cells, blocks, records)
 
 
 def _measured(
@@ -171,12 +147,11 @@ def _parsed(
     pairs: int,
     speculates: tuple[str, ...],
 ) -> Scenario:
-    bins = ", ".join(
+    bins = [
         f"{{name: {each.name}, input_tokens: [64, 128], output_tokens: {list(each.answer)}, weight: {each.weight:g}}}"
         for each in classes
-    )
-    text = _SCENARIO.format(bins=bins, levels=list(streams), pairs=pairs, baseline=speculates[0], speculative=speculates[1])
-    return parse_scenario(text, "calibration", Overrides())
+    ]
+    return scenario_with(bins, f"{{concurrency: {list(streams)}, pairs: {pairs}}}", PerArm(*speculates))
 
 
 def _prompts(run: WorldRun, cell: Cell, window: SteadyWindow, names: tuple[str | int, ...]) -> PairPrompts:
