@@ -14,7 +14,7 @@ from specbench.run.output import tell
 
 SCENARIO = "demo.yaml"
 PROFILE = "smoke"
-SHIPPED = Path(__file__).parents[1] / "scenario" / SCENARIO
+SHIPPED = "code.yaml"
 
 
 def register(app: typer.Typer) -> None:
@@ -51,9 +51,13 @@ def written_here(folder: Path) -> Path:
     Raises:
         DataError: Another file of that name is there, or none can be written.
     """
-    file = folder / SCENARIO
-    content = SHIPPED.read_bytes()
+    from specbench.scenario.shipped import shipped_file
+
+    file, shipped = folder / SCENARIO, shipped_file(SHIPPED)
+    if shipped is None:
+        raise DataError(f"{SHIPPED}: did not come with this installation; install specbench again")
     try:
+        content = shipped.read_bytes()
         if file.exists() and file.read_bytes() != content:
             raise DataError(f"{file}: is another scenario; run it with: specbench run {SCENARIO}, or try the demo elsewhere")
         if not file.exists():

@@ -13,6 +13,11 @@ def shipped_scenarios() -> tuple[Path, ...]:
     return () if folder is None else tuple(sorted(folder.glob("*.yaml")))
 
 
+def shipped_file(name: str) -> Path | None:
+    """The file of that name among them; None where there is none."""
+    return next((one for one in shipped_scenarios() if one.name == name), None)
+
+
 def shipped_scenario(named: Path) -> Path | None:
     """The file that stands for a name such as `code` or `scenarios/code.yaml` which is no file here; None for other names."""
     if named.exists():
@@ -20,5 +25,4 @@ def shipped_scenario(named: Path) -> Path | None:
     alone = len(named.parts) == 1 and not named.suffix
     if not alone and (len(named.parts) != 2 or named.parts[0] != "scenarios"):
         return None
-    name = named.name if named.suffix else f"{named.name}.yaml"
-    return next((one for one in shipped_scenarios() if one.name == name), None)
+    return shipped_file(named.name if named.suffix else f"{named.name}.yaml")

@@ -19,7 +19,12 @@ def workload_text(dataset: str, reading: DatasetReading, bins: Sequence[Bin]) ->
     changed = {name: getattr(reading, name) for name in names if getattr(reading, name) != getattr(usual, name)}
     source = {"dataset": dataset, **{name: list(value) if isinstance(value, tuple) else value for name, value in changed.items()}}
     lines = ["workload:", "  source:", *(f"    {key}: {_flow(value)}" for key, value in source.items()), "  bins:"]
-    return "\n".join([*lines, *(f"    - {_flow(_entry(band))}" for band in bins)]) + "\n"
+    return "\n".join([*lines, *bin_lines(bins)]) + "\n"
+
+
+def bin_lines(bins: Sequence[Bin]) -> tuple[str, ...]:
+    """The entries of `workload.bins`, one a line."""
+    return tuple(f"    - {_flow(_entry(band))}" for band in bins)
 
 
 def scenario_text(name: str, urls: tuple[str, str], streams: Sequence[int], workload: str) -> str:
