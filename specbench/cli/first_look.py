@@ -4,9 +4,10 @@ import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from specbench.arms.arms import bare_arm
 from specbench.credentials import key_header, secrets_in
 from specbench.errors import RefusedError, UnreachableError
-from specbench.model.scenario import Arm, ArmName
+from specbench.model.scenario import ArmName
 from specbench.net.urls import base_url, without_secrets
 from specbench.telemetry import ENGINES
 from specbench.telemetry.endpoint import MODELS, ServedEndpoint, endpoint_of, get_all, recognise
@@ -63,7 +64,7 @@ def look_at(arm: ArmName, url: str, model: str, api_key_env: str | None, round_t
     headers = _headers(api_key_env)
     served = ServedEndpoint(base_url(url), headers, model, secrets_in(headers.values()))
     engine = recognise(served.url, headers, served.secrets) or ENGINES["openai"]
-    told = endpoint_of(arm, _plain_arm(engine.name, url, model), served, engine)
+    told = endpoint_of(arm, bare_arm(engine.name, url, model, {}), served, engine)
     context = told.facts.get("context_length", "")
     return FoundEndpoint(
         url=url,
@@ -97,20 +98,3 @@ def _few(names: Sequence[str]) -> str:
 
 def _headers(api_key_env: str | None) -> Mapping[str, str]:
     return key_header(api_key_env, "--api-key-env")
-
-
-def _plain_arm(engine: str, url: str, model: str) -> Arm:
-    """An arm of which nothing is declared."""
-    return Arm(
-        engine=engine,
-        url=url,
-        model=model,
-        api_key_env=None,
-        headers={},
-        extra_body={},
-        metrics_url=None,
-        speculative=None,
-        slow_by=0.0,
-        options={},
-        declare={},
-    )

@@ -5,6 +5,7 @@ from dataclasses import dataclass, replace
 
 from specbench.cli.first_look import FoundEndpoint
 from specbench.model.scenario import Bin
+from specbench.scenario.workload_text import bin_lines
 
 MARGIN = 32  # tokens of the context that a chat template may take
 _LONG_ENOUGH = 8  # tokens of a prompt or an answer, below which nothing is measured
@@ -52,11 +53,7 @@ def scenario_text(draft: ScenarioDraft) -> str:
         f"  source: {source}{made_up}",
         "  # Lengths in tokens, and each bin's share of the requests." + _cut(context),
         "  bins:",
-        *(
-            f"    - {{name: {_quoted(one.name)}, input_tokens: [{one.input_tokens[0]}, {one.input_tokens[1]}], "
-            f"output_tokens: [{one.output_tokens[0]}, {one.output_tokens[1]}], weight: {one.weight:g}}}"
-            for one in fitted
-        ),
+        *bin_lines(fitted),
         "  # As your clients ask. Acceptance depends on the temperature.",
         "  sampling:",
         "    - {name: default, temperature: 0.7, top_p: 0.95}",
