@@ -3,7 +3,7 @@
 import random
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from itertools import count
 
@@ -17,7 +17,7 @@ from specbench.model.scenario import Scenario
 from specbench.plan.trials import Trial
 from specbench.prompts.request_body import body_of
 from specbench.prompts.sampler import Prompt, PromptSource, prompt, with_salt
-from specbench.run.drains import Drains
+from specbench.run.drains import HANGING, Drains
 from specbench.run.running_figures import RequestFigures, RunningFigures, request_figures, running_figures
 from specbench.store import RunWriter
 from specbench.stream.exchange import Timeouts
@@ -118,15 +118,18 @@ def _load(bench: BlockContext, ready: RunningArm, trial: Trial) -> _Loaded:
     prompts: dict[int, Prompt] = {}
     ok = failed = 0
     failures: set[str] = set()
-    ended: list[RequestRecord] = []
+    telling: list[RequestRecord] = []  # what says how long the next drain need be: the slowest answer, and what hung
+    slowest_ns = 0
     found: list[RequestFigures] = []
 
     def take(capture: Capture) -> None:
-        nonlocal ok, failed
+        nonlocal ok, failed, slowest_ns
         asked = prompts.pop(capture.index)
         record = record_of(capture, RequestSpec(asked.bin, asked.sampling.name, asked.max_tokens), rule, ready.secrets)
         bench.writer.request(record)
-        ended.append(replace(record, event_ns=(), event_tokens=(), step_events=None, censored=()))
+        if record.outcome in HANGING or (record.outcome == "ok" and record.end_ns > slowest_ns):
+            telling.append(record)
+            slowest_ns = max(slowest_ns, record.end_ns) if record.outcome == "ok" else slowest_ns
         ok += record.outcome == "ok"
         if record.outcome not in ("ok", "cut"):
             failed += 1
@@ -135,7 +138,7 @@ def _load(bench: BlockContext, ready: RunningArm, trial: Trial) -> _Loaded:
             found.append(one)
 
     end = drive(bench.child, _order(bench, ready, trial), _works(bench, ready, trial, prompts), take)
-    bench.drains.note(trial.arm, end, ended)
+    bench.drains.note(trial.arm, end, telling)
     figures = running_figures(ok, failed, found, (end.window_open_ns, end.window_close_ns))
     return _Loaded(end, figures, frozenset(failures))
 
