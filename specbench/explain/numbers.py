@@ -66,21 +66,14 @@ def ratio(value: float | None) -> str:
 
 
 def interval(low: float | None, high: float | None) -> str:
-    """Both ends of an interval of ratios; empty where there is none."""
-    return " to ".join(_ends(low, high))
+    """Both ends of an interval of ratios; empty where there is none.
 
-
-def dash(low: float | None, high: float | None) -> str:
-    """The same in a table, where room is short."""
-    return "–".join(_ends(low, high))
-
-
-def _ends(low: float | None, high: float | None) -> tuple[str, ...]:
-    """Both ends, with a third decimal where two would make a narrow interval look like a point."""
+    A third decimal stands where two would make a narrow interval look like a point.
+    """
     if low is None or high is None:
-        return ()
+        return ""
     ends = ratio(low), ratio(high)
-    return ends if ends[0] != ends[1] or high >= 10 else (f"{low:.3f}", f"{high:.3f}")
+    return " to ".join(ends if ends[0] != ends[1] or high >= 10 else (f"{low:.3f}", f"{high:.3f}"))
 
 
 def apart(ratio: float | None, limit: float | None) -> tuple[str, str]:

@@ -111,15 +111,3 @@ def share_failed(result: Result, arm: ArmName) -> float | None:
 def virtual(result: Result) -> bool:
     """Whether an embedded engine set the times: they are those of a modelled accelerator."""
     return "embedded" in (result.endpoints.baseline.engine, result.endpoints.speculative.engine)
-
-
-def first_token_metric(result: Result) -> str:
-    """The TTFT figure that decides: prompt by prompt if it is judged so, else its p95, else its p50; p95 where none decides."""
-    judged = {one.metric for cell in result.cells for one in cell.findings if one.required}
-    return next((metric for metric in ("ttft_paired", "ttft_p95", "ttft_p50") if metric in judged), "ttft_p95")
-
-
-def side_metrics(result: Result) -> list[str]:
-    """The metrics that a short table shows beside the one of the benefit: a judged figure for each thing that users feel."""
-    shown = ("pace_p95", first_token_metric(result), "output_tps")
-    return [metric for metric in shown if metric != result.config.success_metric]

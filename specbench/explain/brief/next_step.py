@@ -17,7 +17,6 @@ DEMO = "Demo: embedded engine, virtual time. It decides nothing about a real ser
 HALF_DEMO = "Demo: one arm is the embedded engine, in virtual time. It decides nothing about a real server."
 PARTIAL = "Partial run: only what was measured before it ended is shown."
 CONFIRM = "Do not enable yet: confirm the cap first. The command below must say PROMOTE."
-LONGEST = 30  # words of a sentence for people
 _FIXES = {entry.name: entry.fix for entry in (*CODES, *CHECKS)}
 _NOT_SPECULATING = ("not_speculating", "speculation_speculative")
 

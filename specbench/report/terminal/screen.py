@@ -16,7 +16,6 @@ from specbench.explain.numbers import plain
 WIDTH = 80
 _WIDE = "\ue000"  # a private character, which stands in no text
 NARROWEST = 20
-COMMAND_WIDTH = 68
 COMMAND_HEAD = re.compile(r"(?<!\S)::")  # at the head of a line GitHub would take it for a command
 STYLES = {"good": "32", "bad": "31", "mixed": "33", "wait": "33", "void": "35", "dim": "2", "bold": "1"}
 BEYOND_ASCII = "✓✗≤≥−×→∞·–…±"  # what a screen must have, or gets the plain characters

@@ -7,7 +7,6 @@ from specbench.explain.next_run import next_run
 from specbench.explain.notes import table_remarks
 from specbench.explain.reader_questions import confirmation, reader_questions
 from specbench.explain.rules.load_ranges import mix, range_sentence
-from specbench.model.queries import side_metrics
 from specbench.model.result import LoadRange, Result
 from specbench.model.shown import TrafficBin
 from specbench.report.formats.text import text
@@ -173,21 +172,9 @@ def test_above_a_harmed_load_pairs_do_not_help_and_at_an_open_one_they_do() -> N
     same_text("surer: past its limit", next_run(past_its_limit)[1])
 
 
-def test_the_first_token_is_shown_as_it_is_judged() -> None:
-    """Prompt by prompt where a guardrail asks for it, else at the percentile that decides."""
-    for metric in ("ttft_paired", "ttft_p95", "ttft_p50"):
-        assert side_metrics(_first_token_by(metric)) == ["pace_p95", metric, "output_tps"]
+def test_remarks_say_what_an_interval_is() -> None:
+    """And where the benefit is not asked for."""
     same_text("remarks", *table_remarks(capped()))
-
-
-def _first_token_by(metric: str) -> Result:
-    cells = tuple(
-        replace(
-            cell, findings=tuple(replace(one, metric=metric) if one.metric.startswith("ttft") else one for one in cell.findings)
-        )
-        for cell in capped().cells
-    )
-    return replace(capped(), cells=cells)
 
 
 def test_checks_inside_the_cap_have_their_bound_and_limit() -> None:
