@@ -125,7 +125,7 @@ def test_the_actions_script_ends_as_the_verdict_asks(tmp_path: Path, word: Verdi
     ended, log, run = _gate(tmp_path, word)
     assert ended == code
     assert f" title=specbench {word}::" in log
-    assert (tmp_path / "summary").read_text().startswith(f"## specbench: {word}\n")
+    assert (tmp_path / "summary").read_text().startswith(f"### {word} · code: ")
     told = dict(line.split("=", 1) for line in (tmp_path / "output").read_text().splitlines())
     assert (told["verdict"], told["exit_code"], told["folder"]) == (word, str(code), str(run))
     assert ElementTree.parse(run / "junit.xml").getroot().tag == "testsuites"
