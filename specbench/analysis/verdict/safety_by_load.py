@@ -16,6 +16,7 @@ from specbench.model.scenario import Guardrail
 
 # Of all loads of a run: a look at each of them beside the one at all together must not add to what that one errs.
 ONE_LOAD_ALPHA = 0.01
+CONCENTRATED = 0.1  # alpha of the test whether failures lie above a range rather than everywhere
 LEAST_PAIRS = 4  # for a load alone to be proof: with fewer, a burst cannot be told from what fails all the time
 
 
@@ -37,8 +38,9 @@ def share_findings(guardrail: Guardrail, cells: Sequence[CellShares], alpha: flo
     """The finding over the cells that pass together, and one for each cell whose surplus is counted apart, by its id.
 
     Cells whose own surplus is beyond chance stand apart. If the others do not pass together, those above a primary cell that have
-    a surplus are set apart too, from the highest load down, until the rest passes. Where it never does, there is no range that
-    passes without the surplus: all cells are judged together.
+    a surplus are set apart too, from the highest load down, until the rest passes. All cells are judged together where it never
+    does, and where the speculative arm is not shown to fail more often in those set apart: two failures above and none below are
+    no evidence that they lie only above.
     """
     whole = _judged(guardrail, cells, alpha)
     alone = _beyond_chance(guardrail, cells, alpha)
@@ -56,7 +58,11 @@ def share_findings(guardrail: Guardrail, cells: Sequence[CellShares], alpha: flo
     others = [cell for cell in apart if cell.id not in alone]
     proven = whole.state == "FAIL"
     found = {cell.id: _of_cells(guardrail, others, cell, alpha, proven=proven) for cell in others}
-    if shown.state != "PASS" or any(finding.state == "PASS" for finding in found.values()):
+    if (
+        shown.state != "PASS"
+        or not _lies_there(guardrail, others, rest)
+        or any(finding.state == "PASS" for finding in found.values())
+    ):
         return whole, singly
     return shown, singly | found
 
@@ -93,6 +99,16 @@ def _has_surplus(guardrail: Guardrail, cell: CellShares) -> bool:
     if guardrail.slo is not None:
         return float(cell.totals.speculative.numerator.sum()) > guardrail.slo * float(cell.totals.speculative.denominator.sum())
     return rates.difference > 0
+
+
+def _lies_there(guardrail: Guardrail, others: Sequence[CellShares], rest: Sequence[CellShares]) -> bool:
+    """Whether the speculative arm fails more often in these cells than in the rest, beyond chance; a limit of its own asks no rest."""
+    if not others or guardrail.slo is not None:
+        return True
+    rates = excess_of(
+        [cell.totals.speculative for cell in rest], [cell.totals.speculative for cell in others], CONCENTRATED
+    ).rates
+    return rates is not None and rates.p_excess < CONCENTRATED
 
 
 def _beyond_chance(guardrail: Guardrail, cells: Sequence[CellShares], alpha: float) -> set[str]:
