@@ -73,16 +73,22 @@ def chosen(names: Sequence[str], *, real: bool) -> tuple[Campaign, ...]:
 def run_batches(folder: Path, parts: Sequence[RunBatch], jobs: int, say: Callable[[str], None]) -> None:
     """Makes those of the parts that are missing in `folder`; simulated ones by `jobs` processes, real ones one after another.
 
+    The first runs of every campaign come first, so that a table that is stopped has something of each row.
+
     Args:
         jobs: Processes; with 1 all runs in this one.
         say: Takes a line of progress for each part.
     """
     folder.mkdir(parents=True, exist_ok=True)
-    missing = [part for part in parts if _kept(folder, part) is None]
+    missing = sorted((part for part in parts if _kept(folder, part) is None), key=_place_in_campaign)
     apart = [part for part in missing if jobs > 1 and not _campaign(part).real]
     here = [part for part in missing if part not in apart]
     for done, file in enumerate(chain(_side_by_side(folder, apart, jobs), (make_batch(folder, part) for part in here)), 1):
         say(f"{done} of {len(missing)} parts: {file}")
+
+
+def _place_in_campaign(part: RunBatch) -> float:
+    return part.first / _campaign(part).count
 
 
 def _side_by_side(folder: Path, parts: Sequence[RunBatch], jobs: int) -> Iterator[str]:
