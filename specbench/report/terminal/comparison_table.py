@@ -68,7 +68,8 @@ def table_lines(sections: Sequence[Section], screen: Screen, level: str, pairs: 
     for form in _FORMS:
         cells = {id(row): [screen.fit(text) for text in _texts(row, *form)] for row in rows}
         full = [texts for texts in (cells[id(row)] for row in rows) if texts[4]]
-        columns = widths([[screen.fit(text) for text in head], *full, *[[*texts[:4], "", "", ""] for texts in cells.values()]])
+        others = [[*texts[:4], "", texts[5], ""] for texts in cells.values()]
+        columns = widths([[screen.fit(text) for text in head], *full, *others])
         spare = screen.columns - 2 - sum(columns) - len(_GAPS)
         if spare >= 0:
             break

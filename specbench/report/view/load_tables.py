@@ -10,6 +10,7 @@ from specbench.model.result import CellResult, CellState, Result
 from specbench.report.view.comparison_rows import IN_A_PART, ComparisonRow, cell_rows
 
 MOST_ROWS = 9  # of one load that a short table shows
+ALWAYS = ("itl_p50", "itl_p95")  # no other tool has them, so that no failed row takes their place
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -80,11 +81,11 @@ def _of_a_part(row: ComparisonRow) -> bool:
 
 
 def _gravity(row: ComparisonRow, told: Set[str]) -> int:
-    """What a short table keeps first: the gain, what decides and failed, the always shown, the open, the rest that failed.
+    """What a short table keeps first: the gain and ITL, what decides and failed, the always shown, the open, the other failed.
 
     A part of the traffic adds little where its whole load failed on the same metric, one of `told`.
     """
-    if row.role == "success":
+    if row.role == "success" or row.metric in ALWAYS:
         return 0
     if _of_a_part(row) and row.metric in told:
         return 4

@@ -94,9 +94,15 @@ def test_a_short_table_has_what_is_always_there_what_failed_and_what_is_open() -
     ]
 
 
-def test_with_less_room_what_failed_stays() -> None:
-    """Pace, output and requests of 16 streams are past their limits and decide."""
-    assert [one.mark for one in EXAMPLE[1].shown(3)] == ["✗"] * 3
+def test_with_less_room_itl_and_what_failed_stay() -> None:
+    """ITL is always there; pace, output and requests of 16 streams are past their limits and decide."""
+    assert [(one.metric, one.mark) for one in EXAMPLE[1].shown(5)] == [
+        ("itl_p50", ""),
+        ("itl_p95", "(?)"),
+        ("pace_p95", "✗"),
+        ("output_tps", "✗"),
+        ("completed_rps", "✗"),
+    ]
 
 
 def test_the_ttft_over_the_same_prompts_shows_both_arms_p50() -> None:
