@@ -16,15 +16,20 @@ import numpy as np
 ROOT = Path(__file__).parent.parent
 TTFT_MS = 50.0
 LONGEST_S = 180.0
-SLOWER = 1.2
+PACE = {"same": 1.0, "slower": 1.2, "faster": 0.75}
+"""Milliseconds a chunk of the second endpoint, of the first's."""
 RELATIVE, GAP_MS, FIRST_MS = 0.01, 0.1, 0.5
-DUE = {"same": "HOLD", "slower": "ROLLBACK"}
-"""The verdict that is true: arms that are the same show neither gain nor harm, one that is 20 % slower shows harm."""
-NEVER: dict[str, tuple[str, ...]] = {"same": ("PROMOTE", "CAPPED", "ROLLBACK"), "slower": ("PROMOTE", "CAPPED")}
-"""Verdicts that claim what is not so. HOLD of a slower arm claims nothing: its harm was missed. INVALID claims nothing either."""
+DUE = {"same": "HOLD", "slower": "ROLLBACK", "faster": "PROMOTE"}
+"""The verdict that is true: arms that are the same show neither gain nor harm, 20 % slower is harm, 25 % faster is a gain."""
+NEVER: dict[str, tuple[str, ...]] = {
+    "same": ("PROMOTE", "CAPPED", "ROLLBACK"),
+    "slower": ("PROMOTE", "CAPPED"),
+    "faster": ("ROLLBACK",),
+}
+"""Verdicts that claim what is not so. HOLD claims nothing: harm or gain was missed. INVALID claims nothing either."""
 
 ARMS = ("baseline", "speculative")
-Kind = Literal["same", "slower"]
+Kind = Literal["same", "slower", "faster"]
 
 SCENARIO = """
 name: known
@@ -82,8 +87,8 @@ class Known:
 
     @property
     def missed(self) -> bool:
-        """Whether harm that is there was not shown, in a run that is not INVALID."""
-        return self.kind == "slower" and self.verdict == "HOLD"
+        """Whether harm or a gain that is there was not shown, in a run that is not INVALID."""
+        return self.kind != "same" and self.verdict == "HOLD"
 
     @property
     def worst(self) -> Error | None:
@@ -92,8 +97,8 @@ class Known:
 
 
 def run_between(kind: Kind, streams: int, rate: int) -> Known:
-    """Runs the client against two endpoints with these streams and chunks a second in each, the second 20 % slower if asked."""
-    intervals = (1e6 / rate, 1e6 / rate * (SLOWER if kind == "slower" else 1.0))
+    """Runs the client against two endpoints with these streams and chunks a second in each, the second at the pace of its kind."""
+    intervals = (1e6 / rate, 1e6 / rate * PACE[kind])
     with ExitStack() as stack:
         folder = Path(stack.enter_context(tempfile.TemporaryDirectory()))
         urls = [stack.enter_context(_yardstick(interval)) for interval in intervals]

@@ -13,7 +13,7 @@ CLOSE, OFF = Error("baseline", "chunk_gap_p99", 10.09, 10.0), Error("speculative
 QUIET, BUSY = Shares(foreign=0.01, stolen=0.0), Shares(foreign=0.02, stolen=0.2)
 
 
-KINDS: tuple[Kind, ...] = ("same", "slower")
+KINDS: tuple[Kind, ...] = ("same", "slower", "faster")
 
 
 def _known(kind: Kind, verdict: str, *errors: Error) -> Known:
@@ -32,6 +32,9 @@ def _known(kind: Kind, verdict: str, *errors: Error) -> Known:
         ("slower", "HOLD", (), True),
         ("slower", "PROMOTE", (CLOSE,), False),
         ("slower", "CAPPED", (CLOSE,), False),
+        ("faster", "PROMOTE", (CLOSE,), True),
+        ("faster", "HOLD", (CLOSE,), True),
+        ("faster", "ROLLBACK", (CLOSE,), False),
     ],
 )
 def test_a_run_is_right_by_its_verdict_and_its_figures(kind: Kind, verdict: str, errors: tuple[Error, ...], right: bool) -> None:
@@ -40,10 +43,10 @@ def test_a_run_is_right_by_its_verdict_and_its_figures(kind: Kind, verdict: str,
 
 
 def test_harm_that_was_not_shown_is_missed() -> None:
-    """HOLD of the slower arm; of arms that are the same it is the truth, and INVALID says that nothing is known."""
+    """HOLD of the slower or the faster arm; of arms that are the same it is the truth, and INVALID says that nothing is known."""
     missed = [(kind, verdict) for kind in KINDS for verdict in ("HOLD", "ROLLBACK", "INVALID") if _known(kind, verdict).missed]
 
-    assert missed == [("slower", "HOLD")]
+    assert missed == [("slower", "HOLD"), ("faster", "HOLD")]
 
 
 @pytest.mark.parametrize(
