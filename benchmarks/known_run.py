@@ -97,7 +97,7 @@ class Known:
 
 
 def run_between(kind: Kind, streams: int, rate: int) -> Known:
-    """Runs the client against two endpoints with these streams and chunks a second in each, the second at the pace of its kind."""
+    """Runs the client against two endpoints with these streams and chunks a second, the second at its pace."""
     intervals = (1e6 / rate, 1e6 / rate * PACE[kind])
     with ExitStack() as stack:
         folder = Path(stack.enter_context(tempfile.TemporaryDirectory()))
