@@ -1,6 +1,6 @@
 """What was measured: from the raw capture of one answer to the facts of a whole run. Times are whole nanoseconds."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
@@ -91,7 +91,7 @@ class RequestRecord:
     output_tokens: int | None  # None where not known
     cached_tokens: int | None  # of the prompt, as told
     finish_reason: str | None  # as told
-    event_ns: tuple[int, ...]  # arrival of each content event
+    event_ns: Sequence[int]  # arrival of each content event
     event_tokens: tuple[int, ...]  # of each content event
     step_events: tuple[int, ...] | None  # content events of each engine step
     censored: tuple[int, ...]  # indices of content events

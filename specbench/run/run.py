@@ -30,13 +30,14 @@ from specbench.explain.notes import certainty_of, going_on
 from specbench.load.messages import IN_FLIGHT_LIMIT
 from specbench.load.parent import LoadGenerator
 from specbench.load.process_limits import check_open_files
-from specbench.model.records import Endpoint, Manifest, RepeatedPrompt
+from specbench.model.records import Endpoint, Manifest, RepeatedPrompt, RequestRecord
 from specbench.model.result import PerArm, Result
 from specbench.model.scenario import ARMS, ArmName, Scenario
 from specbench.plan.trials import cells_of, trials_of
 from specbench.prompts.sampler import PromptSource
 from specbench.run.analyze import analyze
 from specbench.run.block import BlockContext
+from specbench.run.disk_space import disk_warning, expected_bytes
 from specbench.run.early_stopping import EarlyStopping
 from specbench.run.progress import RunProgress
 from specbench.run.resume import InterruptedRun, check_same_endpoints
@@ -51,7 +52,7 @@ from specbench.telemetry.scrape import metrics_key, metrics_source, moved_pages,
 class Preflight:
     """Arms that answered and may be compared, and what their prompts are drawn from; `refusal` says why not.
 
-    `repeated`: the prompts that they were asked twice.
+    `repeated`: the prompts that they were asked twice. `first`: what came of each arm's first requests.
     """
 
     ways: PerArm[Way]
@@ -59,6 +60,7 @@ class Preflight:
     drawing: PromptSource | None
     refusal: str | None
     repeated: tuple[RepeatedPrompt, ...] = ()
+    first: tuple[RequestRecord, ...] = ()
 
 
 def folder_for(scenario: Scenario) -> Path:
@@ -148,6 +150,8 @@ def _measure(
             return
         if looking is not None:
             looking.note = writer.look
+        if (short := disk_warning(folder, expected_bytes(scenario, trials, prepared.first))) is not None:
+            watcher.say(f"{scenario.name}: {short}")
         bench = BlockContext(scenario=scenario, drawing=prepared.drawing, child=child, writer=writer)
         course = ScheduleContext(bench=bench, visit=visit, ways=prepared.ways, watcher=watcher, looking=looking)
         problems = run_trials(course, trials)
@@ -167,6 +171,7 @@ def _prepared(scenario: Scenario, visit: OpenArm, child: LoadGenerator, watcher:
     endpoints: list[Endpoint] = []
     drawing: PromptSource | None = None
     repeated: tuple[RepeatedPrompt, ...] = ()
+    first: tuple[RequestRecord, ...] = ()
     try:
         for name in ARMS:
             with visit(name) as started:
@@ -185,6 +190,7 @@ def _prepared(scenario: Scenario, visit: OpenArm, child: LoadGenerator, watcher:
                         watcher.say(f"{scenario.name}: {bins_line(drawing.census)}")
                 watcher.say(f"{scenario.name}: asking the {name} arm once per sampling")
                 ways[name], records = tried(child, scenario, ready, name, drawing, ways[name])
+                first += records
                 ways[name] = replace(ways[name], notes=(*ways[name].notes, *_metrics_notes(ready, name)))
                 for note in ways[name].notes:
                     watcher.say(f"{scenario.name}: {note}")
@@ -196,7 +202,7 @@ def _prepared(scenario: Scenario, visit: OpenArm, child: LoadGenerator, watcher:
         return Preflight(PerArm(NO_WAY, NO_WAY), tuple(endpoints), None, str(refusal))
     imbalance = next((check.message for check in cached_alike(scenario, repeated) if check.ok is False), None)
     both = PerArm(ways["baseline"], ways["speculative"])
-    return Preflight(both, tuple(endpoints), drawing if imbalance is None else None, imbalance, repeated)
+    return Preflight(both, tuple(endpoints), drawing if imbalance is None else None, imbalance, repeated, first)
 
 
 def _log(folder: Path, name: ArmName) -> Path:
