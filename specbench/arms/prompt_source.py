@@ -7,6 +7,7 @@ from specbench.arms.preflight import token_unit
 from specbench.explain.dataset.dataset_notes import census_notes
 from specbench.model.scenario import Scenario
 from specbench.prompts.corpora import documents
+from specbench.prompts.dataset.arrival_trace import ArrivalTrace, read_trace
 from specbench.prompts.dataset.sample import Dataset, read_dataset
 from specbench.prompts.lengths import TextCounter, tokenizer_counter
 from specbench.prompts.made_up import CORPUS
@@ -38,6 +39,18 @@ def prompt_source(scenario: Scenario, ready: RunningArm) -> PromptSource:
         notes=census_notes(census, dataset.compresses),
         census=census,
     )
+
+
+def trace_of(scenario: Scenario) -> ArrivalTrace | None:
+    """The moments of the scenario's dataset where its arrivals are replayed; None where they are drawn.
+
+    Raises:
+        DataError: the dataset cannot be read, or has no moments to replay.
+    """
+    workload = scenario.workload
+    if scenario.matrix.replay is None:
+        return None
+    return read_trace(Path(scenario.path).parent / (workload.dataset or ""), workload.reading, scenario.seed, workload.route)
 
 
 def dataset_of(scenario: Scenario, counter: TextCounter | None = None) -> Dataset:

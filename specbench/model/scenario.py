@@ -171,13 +171,27 @@ class StartSd:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Replay:
+    """Arrivals as the dataset's requests came: `mean_rate` is theirs, in requests per second."""
+
+    mean_rate: float
+
+    def speed(self, rate: float) -> float:
+        """How many times as fast they come at this rate."""
+        return float(f"{rate / self.mean_rate:.4g}")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Matrix:
-    """The load: concurrency levels (closed loop) and rates in requests per second (open loop), pairs and block size."""
+    """The load: concurrency levels (closed loop) and rates in requests per second (open loop), pairs and block size.
+
+    `replay` is set where arrivals are replayed. `in_flight`: the most requests of the open loop that are under way at once.
+    """
 
     traffic: Traffic
     concurrency: tuple[int, ...]
     rate: tuple[float, ...]
-    arrivals: Literal["poisson", "constant"]
+    arrivals: Literal["poisson", "constant", "replay"]
     primary: float
     optional: tuple[float, ...]
     traffic_share: dict[float, float]
@@ -186,6 +200,8 @@ class Matrix:
     block: BlockSize
     limits: Limits = Limits()
     start_sd: StartSd = StartSd()
+    replay: Replay | None = None
+    in_flight: int = 256
 
     @property
     def gain_by_rate(self) -> bool:

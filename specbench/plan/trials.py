@@ -56,7 +56,9 @@ def cells_of(scenario: Scenario) -> tuple[Cell, ...]:
 
 
 def _cell(scenario: Scenario, concurrency: int | None, rate: float | None, bin_name: str | None, sampling: str | None) -> Cell:
-    load = f"c{concurrency}" if concurrency is not None else f"r{rate:g}"
+    replay = scenario.matrix.replay
+    at_rate = f"r{rate:g}" if replay is None or rate is None else f"x{replay.speed(rate):g}"
+    load = f"c{concurrency}" if concurrency is not None else at_rate
     level = float(concurrency if concurrency is not None else rate or 0)
     return Cell(
         id=".".join(part for part in (bin_name, sampling, load) if part),

@@ -15,6 +15,7 @@ from specbench.model.captures import Capture
 from specbench.model.records import Block, RequestRecord
 from specbench.model.scenario import Scenario
 from specbench.plan.trials import Trial
+from specbench.prompts.dataset.arrival_trace import ArrivalTrace, stretch_s
 from specbench.prompts.request_body import body_of
 from specbench.prompts.sampler import Prompt, PromptSource, prompt, with_salt
 from specbench.run.drains import HANGING, Drains
@@ -43,6 +44,7 @@ class BlockContext:
     child: LoadGenerator
     writer: RunWriter
     drains: Drains = field(default_factory=Drains)
+    trace: ArrivalTrace | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -159,6 +161,7 @@ def _order(bench: BlockContext, ready: RunningArm, trial: Trial) -> BlockSpec:
         ramp_s=size.ramp_s,
         drain_s=limits.total_s,
         shorter_drain_s=bench.drains.shorter_s(trial.arm),
+        in_flight_limit=bench.scenario.matrix.in_flight,
         timeouts=Timeouts(first_token_s=limits.first_token_s, between_tokens_s=limits.stall_s, total_s=limits.total_s),
     )
 
@@ -166,7 +169,7 @@ def _order(bench: BlockContext, ready: RunningArm, trial: Trial) -> BlockSpec:
 def _works(bench: BlockContext, ready: RunningArm, trial: Trial, prompts: dict[int, Prompt]) -> Iterator[RequestJob]:
     workload = bench.scenario.workload
     extras = ENGINES[ready.arm.engine].request_extras(workload.route, True)
-    moments = arrivals(bench.scenario, trial)
+    moments = arrivals(bench.scenario, trial, bench.trace)
     shared = shares_server(bench.scenario)
     for index in count():
         asked = prompt(bench.drawing, trial.place, trial.cell.bin, trial.cell.sampling, index)
@@ -178,9 +181,11 @@ def _works(bench: BlockContext, ready: RunningArm, trial: Trial, prompts: dict[i
         )
 
 
-def arrivals(scenario: Scenario, trial: Trial) -> Iterator[int | None]:
+def arrivals(scenario: Scenario, trial: Trial, trace: ArrivalTrace | None = None) -> Iterator[int | None]:
     """When each request is due, in ns since the block's start, the same for both arms of a pair; None in a closed loop."""
     rate = trial.cell.rate
+    if rate is not None and trace is not None:
+        yield from trace.arrivals_ns(trial.pair, stretch_s(scenario.matrix.block, rate), rate / trace.mean_rate)
     if rate is None:
         while True:
             yield None

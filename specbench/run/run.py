@@ -22,12 +22,11 @@ from specbench.arms.comparability import check_comparable, fairness_notes, proxy
 from specbench.arms.launch import environment_of
 from specbench.arms.preflight import NO_WAY, Way, first_way, prompt_note, tried, way_of
 from specbench.arms.previous_runs import check_previous_runs, previous_runs
-from specbench.arms.prompt_source import prompt_source
+from specbench.arms.prompt_source import prompt_source, trace_of
 from specbench.arms.repeated_requests import repeated_prompts
 from specbench.errors import Interrupted, RefusedError
 from specbench.explain.dataset.dataset_notes import bins_line
 from specbench.explain.notes import certainty_of, going_on
-from specbench.load.messages import IN_FLIGHT_LIMIT
 from specbench.load.parent import LoadGenerator
 from specbench.load.process_limits import check_open_files
 from specbench.model.records import Endpoint, Manifest, RepeatedPrompt, RequestRecord
@@ -112,7 +111,7 @@ def run(
 def _refuse_what_cannot_end(scenario: Scenario) -> None:
     """Nothing, unless something known beforehand would end the run half-way: too few open files, or a key that is not set."""
     for cell in cells_of(scenario):
-        check_open_files(cell.concurrency or IN_FLIGHT_LIMIT)
+        check_open_files(cell.concurrency or scenario.matrix.in_flight)
     for name, arm in zip(ARMS, (scenario.baseline, scenario.speculative), strict=True):
         metrics_key(arm)
         secret_headers(arm, name)
@@ -152,7 +151,7 @@ def _measure(
             looking.note = writer.look
         if (short := disk_warning(folder, expected_bytes(scenario, trials, prepared.first))) is not None:
             watcher.say(f"{scenario.name}: {short}")
-        bench = BlockContext(scenario=scenario, drawing=prepared.drawing, child=child, writer=writer)
+        bench = BlockContext(scenario=scenario, drawing=prepared.drawing, child=child, writer=writer, trace=trace_of(scenario))
         course = ScheduleContext(bench=bench, visit=visit, ways=prepared.ways, watcher=watcher, looking=looking)
         problems = run_trials(course, trials)
         writer.finish(Ending(_now(), problems, tuple(looking.looks) if looking is not None else ()))

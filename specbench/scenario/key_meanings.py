@@ -83,7 +83,9 @@ MEANINGS: dict[str, dict[str, str]] = {
         "traffic": "`mixed`: all bins in each load; `separate`: loads, and a verdict, for each bin and sampling.",
         "concurrency": "Loads in a closed loop: so many streams.",
         "rate": "Loads in an open loop: so many requests per second.",
-        "arrivals": "How requests of an open loop arrive.",
+        "arrivals": "How requests of an open loop arrive; `replay`: as those of the dataset came (docs/runs.md).",
+        "replay": "How fast they are replayed.",
+        "in_flight": "The most requests of an open loop that are under way at once.",
         "primary": "The load that must show the gain; the lowest if omitted.",
         "optional": "Loads that are reported, not judged.",
         "traffic_share": "The share of your traffic at each load.",
@@ -92,6 +94,9 @@ MEANINGS: dict[str, dict[str, str]] = {
         "start_sd": "How far one start of an engine differs from the next: `1%` if omitted, or `{sd, df}` as measured.",
         "limits": "How long a request may take; the same for both arms.",
         "block": "How long a block lasts; of the profile if omitted.",
+    },
+    "ReplaySchema": {
+        "speed": "Loads: so many times as fast as they came; elsewhere such a load is called `x1`, `x2`.",
     },
     "SamplingSchema": {
         "name": "Names the setting; requests take the settings in turn.",

@@ -23,6 +23,7 @@ from specbench.model.scenario import (
     Guardrail,
     Limits,
     Matrix,
+    Replay,
     Sampling,
     Scenario,
     StartSd,
@@ -34,6 +35,7 @@ from specbench.scenario.arms import arm_of, check_schedule
 from specbench.scenario.asking import other_route
 from specbench.scenario.experiment_design import apply_design, check_two_arms
 from specbench.scenario.overrides import Overrides, apply_overrides, flags_of, limit_loads
+from specbench.scenario.replay_levels import UNKNOWN_RATE, with_replayed_rates
 from specbench.scenario.schema import GuardrailSchema, LimitsSchema, MatrixSchema, ScenarioSchema, WorkloadSchema
 from specbench.scenario.secret_detection import is_secret_name
 from specbench.scenario.spelling import unknown_key
@@ -69,8 +71,8 @@ PROFILES: dict[str, Profile] = {
 }
 
 
-def parse_scenario(content: str, name: str, overrides: Overrides) -> Scenario:
-    """The frozen scenario that `content` describes, every default filled in.
+def parse_scenario(content: str, name: str, overrides: Overrides, trace_rate: float = UNKNOWN_RATE) -> Scenario:
+    """The frozen scenario that `content` describes, every default filled in; `trace_rate` is that of arrivals to be replayed.
 
     Raises:
         ScenarioError: one line with file, line and key path.
@@ -82,12 +84,14 @@ def parse_scenario(content: str, name: str, overrides: Overrides) -> Scenario:
     text = read_text(content, name)
     if not isinstance(text.value, dict):
         raise ScenarioError(f"{name}:1: a scenario is a mapping that starts with `name:`")
-    tree = apply_overrides(text, overrides)
+    tree = with_replayed_rates(apply_overrides(text, overrides), trace_rate)
     try:
         form = ScenarioSchema.model_validate(tree)
     except ValidationError as error:
         raise _first_problem(error, text, overrides) from None
     whole = replace(_frozen(form, text, content, overrides.profile or DEFAULT_PROFILE), flags=flags_of(overrides))
+    if form.matrix.arrivals == "replay":
+        whole = replace(whole, matrix=replace(whole.matrix, replay=Replay(mean_rate=trace_rate)))
     asked = apply_design(limit_loads(whole, overrides.up_to, overrides.rate_up_to), overrides.design)
     check_two_arms(asked)
     return asked
@@ -161,6 +165,8 @@ def _frozen(form: ScenarioSchema, text: YamlSource, content: str, profile: str) 
     if levels * slices > MOST_CELLS:
         cells = f"{levels} loads of {slices} slices each are {levels * slices} cells"
         raise text.error(("matrix",), f"{cells}, and there may be {MOST_CELLS} at most; name fewer")
+    if form.matrix.arrivals == "replay" and form.workload.source.dataset is None:
+        raise text.error(("matrix", "arrivals"), "replay needs the moments of a dataset: set workload.source.dataset")
     arms = (arm_of(form.arms.baseline, "baseline", text), arm_of(form.arms.speculative, "speculative", text))
     check_schedule(matrix.schedule, arms, text)
     for name, arm in zip(ARMS, arms, strict=True):
@@ -218,6 +224,8 @@ def _workload(form: WorkloadSchema, text: YamlSource) -> Workload:
 def _matrix(form: MatrixSchema, profile: Profile, text: YamlSource) -> Matrix:
     if len(set(form.concurrency)) != len(form.concurrency) or len(set(form.rate)) != len(form.rate):
         raise text.error(("matrix", "concurrency"), "each level may stand once")
+    if form.replay is not None and form.arrivals != "replay":
+        raise text.error(("matrix", "replay"), "says how arrivals are replayed, and they are not: set matrix.arrivals: replay")
     levels: Sequence[float] = (*form.concurrency, *form.rate)
     primary = form.primary if form.primary is not None else min(form.concurrency)
     for key, found in (("primary", (primary,)), ("optional", form.optional), ("traffic_share", map(_level, form.traffic_share))):
@@ -232,7 +240,7 @@ def _matrix(form: MatrixSchema, profile: Profile, text: YamlSource) -> Matrix:
     if max_s < min_s:
         raise text.error(("matrix", "block", "max_s"), f"must not be below min_s ({min_s:g})")
     return Matrix(
-        **form.model_dump(include={"traffic", "arrivals", "schedule"}),
+        **form.model_dump(include={"traffic", "arrivals", "schedule", "in_flight"}),
         concurrency=tuple(sorted(form.concurrency)),
         rate=tuple(sorted(form.rate)),
         primary=primary,

@@ -262,6 +262,7 @@ class LimitsSchema(Strict):
 
 Level = Annotated[int, Field(ge=1, le=10_000)]
 Rate = Annotated[float, Field(gt=0, le=100_000, allow_inf_nan=False)]
+Speed = Annotated[float, Field(gt=0, le=1_000, allow_inf_nan=False)]
 
 
 class StartSdSchema(Strict):
@@ -271,13 +272,21 @@ class StartSdSchema(Strict):
     df: Annotated[float, Field(ge=1, le=100_000, allow_inf_nan=False)] | None = None
 
 
+class ReplaySchema(Strict):
+    """`matrix.replay`."""
+
+    speed: Annotated[list[Speed], Field(min_length=1, max_length=MOST_LEVELS)] = [1.0]
+
+
 class MatrixSchema(Strict):
     """`matrix`."""
 
     traffic: Literal["mixed", "separate"] = "mixed"
     concurrency: Annotated[list[Level], Field(min_length=1, max_length=MOST_LEVELS)] = [1, 4, 16]
     rate: Annotated[list[Rate], Field(max_length=MOST_LEVELS)] = []
-    arrivals: Literal["poisson", "constant"] = "poisson"
+    arrivals: Literal["poisson", "constant", "replay"] = "poisson"
+    replay: ReplaySchema | None = None
+    in_flight: Annotated[int, Field(ge=1, le=10_000)] = 256
     primary: Rate | None = None
     optional: list[Rate] = []
     traffic_share: dict[str, Annotated[float, Field(ge=0, allow_inf_nan=False)]] = {}
