@@ -189,6 +189,7 @@ class Block(LoadFacts):
 
     `launch` counts the starts of the arm's engine from 0. `engine_exit` says how an engine that specbench had started ended by
     itself. `attempt`: which try at its pair it belongs to, from 1. `workers`: how many drove it, None for one generator.
+    `backlog`: how many requests were due and not yet sent, at each second of the block; none in a closed loop.
     """
 
     id: str
@@ -206,6 +207,7 @@ class Block(LoadFacts):
     engine_exit: str | None = None
     attempt: int = 1
     workers: int | None = None
+    backlog: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

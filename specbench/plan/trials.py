@@ -57,8 +57,10 @@ def cells_of(scenario: Scenario) -> tuple[Cell, ...]:
 
 def _cell(scenario: Scenario, concurrency: int | None, rate: float | None, bin_name: str | None, sampling: str | None) -> Cell:
     replay = scenario.matrix.replay
-    at_rate = f"r{rate:g}" if replay is None or rate is None else f"x{replay.speed(rate):g}"
-    load = f"c{concurrency}" if concurrency is not None else at_rate
+    if rate is None:
+        load = f"c{concurrency}"
+    else:
+        load = f"r{rate:g}" if replay is None else f"x{replay.speed(rate):g}"
     level = float(concurrency if concurrency is not None else rate or 0)
     return Cell(
         id=".".join(part for part in (bin_name, sampling, load) if part),

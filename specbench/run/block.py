@@ -2,10 +2,11 @@
 
 import random
 import re
+from array import array
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from itertools import count
+from itertools import count, islice
 
 from specbench.arms.arms import RunningArm, asked_at, shares_server
 from specbench.load.messages import BlockSpec, BlockSummary, RequestJob
@@ -18,6 +19,7 @@ from specbench.plan.trials import Trial
 from specbench.prompts.dataset.arrival_trace import ArrivalTrace, stretch_s
 from specbench.prompts.request_body import body_of
 from specbench.prompts.sampler import Prompt, PromptSource, prompt, with_salt
+from specbench.run.backlog import backlog_by_second
 from specbench.run.drains import HANGING, Drains
 from specbench.run.running_figures import RequestFigures, RunningFigures, request_figures, running_figures
 from specbench.store import RunWriter
@@ -62,6 +64,7 @@ class _Loaded:
     end: BlockSummary
     figures: RunningFigures
     failures: frozenset[str]
+    backlog: tuple[int, ...]
 
 
 def measure(bench: BlockContext, ready: RunningArm, trial: Trial) -> BlockOutcome:
@@ -89,6 +92,7 @@ def measure(bench: BlockContext, ready: RunningArm, trial: Trial) -> BlockOutcom
         bin=trial.cell.bin,
         launch=trial.launch,
         attempt=trial.attempt,
+        backlog=loaded.backlog,
         started=started,
         telemetry=told if has_metrics(source) or told.oom_events is not None else None,
         engine_truth=_difference(truth_before, _truth(ready)),
@@ -124,9 +128,14 @@ def _load(bench: BlockContext, ready: RunningArm, trial: Trial) -> _Loaded:
     telling: list[RequestRecord] = []  # what says how long the next drain need be: the slowest answer, and what hung
     slowest_ns = 0
     found: list[RequestFigures] = []
+    start_ns = 0  # of an open loop, on the generator's clock
+    sent = array("q")
 
     def take(capture: Capture) -> None:
-        nonlocal ok, failed, slowest_ns
+        nonlocal ok, failed, slowest_ns, start_ns
+        if capture.scheduled_ns is not None:
+            start_ns = start_ns or capture.scheduled_ns - next(islice(moments(), capture.index, None))
+            sent.append(capture.sent_ns)
         asked = prompts.pop(capture.index)
         record = record_of(capture, RequestSpec(asked.bin, asked.sampling.name, asked.max_tokens), rule, ready.secrets)
         bench.writer.request(record)
@@ -140,10 +149,15 @@ def _load(bench: BlockContext, ready: RunningArm, trial: Trial) -> _Loaded:
         elif (one := request_figures(record)) is not None:
             found.append(one)
 
+    def moments() -> Iterator[int]:
+        return (moment for moment in arrivals(bench.scenario, trial, bench.trace) if moment is not None)
+
     end = drive(bench.child, _order(bench, ready, trial), _works(bench, ready, trial, prompts), take)
     bench.drains.note(trial.arm, end, telling)
     figures = running_figures(ok, failed, found, (end.window_open_ns, end.window_close_ns))
-    return _Loaded(end, figures, frozenset(failures))
+    closed_ns = end.window_close_ns
+    backlog = backlog_by_second(moments(), start_ns, sent, closed_ns) if sent and closed_ns is not None else ()
+    return _Loaded(end, figures, frozenset(failures), backlog)
 
 
 def _order(bench: BlockContext, ready: RunningArm, trial: Trial) -> BlockSpec:

@@ -133,6 +133,7 @@ def _timeline_charts(cell: CellView) -> list[Chart]:
     return [
         Chart(title, "", Markup(plots.timeline_chart(cell.timelines, quantity, f"{cell.anchor}-{quantity}")))
         for quantity, title in plots.TIMELINE_TITLES.items()
+        if all(getattr(one, quantity) for one in cell.timelines)
     ]
 
 

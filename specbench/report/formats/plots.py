@@ -22,8 +22,12 @@ from specbench.report.view.rows import by_probability
 SIZE = (5.0, 2.9)  # inches of 72 points: readable on a phone at full width, and three abreast on a desk
 FRAME = (0.125, 0.17, 0.85, 0.8)
 DRAWN_SHARES = (0.005, 0.999)  # a single odd value beyond these would squeeze the rest of a curve
-Timed = Literal["tokens_per_s", "in_flight"]
-TIMELINE_TITLES: dict[Timed, str] = {"tokens_per_s": "Tokens per second", "in_flight": "Requests in flight"}
+Timed = Literal["tokens_per_s", "in_flight", "backlog"]
+TIMELINE_TITLES: dict[Timed, str] = {
+    "tokens_per_s": "Tokens per second",
+    "in_flight": "Requests in flight",
+    "backlog": "Requests due and not yet sent",
+}
 Course = Literal["acceptance_length", "read_lag_ms_p99"]
 COURSE_TITLES: dict[Course, str] = {
     "acceptance_length": "Acceptance length, block by block",
