@@ -180,6 +180,7 @@ def _result(
         answers=answer_texts(cell.evidence, scenario),
         theory=theory_of(cell.acceptance, cell.factors, _gamma(scenario)),
         engine_truth=cell.engine_truth,
+        turns=cell.turns,
     )
 
 

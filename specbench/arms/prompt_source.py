@@ -12,6 +12,7 @@ from specbench.prompts.dataset.sample import Dataset, read_dataset
 from specbench.prompts.lengths import TextCounter, tokenizer_counter
 from specbench.prompts.made_up import CORPUS
 from specbench.prompts.sampler import PromptSource
+from specbench.prompts.sessions import check_sessions, conversations_of
 from specbench.telemetry import ENGINES
 from specbench.telemetry.endpoint import ServedEndpoint
 from specbench.telemetry.token_counter import endpoint_counter
@@ -36,6 +37,7 @@ def prompt_source(scenario: Scenario, ready: RunningArm) -> PromptSource:
         workload=workload,
         seed=scenario.seed,
         rows=dataset.rows,
+        conversations=() if workload.sessions is None else conversations_of(dataset.rows, workload.sessions),
         notes=census_notes(census, dataset.compresses),
         census=census,
     )
@@ -63,4 +65,8 @@ def dataset_of(scenario: Scenario, counter: TextCounter | None = None) -> Datase
     if counter is None and workload.reading.tokenizer is not None:
         counter = tokenizer_counter(beside / workload.reading.tokenizer)
     largest = max(scenario.matrix.concurrency, default=1)
-    return read_dataset(beside / (workload.dataset or ""), workload, scenario.seed, counter, largest)
+    path = beside / (workload.dataset or "")
+    dataset = read_dataset(path, workload, scenario.seed, counter, 1 if workload.sessions is not None else largest)
+    if workload.sessions is not None:
+        check_sessions(str(path), dataset.rows, workload.sessions, largest)
+    return dataset

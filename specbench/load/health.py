@@ -53,7 +53,8 @@ class HealthCounter:
         if (paused_ns := self._paused_since.pop(answer.stream, None)) is not None:
             self._spans.extend((paused_ns, min(answer.sent_ns, paused_ns + LONGEST_PAUSE_NS)))
         since = self._paused_since if answer.failed else self._free_since
-        since[answer.stream] = answer.end_ns
+        since[answer.stream] = answer.end_ns + answer.think_ns
+        self._spans.extend((answer.end_ns, answer.end_ns + answer.think_ns))  # who thinks holds a stream
 
     def health(self, closed: BlockClosed) -> GeneratorHealth:
         """The block's health.

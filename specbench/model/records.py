@@ -105,6 +105,8 @@ class RequestRecord:
     burst_ns: int | None = None  # None where events need no grouping by time
     hidden_tokens: int | None = None  # counted and not streamed; None where not known
     grouping: Grouping | None = None  # what the tokens of its events look like
+    session: int | None = None  # of its pair, from 0; None where prompts stand alone
+    turn: int | None = None  # of its session, from 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

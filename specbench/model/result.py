@@ -222,6 +222,7 @@ class CellResult:
     timelines: tuple[Timeline, ...] = ()
     block_series: tuple[BlockSample, ...] = ()
     answers: AnswerTexts | None = None
+    turns: tuple[BinResult, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

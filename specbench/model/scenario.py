@@ -123,6 +123,14 @@ class Sampling:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Sessions:
+    """Conversations that are sent whole: how many turns each has, and how long its user thinks between them."""
+
+    turns: tuple[int, int]
+    think_s: tuple[float, float]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Workload:
     """What is asked of the endpoints, the same for both arms."""
 
@@ -135,6 +143,7 @@ class Workload:
     bins: tuple[Bin, ...]
     sampling: tuple[Sampling, ...]
     reading: DatasetReading = field(default_factory=DatasetReading)
+    sessions: Sessions | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -57,10 +57,8 @@ def cells_of(scenario: Scenario) -> tuple[Cell, ...]:
 
 def _cell(scenario: Scenario, concurrency: int | None, rate: float | None, bin_name: str | None, sampling: str | None) -> Cell:
     replay = scenario.matrix.replay
-    if rate is None:
-        load = f"c{concurrency}"
-    else:
-        load = f"r{rate:g}" if replay is None else f"x{replay.speed(rate):g}"
+    of_rate = "" if rate is None else f"r{rate:g}" if replay is None else f"x{replay.speed(rate):g}"
+    load = of_rate or f"c{concurrency}"
     level = float(concurrency if concurrency is not None else rate or 0)
     return Cell(
         id=".".join(part for part in (bin_name, sampling, load) if part),

@@ -19,6 +19,7 @@ from specbench.plan.trials import Trial
 from specbench.prompts.dataset.arrival_trace import ArrivalTrace, stretch_s
 from specbench.prompts.request_body import body_of
 from specbench.prompts.sampler import Prompt, PromptSource, prompt, with_salt
+from specbench.prompts.sessions import session
 from specbench.run.backlog import backlog_by_second
 from specbench.run.drains import HANGING, Drains
 from specbench.run.running_figures import RequestFigures, RunningFigures, request_figures, running_figures
@@ -137,7 +138,8 @@ def _load(bench: BlockContext, ready: RunningArm, trial: Trial) -> _Loaded:
             start_ns = start_ns or capture.scheduled_ns - next(islice(moments(), capture.index, None))
             sent.append(capture.sent_ns)
         asked = prompts.pop(capture.index)
-        record = record_of(capture, RequestSpec(asked.bin, asked.sampling.name, asked.max_tokens), rule, ready.secrets)
+        spec = RequestSpec(asked.bin, asked.sampling.name, asked.max_tokens, asked.session, asked.turn)
+        record = record_of(capture, spec, rule, ready.secrets)
         bench.writer.request(record)
         if record.outcome in HANGING or (record.outcome == "ok" and record.end_ns > slowest_ns):
             telling.append(record)
@@ -185,14 +187,24 @@ def _works(bench: BlockContext, ready: RunningArm, trial: Trial, prompts: dict[i
     extras = ENGINES[ready.arm.engine].request_extras(workload.route, True)
     moments = arrivals(bench.scenario, trial, bench.trace)
     shared = shares_server(bench.scenario)
-    for index in count():
-        asked = prompt(bench.drawing, trial.place, trial.cell.bin, trial.cell.sampling, index)
-        if shared:
-            asked = with_salt(asked, f"{trial.block_id}/{asked.index}")
-        prompts[index] = asked
-        yield RequestJob(
-            index=index, body=body_of(asked, workload, ready.arm.model or "", extras, ready.arm), arrival_ns=next(moments)
-        )
+
+    def job(asked: Prompt, arrival_ns: int | None, think_s: float, then: tuple[RequestJob, ...] = ()) -> RequestJob:
+        prompts[asked.index] = asked
+        salt = f"{trial.block_id}/{asked.index if asked.session is None else asked.session}"  # turns of a session share a head
+        sent = with_salt(asked, salt) if shared else asked
+        body = body_of(sent, workload, ready.arm.model or "", extras, ready.arm)
+        return RequestJob(index=asked.index, body=body, arrival_ns=arrival_ns, think_ns=ns_of_s(think_s), then=then)
+
+    index = 0
+    for number in count():
+        if workload.sessions is None:
+            yield job(prompt(bench.drawing, trial.place, trial.cell.bin, trial.cell.sampling, number), next(moments), 0.0)
+            continue
+        drawn = session(bench.drawing, workload.sessions, trial.place, number, index)
+        index += len(drawn.prompts)
+        thinks = (*drawn.think_s, 0.0)
+        then = tuple(job(asked, None, think_s) for asked, think_s in zip(drawn.prompts[1:], thinks[1:], strict=True))
+        yield job(drawn.prompts[0], next(moments), thinks[0], then)
 
 
 def arrivals(scenario: Scenario, trial: Trial, trace: ArrivalTrace | None = None) -> Iterator[int | None]:

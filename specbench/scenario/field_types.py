@@ -79,3 +79,17 @@ def _variable(value: str) -> str:
 
 
 Variable = Annotated[str, AfterValidator(_variable)]
+Speed = Annotated[float, Field(gt=0, le=1_000, allow_inf_nan=False)]
+
+
+def _band(value: tuple[Any, Any]) -> tuple[Any, Any]:
+    if value[0] > value[1]:
+        raise ValueError("the first number is the lower end, so it cannot be the larger one")
+    return value
+
+
+TokenBand = Annotated[tuple[Tokens, Tokens], Field(strict=False), AfterValidator(_band)]
+Turns = Annotated[int, Field(ge=1, le=1_000)]
+TurnBand = Annotated[tuple[Turns, Turns], Field(strict=False), AfterValidator(_band)]
+Pause = Annotated[float, Field(ge=0, le=3_600, allow_inf_nan=False)]
+ThinkBand = Annotated[tuple[Pause, Pause], Field(strict=False), AfterValidator(_band)]

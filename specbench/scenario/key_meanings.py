@@ -118,6 +118,10 @@ MEANINGS: dict[str, dict[str, str]] = {
         "sha256": "The content that the bins were made of; another one is refused.",
     },
     "SuccessSchema": {"metric": "The metric that must gain.", "improve_by": "By at least this share."},
+    "SessionsSchema": {
+        "turns": "Turns of a session, from and to.",
+        "think_s": "How long its user thinks before the next turn, from and to.",
+    },
     "WorkloadSchema": {
         "source": "Where prompts come from: one of its two keys.",
         "route": "Which API is called.",
@@ -126,6 +130,7 @@ MEANINGS: dict[str, dict[str, str]] = {
         "shared_prefix_tokens": "So many tokens at the head of all prompts are the same.",
         "bins": "Kinds of requests.",
         "sampling": "Settings of sampling.",
+        "sessions": "Conversations are sent whole, turn by turn, each behind the history of the dataset (docs/runs.md).",
     },
 }
 

@@ -26,6 +26,7 @@ from specbench.model.scenario import (
     Replay,
     Sampling,
     Scenario,
+    Sessions,
     StartSd,
     Success,
     Workload,
@@ -167,6 +168,7 @@ def _frozen(form: ScenarioSchema, text: YamlSource, content: str, profile: str) 
         raise text.error(("matrix",), f"{cells}, and there may be {MOST_CELLS} at most; name fewer")
     if form.matrix.arrivals == "replay" and form.workload.source.dataset is None:
         raise text.error(("matrix", "arrivals"), "replay needs the moments of a dataset: set workload.source.dataset")
+    _check_sessions(form, text)
     arms = (arm_of(form.arms.baseline, "baseline", text), arm_of(form.arms.speculative, "speculative", text))
     check_schedule(matrix.schedule, arms, text)
     for name, arm in zip(ARMS, arms, strict=True):
@@ -195,6 +197,18 @@ def _frozen(form: ScenarioSchema, text: YamlSource, content: str, profile: str) 
     )
 
 
+def _check_sessions(form: ScenarioSchema, text: YamlSource) -> None:
+    where: Path = ("workload", "sessions")
+    if form.workload.sessions is None:
+        return
+    if form.workload.source.dataset is None or form.workload.source.turns != "each":
+        raise text.error(where, "sends conversations of a dataset: set workload.source: {dataset: ..., turns: each}")
+    if form.matrix.traffic == "separate":
+        raise text.error(where, "has turns in several bins, and separate traffic has one: set matrix.traffic: mixed")
+    if form.matrix.arrivals == "replay":
+        raise text.error(where, "has pauses of its own, and replayed arrivals those of the dataset: leave one of them out")
+
+
 def _workload(form: WorkloadSchema, text: YamlSource) -> Workload:
     if (form.source.corpus is None) == (form.source.dataset is None):
         raise text.error(("workload", "source"), "name either a corpus or a dataset")
@@ -215,7 +229,8 @@ def _workload(form: WorkloadSchema, text: YamlSource) -> Workload:
         corpus=form.source.corpus,
         dataset=form.source.dataset,
         reading=DatasetReading(**form.source.model_dump(exclude={"corpus", "dataset", "keep"}), keep=tuple(form.source.keep)),
-        **form.model_dump(exclude={"source", "bins", "sampling"}),
+        **form.model_dump(exclude={"source", "bins", "sampling", "sessions"}),
+        sessions=None if form.sessions is None else Sessions(turns=form.sessions.turns, think_s=form.sessions.think_s),
         bins=tuple(Bin(**{**band.model_dump(), "label": tuple(band.label)}) for band in form.bins),
         sampling=tuple(Sampling(**sampling.model_dump()) for sampling in form.sampling),
     )

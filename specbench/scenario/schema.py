@@ -7,7 +7,6 @@ import re
 from typing import Annotated, Any, Literal
 
 from pydantic import (
-    AfterValidator,
     BaseModel,
     BeforeValidator,
     ConfigDict,
@@ -26,8 +25,11 @@ from specbench.scenario.field_types import (
     Milliseconds,
     Name,
     Seconds,
+    Speed,
     StartShare,
-    Tokens,
+    ThinkBand,
+    TokenBand,
+    TurnBand,
     Variable,
     page_fault,
     start_share,
@@ -183,15 +185,6 @@ class ArmsSchema(Strict):
     speculative: ArmSchema
 
 
-def _band(value: tuple[int, int]) -> tuple[int, int]:
-    if value[0] > value[1]:
-        raise ValueError("the first number is the lower end, so it cannot be the larger one")
-    return value
-
-
-TokenBand = Annotated[tuple[Tokens, Tokens], Field(strict=False), AfterValidator(_band)]
-
-
 MOST_LEVELS = 100  # of loads, bins, settings: each takes minutes
 
 
@@ -230,6 +223,13 @@ class SourceSchema(Strict):
     sha256: Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")] | None = None
 
 
+class SessionsSchema(Strict):
+    """`workload.sessions`."""
+
+    turns: TurnBand = (2, 6)
+    think_s: ThinkBand = (1.0, 8.0)
+
+
 class WorkloadSchema(Strict):
     """`workload`."""
 
@@ -242,6 +242,7 @@ class WorkloadSchema(Strict):
     sampling: Annotated[list[SamplingSchema], Field(min_length=1, max_length=MOST_LEVELS)] = [
         SamplingSchema(name="greedy", temperature=0.0)
     ]
+    sessions: SessionsSchema | None = None
 
 
 class BlockSchema(Strict):
@@ -262,7 +263,6 @@ class LimitsSchema(Strict):
 
 Level = Annotated[int, Field(ge=1, le=10_000)]
 Rate = Annotated[float, Field(gt=0, le=100_000, allow_inf_nan=False)]
-Speed = Annotated[float, Field(gt=0, le=1_000, allow_inf_nan=False)]
 
 
 class StartSdSchema(Strict):
