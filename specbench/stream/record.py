@@ -30,7 +30,7 @@ LONGEST_REASON = 500  # characters: an excerpt and what it is an excerpt of
 
 @dataclass(frozen=True, slots=True)
 class RequestSpec:
-    """What was asked for in this request: its bin, its sampling's name, its limit of output tokens, and its place in a session."""
+    """What was asked for: the request's bin, its sampling's name, its limit of output tokens, and its place in a session."""
 
     bin: str
     sampling: str
