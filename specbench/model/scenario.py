@@ -179,6 +179,23 @@ class StartSd:
     df: float | None = None
 
 
+RAMP = "ramp"  # the id of the load that rises: it is in no plan's cells, and nothing is judged on it
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LoadRamp:
+    """A load that rises evenly from nothing to `to` requests per second, and holds there; shown and never judged."""
+
+    to: float
+    over_s: float
+    hold_s: float
+
+    @property
+    def lasts_s(self) -> float:
+        """How long it lasts in all."""
+        return self.over_s + self.hold_s
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Replay:
     """Arrivals as the dataset's requests came: `mean_rate` is theirs, in requests per second."""
@@ -211,6 +228,7 @@ class Matrix:
     start_sd: StartSd = StartSd()
     replay: Replay | None = None
     in_flight: int = 256
+    ramp: LoadRamp | None = None
 
     @property
     def gain_by_rate(self) -> bool:

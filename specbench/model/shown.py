@@ -36,6 +36,23 @@ class Timeline:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class RampCourse:
+    """What one arm did while the load rose, over all of its rises, in slots of equal length, for drawing.
+
+    `offered_rps` are requests that come, `in_flight` those under way, `backlog` those due and not yet sent, all on average;
+    `ttft_ms` from the scheduled moment and `tpot_ms` are medians of what came in the slot, None where nothing did.
+    """
+
+    arm: ArmName
+    blocks: int
+    offered_rps: tuple[float, ...]
+    in_flight: tuple[float, ...]
+    ttft_ms: tuple[float | None, ...]
+    tpot_ms: tuple[float | None, ...]
+    backlog: tuple[float, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class BlockSample:
     """One block as a point in the course of the run, for drawing: what was accepted there, and how late the generator was.
 

@@ -6,7 +6,8 @@ from array import array
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from itertools import count, islice
+from itertools import islice
+from math import sqrt
 
 from specbench.arms.arms import RunningArm, asked_at, shares_server
 from specbench.load.messages import BlockSpec, BlockSummary, RequestJob
@@ -14,7 +15,7 @@ from specbench.load.parent import LoadGenerator
 from specbench.load.session import drive
 from specbench.model.captures import Capture
 from specbench.model.records import Block, RequestRecord
-from specbench.model.scenario import Scenario
+from specbench.model.scenario import RAMP, BlockSize, LoadRamp, Scenario
 from specbench.plan.trials import Trial
 from specbench.prompts.dataset.arrival_trace import ArrivalTrace, stretch_s
 from specbench.prompts.request_body import body_of
@@ -163,7 +164,9 @@ def _load(bench: BlockContext, ready: RunningArm, trial: Trial) -> _Loaded:
 
 
 def _order(bench: BlockContext, ready: RunningArm, trial: Trial) -> BlockSpec:
-    size, limits = bench.scenario.matrix.block, bench.scenario.matrix.limits
+    size, limits, ramp = bench.scenario.matrix.block, bench.scenario.matrix.limits, _ramp_of(bench.scenario, trial)
+    if ramp is not None:  # all of it is the window
+        size = BlockSize(min_requests=0, min_s=ramp.lasts_s, max_s=ramp.lasts_s, ramp_s=0.0)
     url, path = asked_at(ready, bench.scenario.workload.route)
     return BlockSpec(
         block=trial.block_id,
@@ -196,30 +199,52 @@ def _works(bench: BlockContext, ready: RunningArm, trial: Trial, prompts: dict[i
         return RequestJob(index=asked.index, body=body, arrival_ns=arrival_ns, think_ns=ns_of_s(think_s), then=then)
 
     index = 0
-    for number in count():
+    for number, moment in enumerate(moments):
         if workload.sessions is None:
-            yield job(prompt(bench.drawing, trial.place, trial.cell.bin, trial.cell.sampling, number), next(moments), 0.0)
+            yield job(prompt(bench.drawing, trial.place, trial.cell.bin, trial.cell.sampling, number), moment, 0.0)
             continue
         drawn = session(bench.drawing, workload.sessions, trial.place, number, index)
         index += len(drawn.prompts)
         thinks = (*drawn.think_s, 0.0)
         then = tuple(job(asked, None, think_s) for asked, think_s in zip(drawn.prompts[1:], thinks[1:], strict=True))
-        yield job(drawn.prompts[0], next(moments), thinks[0], then)
+        yield job(drawn.prompts[0], moment, thinks[0], then)
 
 
 def arrivals(scenario: Scenario, trial: Trial, trace: ArrivalTrace | None = None) -> Iterator[int | None]:
     """When each request is due, in ns since the block's start, the same for both arms of a pair; None in a closed loop."""
     rate = trial.cell.rate
+    rng = random.Random(f"{scenario.seed}/{trial.place}/arrivals")
+    if (ramp := _ramp_of(scenario, trial)) is not None:
+        yield from rising(ramp, rng)
+        return
     if rate is not None and trace is not None:
         yield from trace.arrivals_ns(trial.pair, stretch_s(scenario.matrix.block, rate), rate / trace.mean_rate)
     if rate is None:
         while True:
             yield None
-    rng = random.Random(f"{scenario.seed}/{trial.place}/arrivals")
     due_s = 0.0
     while True:
         due_s += rng.expovariate(rate) if scenario.matrix.arrivals == "poisson" else 1 / rate
         yield ns_of_s(due_s)
+
+
+def rising(ramp: LoadRamp, rng: random.Random) -> Iterator[int]:
+    """When requests of a load that rises are due: a Poisson process whose rate is that of the ramp, drawn by its expected count.
+
+    Λ(t) = to · t² ÷ (2 · over) on the rise, then to · over ÷ 2 + to · (t − over); arrivals are where it passes those of rate 1.
+    """
+    risen, expected = ramp.to * ramp.over_s / 2, 0.0
+    while True:
+        expected += rng.expovariate(1.0)
+        on_rise = expected < risen
+        due_s = sqrt(2 * ramp.over_s * expected / ramp.to) if on_rise else ramp.over_s + (expected - risen) / ramp.to
+        if due_s >= ramp.lasts_s:
+            return
+        yield ns_of_s(due_s)
+
+
+def _ramp_of(scenario: Scenario, trial: Trial) -> LoadRamp | None:
+    return scenario.matrix.ramp if trial.cell.id == RAMP else None
 
 
 def _truth(ready: RunningArm) -> dict[str, float]:

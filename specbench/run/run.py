@@ -32,7 +32,7 @@ from specbench.load.process_limits import check_open_files
 from specbench.model.records import Endpoint, Manifest, RepeatedPrompt, RequestRecord
 from specbench.model.result import PerArm, Result
 from specbench.model.scenario import ARMS, ArmName, Scenario
-from specbench.plan.trials import cells_of, trials_of
+from specbench.plan.trials import cells_of, ramp_trials, trials_of
 from specbench.prompts.sampler import PromptSource
 from specbench.run.analyze import analyze
 from specbench.run.block import BlockContext
@@ -132,7 +132,7 @@ def _measure(
         visit = stack.enter_context(open_arms(scenario, lambda name: _log(folder, name)))
         child = stack.enter_context(LoadGenerator())
         prepared = _prepared(scenario, visit, child, watcher)
-        trials = trials_of(scenario, cells_of(scenario))
+        trials = (*trials_of(scenario, cells_of(scenario)), *ramp_trials(scenario))
         if interrupted is not None:
             _refuse_others(interrupted, prepared)
             trials = interrupted.remaining(trials)

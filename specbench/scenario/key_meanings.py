@@ -85,6 +85,7 @@ MEANINGS: dict[str, dict[str, str]] = {
         "rate": "Loads in an open loop: so many requests per second.",
         "arrivals": "How requests of an open loop arrive; `replay`: as those of the dataset came (docs/runs.md).",
         "replay": "How fast they are replayed.",
+        "ramp": "A load that rises, once per pair and after all others; shown, never judged.",
         "in_flight": "The most requests of an open loop that are under way at once.",
         "primary": "The load that must show the gain; the lowest if omitted.",
         "optional": "Loads that are reported, not judged.",
@@ -94,6 +95,11 @@ MEANINGS: dict[str, dict[str, str]] = {
         "start_sd": "How far one start of an engine differs from the next: `1%` if omitted, or `{sd, df}` as measured.",
         "limits": "How long a request may take; the same for both arms.",
         "block": "How long a block lasts; of the profile if omitted.",
+    },
+    "RampSchema": {
+        "to": "Requests per second at its top.",
+        "over_s": "How long it rises, evenly from nothing.",
+        "hold_s": "How long it stays at the top.",
     },
     "ReplaySchema": {
         "speed": "Loads: so many times as fast as they came; elsewhere such a load is called `x1`, `x2`.",

@@ -22,6 +22,7 @@ from specbench.model.scenario import (
     BlockSize,
     Guardrail,
     Limits,
+    LoadRamp,
     Matrix,
     Replay,
     Sampling,
@@ -263,6 +264,7 @@ def _matrix(form: MatrixSchema, profile: Profile, text: YamlSource) -> Matrix:
         traffic_share={float(level): share for level, share in form.traffic_share.items()},
         pairs=form.pairs or profile.pairs,
         start_sd=StartSd(**form.start_sd.model_dump()),
+        ramp=None if form.ramp is None else LoadRamp(**form.ramp.model_dump()),
         block=BlockSize(
             min_requests=form.block.min_requests or profile.min_requests, min_s=min_s, max_s=max_s, ramp_s=profile.ramp_s
         ),

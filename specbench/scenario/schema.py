@@ -6,24 +6,20 @@ Types of single fields are `field_types.py`'s, what depends on a profile is `par
 import re
 from typing import Annotated, Any, Literal
 
-from pydantic import (
-    BaseModel,
-    BeforeValidator,
-    ConfigDict,
-    Field,
-    ValidationInfo,
-    field_validator,
-    model_validator,
-)
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationInfo, field_validator, model_validator
 
 from specbench.model.data.datasets import SAMPLE, BrokenLines, Kept, ShapeName, TurnChoice
 from specbench.net.urls import address_fault
 from specbench.scenario.asking import limit_fault, path_fault
 from specbench.scenario.field_types import (
+    MOST_LEVELS,
     AnyFields,
     Fraction,
+    Level,
     Milliseconds,
     Name,
+    Pause,
+    Rate,
     Seconds,
     Speed,
     StartShare,
@@ -185,9 +181,6 @@ class ArmsSchema(Strict):
     speculative: ArmSchema
 
 
-MOST_LEVELS = 100  # of loads, bins, settings: each takes minutes
-
-
 class BinSchema(Strict):
     """An entry of `workload.bins`."""
 
@@ -261,10 +254,6 @@ class LimitsSchema(Strict):
     total_s: Seconds | None = None
 
 
-Level = Annotated[int, Field(ge=1, le=10_000)]
-Rate = Annotated[float, Field(gt=0, le=100_000, allow_inf_nan=False)]
-
-
 class StartSdSchema(Strict):
     """`matrix.start_sd`: a share such as `1%`, or with the degrees of freedom with which it was measured."""
 
@@ -278,6 +267,14 @@ class ReplaySchema(Strict):
     speed: Annotated[list[Speed], Field(min_length=1, max_length=MOST_LEVELS)] = [1.0]
 
 
+class RampSchema(Strict):
+    """`matrix.ramp`."""
+
+    to: Rate
+    over_s: Seconds
+    hold_s: Pause = 0.0
+
+
 class MatrixSchema(Strict):
     """`matrix`."""
 
@@ -287,6 +284,7 @@ class MatrixSchema(Strict):
     arrivals: Literal["poisson", "constant", "replay"] = "poisson"
     replay: ReplaySchema | None = None
     in_flight: Annotated[int, Field(ge=1, le=10_000)] = 256
+    ramp: RampSchema | None = None
     primary: Rate | None = None
     optional: list[Rate] = []
     traffic_share: dict[str, Annotated[float, Field(ge=0, allow_inf_nan=False)]] = {}

@@ -60,6 +60,11 @@ def html(result: Result) -> str:
         distribution_charts={cell.anchor: _distribution_charts(cell) for cell in view.cells},
         timeline_charts={cell.anchor: _timeline_charts(cell) for cell in view.cells},
         course_charts={cell.anchor: _course_charts(cell) for cell in view.cells},
+        ramp_charts=[
+            Chart(title, "", Markup(plots.ramp_chart(result.ramp, quantity, f"ramp-{quantity}")))
+            for quantity, title in plots.RAMP_TITLES.items()
+            if result.ramp
+        ],
     )
 
 
