@@ -1,6 +1,6 @@
 """What was measured: from the raw capture of one answer to the facts of a whole run. Times are whole nanoseconds."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
@@ -91,7 +91,7 @@ class RequestRecord:
     output_tokens: int | None  # None where not known
     cached_tokens: int | None  # of the prompt, as told
     finish_reason: str | None  # as told
-    event_ns: tuple[int, ...]  # arrival of each content event
+    event_ns: Sequence[int]  # arrival of each content event
     event_tokens: tuple[int, ...]  # of each content event
     step_events: tuple[int, ...] | None  # content events of each engine step
     censored: tuple[int, ...]  # indices of content events
@@ -105,6 +105,8 @@ class RequestRecord:
     burst_ns: int | None = None  # None where events need no grouping by time
     hidden_tokens: int | None = None  # counted and not streamed; None where not known
     grouping: Grouping | None = None  # what the tokens of its events look like
+    session: int | None = None  # of its pair, from 0; None where prompts stand alone
+    turn: int | None = None  # of its session, from 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -188,7 +190,8 @@ class Block(LoadFacts):
     """One arm under steady load, as executed.
 
     `launch` counts the starts of the arm's engine from 0. `engine_exit` says how an engine that specbench had started ended by
-    itself.
+    itself. `attempt`: which try at its pair it belongs to, from 1. `workers`: how many drove it, None for one generator.
+    `backlog`: how many requests were due and not yet sent, at each second of the block; none in a closed loop.
     """
 
     id: str
@@ -204,6 +207,9 @@ class Block(LoadFacts):
     telemetry: Telemetry | None
     engine_truth: dict[str, float] | None
     engine_exit: str | None = None
+    attempt: int = 1
+    workers: int | None = None
+    backlog: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -253,6 +259,7 @@ class Manifest:
     `previous_runs`: the runs that the scenario cites for the places of the arms, as they were read then. `accelerators`: how many
     this machine has, None in the folders of older versions. `repeated`: the prompts that were asked twice; none in runs of older
     versions. `census`: what the dataset held; None where a corpus was used, and in runs of older versions.
+    `until_resolved`: the data are looked at on the way.
     """
 
     format_version: int
@@ -269,6 +276,7 @@ class Manifest:
     accelerators: int | None = None
     repeated: tuple[RepeatedPrompt, ...] = ()
     census: Census | None = None
+    until_resolved: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -276,7 +284,7 @@ class RunData:
     """All facts of a run, as read from its folder. `finished` is None where the run was cut off.
 
     `looks`: how many pairs were complete each time that the data were looked at to decide on stopping, the last look included;
-    empty where they are looked at once, at the end.
+    empty where they are looked at once, at the end. `resumed`: how many times it was interrupted and taken up again.
     """
 
     manifest: Manifest
@@ -285,6 +293,7 @@ class RunData:
     finished: str | None
     problems: tuple[str, ...]
     looks: tuple[int, ...] = ()
+    resumed: int = 0
 
     @property
     def partial(self) -> bool:

@@ -22,23 +22,24 @@ from specbench.arms.comparability import check_comparable, fairness_notes, proxy
 from specbench.arms.launch import environment_of
 from specbench.arms.preflight import NO_WAY, Way, first_way, prompt_note, tried, way_of
 from specbench.arms.previous_runs import check_previous_runs, previous_runs
-from specbench.arms.prompt_source import prompt_source
+from specbench.arms.prompt_source import prompt_source, trace_of
 from specbench.arms.repeated_requests import repeated_prompts
 from specbench.errors import Interrupted, RefusedError
 from specbench.explain.dataset.dataset_notes import bins_line
-from specbench.explain.notes import certainty_of
-from specbench.load.messages import IN_FLIGHT_LIMIT
+from specbench.explain.notes import certainty_of, going_on
 from specbench.load.parent import LoadGenerator
 from specbench.load.process_limits import check_open_files
-from specbench.model.records import Endpoint, Manifest, RepeatedPrompt
+from specbench.model.records import Endpoint, Manifest, RepeatedPrompt, RequestRecord
 from specbench.model.result import PerArm, Result
 from specbench.model.scenario import ARMS, ArmName, Scenario
-from specbench.plan.trials import cells_of, trials_of
+from specbench.plan.trials import cells_of, ramp_trials, trials_of
 from specbench.prompts.sampler import PromptSource
 from specbench.run.analyze import analyze
 from specbench.run.block import BlockContext
+from specbench.run.disk_space import disk_warning, expected_bytes
 from specbench.run.early_stopping import EarlyStopping
 from specbench.run.progress import RunProgress
+from specbench.run.resume import InterruptedRun, check_same_endpoints
 from specbench.run.schedule import ScheduleContext, run_trials
 from specbench.store import FORMAT_VERSION, MANIFEST, Ending, RunWriter, check_unused
 from specbench.telemetry import ENGINES
@@ -50,7 +51,7 @@ from specbench.telemetry.scrape import metrics_key, metrics_source, moved_pages,
 class Preflight:
     """Arms that answered and may be compared, and what their prompts are drawn from; `refusal` says why not.
 
-    `repeated`: the prompts that they were asked twice.
+    `repeated`: the prompts that they were asked twice. `first`: what came of each arm's first requests.
     """
 
     ways: PerArm[Way]
@@ -58,6 +59,7 @@ class Preflight:
     drawing: PromptSource | None
     refusal: str | None
     repeated: tuple[RepeatedPrompt, ...] = ()
+    first: tuple[RequestRecord, ...] = ()
 
 
 def folder_for(scenario: Scenario) -> Path:
@@ -66,27 +68,37 @@ def folder_for(scenario: Scenario) -> Path:
     return Path("reports") / f"{name}-{datetime.now(UTC):%Y%m%d-%H%M%S}"
 
 
-def run(scenario: Scenario, folder: Path, watcher: RunProgress, until_resolved: bool = False) -> Result:
+def run(
+    scenario: Scenario,
+    folder: Path,
+    watcher: RunProgress,
+    until_resolved: bool = False,
+    interrupted: InterruptedRun | None = None,
+) -> Result:
     """The judged result of running the scenario; `folder` then holds facts, result and report.
 
     `until_resolved` looks at the data on the way and stops when every finding is settled; else there is one look, at the end.
+    `interrupted`: the run in `folder` that goes on.
 
     Raises:
         ScenarioError: an arm cannot be started as the scenario asks, a run that it cites for the places cannot be read, a key is
             not set, or this machine cannot carry so many streams.
         UnreachableError: an arm did not answer before load began, or an engine could not be started again.
-        RefusedError: an engine that was started again no longer answers as it did.
+        RefusedError: an engine that was started again no longer answers as it did, or a resumed run's endpoints are others now.
         DataError: the folder cannot be written, or no longer.
         Interrupted: Ctrl-C, SIGTERM, or a terminal that closed (SIGHUP).
         InternalError: the load generator was lost.
         Whatever is raised once load has begun, the folder then holds a partial run and its result.
     """
-    check_unused(folder)
+    if interrupted is None:
+        check_unused(folder)
     check_previous_runs(scenario, folder)
     _refuse_what_cannot_end(scenario)
     with _signals_as_interrupts():
         try:
-            _measure(scenario, folder, watcher, EarlyStopping(folder, scenario.matrix.pairs) if until_resolved else None)
+            looks = list(interrupted.looks) if interrupted is not None else []
+            looking = EarlyStopping(folder, scenario.matrix.pairs, looks) if until_resolved else None
+            _measure(scenario, folder, watcher, looking, interrupted)
         except BaseException:
             if (folder / MANIFEST).exists():
                 with suppress(Exception):  # the first error is the one to tell; `analyze` can be asked again
@@ -99,7 +111,7 @@ def run(scenario: Scenario, folder: Path, watcher: RunProgress, until_resolved: 
 def _refuse_what_cannot_end(scenario: Scenario) -> None:
     """Nothing, unless something known beforehand would end the run half-way: too few open files, or a key that is not set."""
     for cell in cells_of(scenario):
-        check_open_files(cell.concurrency or IN_FLIGHT_LIMIT)
+        check_open_files(cell.concurrency or scenario.matrix.in_flight)
     for name, arm in zip(ARMS, (scenario.baseline, scenario.speculative), strict=True):
         metrics_key(arm)
         secret_headers(arm, name)
@@ -107,25 +119,49 @@ def _refuse_what_cannot_end(scenario: Scenario) -> None:
             environment_of(arm.launch, os.environ, name)
 
 
-def _measure(scenario: Scenario, folder: Path, watcher: RunProgress, looking: EarlyStopping | None) -> None:
+def _measure(
+    scenario: Scenario,
+    folder: Path,
+    watcher: RunProgress,
+    looking: EarlyStopping | None,
+    interrupted: InterruptedRun | None,
+) -> None:
     """The facts of the run, on disk; whatever was started for them has ended."""
     with ExitStack() as stack:
         watcher.say(f"{scenario.name}: starting the arms")
         visit = stack.enter_context(open_arms(scenario, lambda name: _log(folder, name)))
         child = stack.enter_context(LoadGenerator())
         prepared = _prepared(scenario, visit, child, watcher)
-        manifest = _manifest(scenario, folder, prepared)
-        for run in manifest.previous_runs:
-            watcher.say(f"{scenario.name}: run {run.cited}, cited for the places: {run.problem or 'read'}")
-        writer = stack.enter_context(closing(RunWriter(folder, manifest)))
+        trials = (*trials_of(scenario, cells_of(scenario)), *ramp_trials(scenario))
+        if interrupted is not None:
+            _refuse_others(interrupted, prepared)
+            trials = interrupted.remaining(trials)
+            watcher.say(f"{scenario.name}: {going_on(folder, trials[0].place if trials else None, len(trials))}")
+            writer = stack.enter_context(closing(RunWriter.reopened(folder, _now())))
+        else:
+            manifest = replace(_manifest(scenario, folder, prepared), until_resolved=looking is not None)
+            for run in manifest.previous_runs:
+                watcher.say(f"{scenario.name}: run {run.cited}, cited for the places: {run.problem or 'read'}")
+            writer = stack.enter_context(closing(RunWriter(folder, manifest)))
         _take_in_logs(folder)
         if prepared.drawing is None:
             writer.finish(Ending(_now(), (prepared.refusal or "",)))
             return
-        bench = BlockContext(scenario=scenario, drawing=prepared.drawing, child=child, writer=writer)
+        if looking is not None:
+            looking.note = writer.look
+        if (short := disk_warning(folder, expected_bytes(scenario, trials, prepared.first))) is not None:
+            watcher.say(f"{scenario.name}: {short}")
+        bench = BlockContext(scenario=scenario, drawing=prepared.drawing, child=child, writer=writer, trace=trace_of(scenario))
         course = ScheduleContext(bench=bench, visit=visit, ways=prepared.ways, watcher=watcher, looking=looking)
-        problems = run_trials(course, trials_of(scenario, cells_of(scenario)))
+        problems = run_trials(course, trials)
         writer.finish(Ending(_now(), problems, tuple(looking.looks) if looking is not None else ()))
+
+
+def _refuse_others(interrupted: InterruptedRun, prepared: Preflight) -> None:
+    """Nothing, where the endpoints of a resumed run are what they were; a refusal now is no result of what was measured then."""
+    if prepared.drawing is None:
+        raise RefusedError(prepared.refusal or "")
+    check_same_endpoints(interrupted, prepared.endpoints, prepared.drawing.census)
 
 
 def _prepared(scenario: Scenario, visit: OpenArm, child: LoadGenerator, watcher: RunProgress) -> Preflight:
@@ -134,6 +170,7 @@ def _prepared(scenario: Scenario, visit: OpenArm, child: LoadGenerator, watcher:
     endpoints: list[Endpoint] = []
     drawing: PromptSource | None = None
     repeated: tuple[RepeatedPrompt, ...] = ()
+    first: tuple[RequestRecord, ...] = ()
     try:
         for name in ARMS:
             with visit(name) as started:
@@ -152,6 +189,7 @@ def _prepared(scenario: Scenario, visit: OpenArm, child: LoadGenerator, watcher:
                         watcher.say(f"{scenario.name}: {bins_line(drawing.census)}")
                 watcher.say(f"{scenario.name}: asking the {name} arm once per sampling")
                 ways[name], records = tried(child, scenario, ready, name, drawing, ways[name])
+                first += records
                 ways[name] = replace(ways[name], notes=(*ways[name].notes, *_metrics_notes(ready, name)))
                 for note in ways[name].notes:
                     watcher.say(f"{scenario.name}: {note}")
@@ -163,7 +201,7 @@ def _prepared(scenario: Scenario, visit: OpenArm, child: LoadGenerator, watcher:
         return Preflight(PerArm(NO_WAY, NO_WAY), tuple(endpoints), None, str(refusal))
     imbalance = next((check.message for check in cached_alike(scenario, repeated) if check.ok is False), None)
     both = PerArm(ways["baseline"], ways["speculative"])
-    return Preflight(both, tuple(endpoints), drawing if imbalance is None else None, imbalance, repeated)
+    return Preflight(both, tuple(endpoints), drawing if imbalance is None else None, imbalance, repeated, first)
 
 
 def _log(folder: Path, name: ArmName) -> Path:
