@@ -30,6 +30,7 @@ Outcome = Literal[
     "truncated_stream",
     "empty_output",
     "prompt_too_long",
+    "worker_lost",  # under way at a worker of the fleet that was lost: neither success nor failure
 ]
 
 
@@ -168,11 +169,48 @@ class GeneratorHealth:
     stuck_share: float | None = None
 
 
+MOST_CLOCK_ERROR_MS = 5.0
+"""How far apart the clocks of a fleet's machines may be, doubt and drift together."""
+
+Void = Literal["worker_lost", "workers_missing", "requests_missing", "clocks_disagree"]
+"""Why a block counts for nothing, for the client alone, so that its pair is measured again."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WorkerFacts:
+    """One worker's part of a block: its streams, its health, and how closely its clock was known, None where it was lost.
+
+    `clock_error_ms` is the doubt of its offset from the master's clock, `clock_drift_ms` how far the two moved apart meanwhile.
+    """
+
+    name: str
+    streams: int
+    lost: bool = False
+    health: GeneratorHealth | None = None
+    clock_error_ms: float | None = None
+    clock_drift_ms: float | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FleetFacts:
+    """How a block was driven by several workers; `void` is why it counts for nothing, None where it counts.
+
+    `lost_requests`: dealt to a worker that was lost, and never reported. `refused`: how many connections, or messages on accepted
+    ones, were refused until then, in the whole run.
+    """
+
+    workers: tuple[WorkerFacts, ...]
+    void: Void | None = None
+    lost_requests: int = 0
+    refused: int = 0
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LoadFacts:
     """How the load of a block went. Window bounds are on the generator's monotonic clock, None if it never opened.
 
-    `in_flight_limit_reached`: a request of the open loop was due while the most that may be under way at once were.
+    `in_flight_limit_reached`: a request of the open loop was due while the most that may be under way at once were. `fleet`: None
+    where one process drove it.
     """
 
     window_open_ns: int | None
@@ -181,6 +219,7 @@ class LoadFacts:
     end_reason: str
     health: GeneratorHealth
     in_flight_limit_reached: bool = False
+    fleet: FleetFacts | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -188,7 +227,7 @@ class Block(LoadFacts):
     """One arm under steady load, as executed.
 
     `launch` counts the starts of the arm's engine from 0. `engine_exit` says how an engine that specbench had started ended by
-    itself.
+    itself. `attempt`: which try at its pair it belongs to, from 1. `workers`: how many generators drove it, None where it was one.
     """
 
     id: str
@@ -204,6 +243,8 @@ class Block(LoadFacts):
     telemetry: Telemetry | None
     engine_truth: dict[str, float] | None
     engine_exit: str | None = None
+    attempt: int = 1
+    workers: int | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
