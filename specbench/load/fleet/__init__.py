@@ -1,5 +1,5 @@
-"""Many generator processes, here or on other machines, on Locust's master and workers: docs/fleet.md.
+"""Many generator processes, here or on other machines, on Locust's own master and workers (docs/fleet.md).
 
-Pure: `dealing`, `numbered`, `clock_offsets`, `ledger`, `merged_health`, `wire`. At the edge: `sealed`, `master` and `reader` (Locust and
-gevent), `worker` (decodes), `fleet` (the parent's side).
+Pure: `dealing`, `numbered`, `clock_offsets`, `ledger`, `merged_health`, `fleet_plan`, `wire`. In processes of their own: `master`
+with `course`, `reader` and `sealed` (Locust and gevent), `worker` (decodes). The parent's side: `fleet`, `worker_processes`.
 """

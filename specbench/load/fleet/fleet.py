@@ -217,7 +217,7 @@ def _summary(message: FleetClosed) -> BlockSummary:
         window_close_ns=closed.window_close_ns,
         short=closed.short,
         end_reason=closed.end_reason,
-        health=merged_health([(streams, health) for streams, health in parts if health]) if parts else NO_HEALTH,
+        health=merged_health(parts) if parts else NO_HEALTH,
         aborted=closed.aborted,
         in_flight_limit_reached=closed.in_flight_limit_reached,
         fleet=FleetFacts(

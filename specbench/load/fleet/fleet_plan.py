@@ -12,7 +12,7 @@ from specbench.units import s_of_span
 KEY = "SPECBENCH_FLEET_KEY"
 LEAST_KEY = 32
 DEFAULT_LISTEN = "127.0.0.1:5557"
-EVERYWHERE = {"0.0.0.0": "127.0.0.1", "::": "::1", "*": "127.0.0.1"}  # noqa: S104 - names of it, nothing is opened here
+EVERYWHERE = {"0.0.0.0": "127.0.0.1", "::": "::1", "*": "127.0.0.1"}
 MOST_WORKERS = 500
 OWN_WAIT_S = 300.0  # processes of our own come in any case, on a busy machine late
 MAKE_KEY = 'make one: export SPECBENCH_FLEET_KEY="$(openssl rand -hex 32)"'

@@ -2,10 +2,11 @@
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
-from typing import NamedTuple
+
+import msgspec
 
 
-class Tally(NamedTuple):
+class Tally(msgspec.Struct, frozen=True, array_like=True):
     """So many requests, and the sum of their indices: two tallies that agree are the same requests, but for a conspiracy."""
 
     count: int = 0
@@ -17,7 +18,10 @@ class Tally(NamedTuple):
         return Tally(self.count + len(more), self.indices + sum(more))
 
 
-class BegunRequest(NamedTuple):
+NONE = Tally()
+
+
+class BegunRequest(msgspec.Struct, frozen=True, array_like=True):
     """A request that a worker has begun: its index, its stream, and when, by the worker's clock."""
 
     index: int
@@ -29,8 +33,8 @@ class BegunRequest(NamedTuple):
 class WorkerLedger:
     """One worker's part of a block as the master knows it."""
 
-    dealt: Tally = Tally()
-    reported: Tally = Tally()
+    dealt: Tally = NONE
+    reported: Tally = NONE
     begun: dict[int, BegunRequest] = field(default_factory=dict)
     _early: set[int] = field(default_factory=set)
 

@@ -4,7 +4,9 @@
 a block is, and who does what of it, is `course.py`'s. It ends with the parent, and then its workers do.
 """
 
-from specbench.load import child  # patches sockets and locks before anything else is imported
+from gevent import monkey
+
+monkey.patch_all()  # before anything else is imported, as in `child.py`
 
 # ruff: noqa: E402
 import os
@@ -16,7 +18,6 @@ from typing import Any
 import gevent
 import locust
 import msgspec
-from gevent.event import Event
 from gevent.os import make_nonblocking, nb_read
 from gevent.queue import SimpleQueue
 from locust.env import Environment
@@ -24,6 +25,7 @@ from locust.runners import STATE_MISSING, MasterRunner
 
 from specbench import __version__
 from specbench.errors import ExitCode
+from specbench.load import child
 from specbench.load.fleet.course import BlockCourse, Member
 from specbench.load.fleet.link import Link
 from specbench.load.fleet.sealed import Refusals, seal_master
@@ -46,6 +48,7 @@ from specbench.load.fleet.wire import (
 )
 from specbench.load.messages import Abort, MessageDecoder, NoMoreWork, RequestJob
 from specbench.stream.connection import now_ns
+from specbench.units import ns_of_s
 
 PUMP_S = 0.02
 LEAVE_S = 0.5
@@ -59,7 +62,6 @@ class Master:
         self._refusals: Refusals = seal_master(start.secret, MESSAGE)
         self._members: dict[str, Member] = {}
         self._slots: list[Member | None] = [None] * start.workers
-        self._came = Event()
         self._gathered = False
         self._serial = 0
         self._courses: dict[int, BlockCourse] = {}
@@ -68,7 +70,7 @@ class Master:
             self._runner: MasterRunner = Environment().create_master_runner(start.host, start.port)
         except Exception as error:  # noqa: BLE001 - of Locust, of libzmq: whatever it is, nobody can reach us
             self._fail(f"--listen {start.host}:{start.port}: cannot be listened at: {error}; give another", ExitCode.SCENARIO)
-        self._runner.handle_message = self._guarded(self._runner.handle_message)
+        self._runner.handle_message = self._guarded(self._runner.handle_message)  # type: ignore[method-assign, assignment]
         self._runner.register_message(MESSAGE, self._on_message)
         gevent.spawn(self._pump)
         for lane in range(start.lanes):
@@ -114,13 +116,13 @@ class Master:
 
     def crew(self, lane: int) -> list[Member] | None:
         """The workers of a lane, each in its place; None where they are not all there within the time that is allowed."""
-        with gevent.Timeout(self._start.wait_s, False):
-            while not all(self._filled(place) for place in range(len(self._slots))):
-                self._came.wait(PUMP_S)
-                self._came.clear()
-            half = len(self._slots) // self._start.lanes
-            return [member for member in self._slots[lane * half : (lane + 1) * half] if member is not None]
-        return None
+        until_ns = now_ns() + ns_of_s(self._start.wait_s)
+        while not all(self._filled(place) for place in range(len(self._slots))):
+            if now_ns() > until_ns:
+                return None
+            gevent.sleep(PUMP_S)
+        part = len(self._slots) // self._start.lanes
+        return [member for member in self._slots[lane * part : (lane + 1) * part] if member is not None]
 
     def _filled(self, place: int) -> bool:
         held = self._slots[place]
@@ -183,7 +185,6 @@ class Master:
             self.tell(Remark(text=why))
             return
         member.name = name
-        self._came.set()
 
     def _gather(self) -> None:
         gevent.sleep(0)
@@ -220,9 +221,9 @@ class Master:
                 member.link.pump(at_ns)
 
     def _guarded(self, handle: Callable[[str, Any], None]) -> Callable[[str, Any], None]:
-        def guarded(client_id: str, message: Any) -> None:
+        def guarded(client_id: str, msg: Any) -> None:
             try:
-                handle(client_id, message)
+                handle(client_id, msg)
             except Exception:  # noqa: BLE001 - a message of a known kind with something else in it
                 self._refusals.count += 1
 

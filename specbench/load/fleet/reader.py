@@ -4,7 +4,9 @@ Nothing is decoded here. It ends with its decoder, and after five seconds in whi
 are cut, as nobody counts any more what they do.
 """
 
-from specbench.load import child  # patches sockets and locks before anything else is imported
+from gevent import monkey
+
+monkey.patch_all()  # before anything else is imported, as in `child.py`
 
 # ruff: noqa: E402
 import os
@@ -20,6 +22,7 @@ from locust.runners import WorkerRunner
 
 from specbench import __version__
 from specbench.errors import ExitCode
+from specbench.load import child
 from specbench.load.fleet.ledger import BegunRequest, Tally
 from specbench.load.fleet.link import Link
 from specbench.load.fleet.sealed import seal_worker

@@ -41,7 +41,7 @@ def seal_master(secret: str, ours: str) -> Refusals:
     refusals = Refusals()
     master, worker = key_pair(secret, "master"), key_pair(secret, "worker")
 
-    class SealedServer(zmqrpc.Server):  # type: ignore[misc]
+    class SealedServer(zmqrpc.Server):
         def __init__(self, host: str, port: int) -> None:
             context = zmq.Context()
             _answer_zap(context, worker[0])
@@ -67,7 +67,7 @@ def seal_master(secret: str, ours: str) -> Refusals:
                     return message.node_id, message
                 refusals.count += 1
 
-    zmqrpc.Server = SealedServer
+    zmqrpc.Server = SealedServer  # type: ignore[misc]
     return refusals
 
 
@@ -75,7 +75,7 @@ def seal_worker(secret: str) -> None:
     """From now on a Locust worker in this process connects sealed."""
     master, worker = key_pair(secret, "master"), key_pair(secret, "worker")
 
-    class SealedClient(zmqrpc.Client):  # type: ignore[misc]
+    class SealedClient(zmqrpc.Client):
         def __init__(self, host: str, port: int, identity: str) -> None:
             self.socket = zmq.Context().socket(zmq.DEALER)
             self.socket.set(zmq.CURVE_SERVERKEY, master[0])
@@ -86,7 +86,7 @@ def seal_worker(secret: str) -> None:
             _never_drop(self.socket)
             self.socket.connect(f"tcp://[{host}]:{port}" if ":" in host else f"tcp://{host}:{port}")
 
-    zmqrpc.Client = SealedClient
+    zmqrpc.Client = SealedClient  # type: ignore[misc]
 
 
 def _never_drop(socket: Any) -> None:
@@ -104,7 +104,7 @@ def _message(parts: list[bytes]) -> Message | None:
     """What an accepted connection sent; None where it is no message, or speaks for another."""
     try:
         sender, packed = parts
-        message = Message.unserialize(packed)
+        message = Message.unserialize(packed)  # type: ignore[no-untyped-call]
         return message if message.node_id == sender.decode() and isinstance(message.type, str) else None
     except Exception:  # noqa: BLE001 - whatever a stranger sends, the fleet goes on
         return None
