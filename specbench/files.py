@@ -1,5 +1,6 @@
-"""Files of others, before their content is read: whether they end, and whether they are in UTF-8."""
+"""Files of others before their content is read: whether they end, and are in UTF-8; and files that are replaced as a whole."""
 
+import contextlib
 import os
 import stat
 from pathlib import Path
@@ -8,6 +9,7 @@ from typing import IO
 from specbench.errors import DataError
 
 _SOME_MB = 1 << 20
+_MOST_LINKS = 40  # as many as Linux follows
 _BOMS = {b"\xff\xfe\x00\x00": "UTF-32", b"\x00\x00\xfe\xff": "UTF-32", b"\xff\xfe": "UTF-16", b"\xfe\xff": "UTF-16"}
 
 
@@ -41,3 +43,30 @@ def regular_file(path: Path) -> IO[bytes]:
         os.close(descriptor)
         raise DataError(f"{path}: is a pipe or a device, no file; copy what it holds into one")
     return open(descriptor, "rb", buffering=_SOME_MB)
+
+
+def replace_whole(file: Path, content: bytes) -> None:
+    """The file holds this content as a whole, or what it held before; nothing half is left beside it."""
+    beside = file.with_name(file.name + ".new")
+    with contextlib.suppress(FileNotFoundError):
+        beside.unlink()  # what was left there, or laid there for us to write through
+    try:
+        with open(os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o666), "wb") as taking:
+            taking.write(content)
+        beside.replace(file)
+    except OSError:
+        with contextlib.suppress(OSError):
+            beside.unlink()  # half of it on a disk that is full
+        raise
+
+
+def takes_writes(path: Path) -> bool:
+    """Whether it is a device or a pipe, or an open file of this process (/proc/self/fd/1) by whatever links."""
+    hop = path
+    for _ in range(_MOST_LINKS):
+        if hop.parent.resolve().is_relative_to("/proc"):
+            return True
+        if not hop.is_symlink():
+            break
+        hop = hop.parent / hop.readlink()
+    return path.exists() and not path.is_file()

@@ -3,13 +3,14 @@
     manifest.json    everything known before the first request
     requests.jsonl   one request record a line, written as each request ends
     blocks.jsonl     one block a line, written as each block ends
+    looks.jsonl      a line a look at the data on the way       resumes.jsonl    a line each time that it was resumed
     finished.json    when the run reached its end; absent in a run that did not
     result.json      what `analyze` concluded      report.html   what people read
 
-Format history: 1 (0.1.0) the first.
+Format history: 1 the first; 2 tries of a pair (`attempt`), looks and resumes. Both are read.
 """
 
-import contextlib
+import fcntl
 import os
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -21,16 +22,17 @@ from typing import IO, Any, TypeVar
 import msgspec
 
 from specbench.errors import DataError
-from specbench.files import regular_bytes, regular_file
+from specbench.files import regular_bytes, regular_file, replace_whole, takes_writes
 from specbench.model.plausible import fault_of, identities_of
 from specbench.model.records import Block, Manifest, RequestRecord, RunData
+from specbench.resumes import LOOKS, RESUMES, LookTaken, ResumeNoted, cut_half_line, looks_of, resumes_of
 
-FORMAT_VERSION = 1
+FORMAT_VERSION = 2
+READABLE = (1, FORMAT_VERSION)
 MANIFEST, REQUESTS, BLOCKS, FINISHED = "manifest.json", "requests.jsonl", "blocks.jsonl", "finished.json"
 RESULT, REPORT = "result.json", "report.html"
-FACTS = (MANIFEST, REQUESTS, BLOCKS, FINISHED)
+FACTS = (MANIFEST, REQUESTS, BLOCKS, FINISHED, LOOKS, RESUMES)
 _SOME_MB = 1 << 20
-_MOST_LINKS = 40  # as many as Linux follows
 
 T = TypeVar("T", Block, RequestRecord)
 
@@ -45,21 +47,48 @@ class Ending:
 
 
 class RunWriter:
-    """A new run folder, open for appending. Lines reach the operating system at once, so a killed run keeps them.
+    """A run folder, open for appending: a new one, or (`reopened`) one whose run goes on.
 
-    The folder is its owner's alone: prompts, addresses and an engine's log are nobody else's business.
+    Lines reach the operating system at once, so a killed run keeps them, and the disk at the end of each block. The folder is
+    its owner's alone: prompts, addresses and an engine's log are nobody else's business.
     """
 
     def __init__(self, folder: Path, manifest: Manifest) -> None:
         try:
             folder.mkdir(parents=True, mode=0o700)
             (folder / MANIFEST).write_bytes(pretty(manifest))
-            self._requests: IO[bytes] = (folder / REQUESTS).open("ab", buffering=0)
-            self._blocks: IO[bytes] = (folder / BLOCKS).open("ab", buffering=0)
+            self._open(folder)
         except FileExistsError:
             raise DataError(f"{folder}: exists already; give another folder with --out") from None
         except OSError as error:
             raise DataError(f"{folder}: cannot be written: {error.strerror}; give another folder with --out") from None
+
+    @classmethod
+    def reopened(cls, folder: Path, at: str) -> "RunWriter":
+        """The folder of a run that is resumed now: half lines at the ends of its files are cut off, its end is taken back."""
+        writer = cls.__new__(cls)
+        try:
+            writer._open(folder)
+            for name in (REQUESTS, BLOCKS, LOOKS, RESUMES):
+                cut_half_line(folder / name)
+            (folder / FINISHED).unlink(missing_ok=True)
+        except BlockingIOError:
+            raise DataError(f"{folder}: another specbench writes there; wait for its end, or stop it") from None
+        except OSError as error:
+            raise DataError(f"{folder}: cannot be written: {error.strerror}; copy it where it can be, and resume that") from None
+        writer._note(RESUMES, ResumeNoted(at))
+        return writer
+
+    def _open(self, folder: Path) -> None:
+        self._requests: IO[bytes] = (folder / REQUESTS).open("ab", buffering=0)
+        self._blocks: IO[bytes] = (folder / BLOCKS).open("ab", buffering=0)
+        try:
+            fcntl.flock(self._requests, fcntl.LOCK_EX | fcntl.LOCK_NB)  # gone with this process, however it ends
+        except BlockingIOError:
+            self.close()
+            raise
+        except OSError:
+            pass  # a file system without locks
         self.folder = folder
         self._named = all(_stands_at(file) for file in (self._requests, self._blocks))  # a file system may number files anew
         self._encode = msgspec.json.Encoder().encode
@@ -69,13 +98,21 @@ class RunWriter:
         self._append(self._requests, record)
 
     def block(self, block: Block) -> None:
-        """Appends one block's facts."""
+        """Appends one block's facts; they and the records of its requests are on the disk then."""
+        with self._writing():
+            os.fdatasync(self._requests.fileno())  # first: a block that is listed is whole
         self._append(self._blocks, block)
+        with self._writing():
+            os.fdatasync(self._blocks.fileno())
+
+    def look(self, pairs: int) -> None:
+        """Notes a look at the data after so many pairs, before anything is known of what it shows."""
+        self._note(LOOKS, LookTaken(pairs))
 
     def finish(self, ending: Ending) -> None:
         """Marks the run as complete."""
         with self._writing():
-            (self.folder / FINISHED).write_bytes(pretty(ending))
+            replace_whole(self.folder / FINISHED, pretty(ending))
 
     def close(self) -> None:
         """Closes the files; safe to call twice."""
@@ -83,11 +120,21 @@ class RunWriter:
         self._blocks.close()
 
     def _append(self, file: IO[bytes], value: Any) -> None:
-        line = self._encode(value) + b"\n"
+        whole = line = self._encode(value) + b"\n"
         with self._writing():
-            while line:  # a disk that fills up takes a part first, and refuses the rest
-                line = line[file.write(line) :]
+            try:
+                while line:  # a disk that fills up takes a part first, and refuses the rest
+                    line = line[file.write(line) :]
+            except OSError:
+                os.ftruncate(file.fileno(), os.fstat(file.fileno()).st_size - (len(whole) - len(line)))
+                raise
         self._refuse_lost(file)
+
+    def _note(self, name: str, value: LookTaken | ResumeNoted) -> None:
+        """Appends a line to a file that most runs do not have."""
+        with self._writing(), (self.folder / name).open("ab", buffering=0) as file:
+            self._append(file, value)
+            os.fdatasync(file.fileno())
 
     @contextmanager
     def _writing(self) -> Iterator[None]:
@@ -148,10 +195,9 @@ def read_manifest(folder: Path) -> Manifest:
     content = _bytes(folder / MANIFEST)
     try:
         version = msgspec.json.decode(content, type=dict[str, Any]).get("format_version")
-        if version != FORMAT_VERSION:
-            raise DataError(
-                f"{folder}: has format version {version}; this specbench reads {FORMAT_VERSION}: use the one that wrote it"
-            )
+        if version not in READABLE:
+            known = " and ".join(map(str, READABLE))
+            raise DataError(f"{folder}: has format version {version}; this specbench reads {known}: use the one that wrote it")
         return msgspec.json.decode(content, type=Manifest)
     except (msgspec.MsgspecError, RecursionError) as error:
         raise DataError(f"{folder / MANIFEST}: damaged: {error}") from None
@@ -164,15 +210,29 @@ def read_run(folder: Path) -> RunData:
     blocks = tuple(_lines(folder / BLOCKS, Block, problems.append))
     records = tuple(_lines(folder / REQUESTS, RequestRecord, problems.append))
     finished: str | None = None
-    looks: tuple[int, ...] = ()
-    if os.path.lexists(folder / FINISHED):
-        try:
-            ending = msgspec.json.decode(_bytes(folder / FINISHED), type=Ending)
-        except (msgspec.MsgspecError, RecursionError) as error:
-            raise DataError(f"{folder / FINISHED}: damaged: {error}") from None
+    looks = looks_of(folder)
+    if (ending := ending_of(folder)) is not None:
         finished, looks = ending.finished, ending.looks
         problems += ending.problems
-    return RunData(manifest=manifest, blocks=blocks, records=records, finished=finished, problems=tuple(problems), looks=looks)
+    return RunData(
+        manifest=manifest,
+        blocks=blocks,
+        records=records,
+        finished=finished,
+        problems=tuple(problems),
+        looks=looks,
+        resumed=len(resumes_of(folder)),
+    )
+
+
+def ending_of(folder: Path) -> Ending | None:
+    """How the run ended; None where it did not reach its end."""
+    if not os.path.lexists(folder / FINISHED):
+        return None
+    try:
+        return msgspec.json.decode(_bytes(folder / FINISHED), type=Ending)
+    except (msgspec.MsgspecError, RecursionError) as error:
+        raise DataError(f"{folder / FINISHED}: damaged: {error}") from None
 
 
 def stream_run(folder: Path, say: Callable[[str], None]) -> tuple[tuple[Block, ...], Iterator[RequestRecord]]:
@@ -213,11 +273,11 @@ def write_atomically(path: Path, content: bytes) -> None:
     A device or a pipe is written to and stays what it is; so does what /dev/stdout stands for, even a file.
     """
     try:
-        if _takes_writes(path):
+        if takes_writes(path):
             with path.open("ab") as taking:
                 taking.write(content)
             return
-        _replace(Path(os.path.realpath(path)), content)
+        replace_whole(Path(os.path.realpath(path)), content)
     except OSError as error:
         raise DataError(f"{path}: cannot be written: {error.strerror}") from None
 
@@ -228,30 +288,9 @@ def write_in_run(path: Path, content: bytes) -> None:
     A folder may have come from others.
     """
     try:
-        _replace(path, content)
+        replace_whole(path, content)
     except OSError as error:
         raise DataError(f"{path}: cannot be written: {error.strerror}") from None
-
-
-def _replace(file: Path, content: bytes) -> None:
-    beside = file.with_name(file.name + ".new")
-    with contextlib.suppress(FileNotFoundError):
-        beside.unlink()  # what was left there, or laid there for us to write through
-    with open(os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o666), "wb") as taking:
-        taking.write(content)
-    beside.replace(file)
-
-
-def _takes_writes(path: Path) -> bool:
-    """Whether it is a device or a pipe, or an open file of this process (/proc/self/fd/1) by whatever links."""
-    hop = path
-    for _ in range(_MOST_LINKS):
-        if hop.parent.resolve().is_relative_to("/proc"):
-            return True
-        if not hop.is_symlink():
-            break
-        hop = hop.parent / hop.readlink()
-    return path.exists() and not path.is_file()
 
 
 def _lines(path: Path, kind: type[T], say: Callable[[str], None]) -> Iterator[T]:

@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from specbench.analysis.answer_texts import answer_texts
+from specbench.analysis.attempts import counted
 from specbench.analysis.cell_metrics import CellMetrics, measure
 from specbench.analysis.cells import CellEvidence, cells_of
 from specbench.analysis.deaths import Death, outside_kills, sentence_of, without
@@ -16,7 +17,7 @@ from specbench.analysis.hosts.previous_run_checks import deciding
 from specbench.analysis.integrity.checks import cell_checks, run_checks, steadiness
 from specbench.analysis.integrity.repeated_prompts import cached_alike
 from specbench.analysis.integrity.speculating import speculating
-from specbench.analysis.notes import run_notes
+from specbench.analysis.notes import resumed, run_notes
 from specbench.analysis.run_description import config_of, endpoint_of, run_info
 from specbench.analysis.shown import course_of, timelines_of
 from specbench.analysis.theory import theory_of
@@ -24,7 +25,7 @@ from specbench.analysis.verdict.bin_harm import harm_in_bins, judged_bins
 from specbench.analysis.verdict.block_order import OrderEffects, order_effects
 from specbench.analysis.verdict.fading import with_trend
 from specbench.analysis.verdict.guardrail_cases import benefit_of, run_findings
-from specbench.analysis.verdict.interim import alpha_now
+from specbench.analysis.verdict.interim import alpha_now, with_this_look
 from specbench.analysis.verdict.safety import count_finding, reported_counts, with_never_answered
 from specbench.analysis.verdict.safety_by_load import CellShares, share_findings
 from specbench.analysis.verdict.verdict import held_for_kills, verdict_of
@@ -44,10 +45,16 @@ def judge(evidence: RunData, tool_version: str) -> Result:
 
     A run that was refused before load (no block, but problems) is INVALID with those problems as its reasons and no cells. A run
     that ended early is judged by what is there, and can be anything but PROMOTE or CAPPED. So is one in which an engine was
-    killed from outside, without the pair of blocks that it hit.
+    killed from outside, without the pair of blocks that it hit, unless that pair was measured anew.
     """
     killed = outside_kills(evidence)
-    return _judged(without(evidence, killed) if killed else evidence, evidence, killed, tool_version)
+    whole = counted(with_this_look(evidence), {death.block.id for death in killed})
+    names = {block.id for block in whole.blocks}
+    open_kills = tuple(death for death in killed if death.block.id in names)
+    mended = tuple(death for death in killed if death.block.id not in names)
+    result = _judged(without(whole, open_kills) if open_kills else whole, whole, open_kills, tool_version)
+    said = (*resumed(evidence), *(sentence_of(death, evidence) for death in mended))
+    return replace(result, notes=(*result.notes, *said)) if said else result
 
 
 def _judged(evidence: RunData, whole: RunData, killed: tuple[Death, ...], tool_version: str) -> Result:

@@ -6,6 +6,7 @@ Notes decide nothing; what decides is a finding or a check. Their sentences are 
 import math
 from collections.abc import Sequence
 
+from specbench.analysis.attempts import by_attempt
 from specbench.analysis.cell_metrics import CellMetrics
 from specbench.analysis.hosts.equivalence import start_effect
 from specbench.analysis.integrity.engine_checks import drafting_of, off_by_schedule
@@ -41,6 +42,12 @@ def run_notes(evidence: RunData, cells: Sequence[CellMetrics]) -> tuple[str, ...
     found.extend(_weighted(evidence, cells))
     found.extend(_gain_ends(cells))
     return tuple(dict.fromkeys(found))
+
+
+def resumed(evidence: RunData) -> list[str]:
+    """That the run was interrupted and taken up again, with how many pairs were measured anew for it."""
+    anew = sum(len(attempts) > 1 for attempts in by_attempt(evidence.blocks).values())
+    return [notes.resumed(evidence.resumed, anew)] if evidence.resumed else []
 
 
 def _too_long(evidence: RunData) -> list[str]:

@@ -9,13 +9,14 @@ import typer
 
 from specbench.cli.completion import profiles, scenarios
 from specbench.cli.help import add
-from specbench.cli.printing import OUTPUT, AsJson, Color, Quiet, Verbose, check_one_of, print_result
+from specbench.cli.printing import OUTPUT, AsJson, Color, Quiet, Verbose, check_one_of, print_result, run_named
 from specbench.cli.results import GATE, AllowCapped, verdict_code
 from specbench.errors import Interrupted
 from specbench.run.output import deliver, tell
 
 if TYPE_CHECKING:
-    from specbench.model.scenario import Design
+    from specbench.model.scenario import Design, Scenario
+    from specbench.run.resume import InterruptedRun
     from specbench.scenario.parse import Overrides
 
 ENDPOINTS, SIZE, PLACES = "Endpoints", "Size", "Places"
@@ -76,14 +77,15 @@ def run(
         typer.Option("--rate-up-to", metavar="R", rich_help_panel=SIZE, help="Run only arrival rates up to R requests/s."),
     ] = None,
     until: Annotated[
-        str,
+        str | None,
         typer.Option(
             "--until",
             metavar="WHEN",
             rich_help_panel=SIZE,
-            help="resolved: stop once the verdict is settled; budget: after all pairs.",
+            help="resolved: stop once the verdict is settled; budget (default): after all pairs.",
+            show_default=False,
         ),
-    ] = "budget",
+    ] = None,
     aa: Annotated[
         bool, typer.Option("--aa", rich_help_panel=PLACES, help="A/A: measure the baseline configuration on both hosts.")
     ] = False,
@@ -105,6 +107,10 @@ def run(
         Path | None,
         typer.Option("--out", metavar="DIR", rich_help_panel=OUTPUT, help="The new run folder; default reports/NAME-TIME."),
     ] = None,
+    resume: Annotated[
+        Path | None,
+        typer.Option("--resume", metavar="RUN", rich_help_panel=OUTPUT, help="Go on with an interrupted run, in its folder."),
+    ] = None,
     verbose: Verbose = False,
     quiet: Quiet = False,
     as_json: AsJson = False,
@@ -112,21 +118,29 @@ def run(
 ) -> None:
     """Measure both arms, judge, and write the report: the main job."""
     from specbench.run.progress import progress_on
+    from specbench.run.resume import interrupted_run
     from specbench.run.run import folder_for, run
 
     check_one_of(verbose, quiet, as_json)
-    if until not in ("budget", "resolved"):
+    if until not in (None, "budget", "resolved"):
         raise typer.BadParameter(f"{until}: resolved or budget", param_hint="--until")
     if aa and swap:
         raise typer.BadParameter("either --aa or --swap", param_hint="--aa, --swap")
     overrides = _overrides(profile, settings, baseline, speculative, model)
     design: Design = "aa" if aa else "swap" if swap else "plain"
     overrides = replace(overrides, design=design, place=tuple(place or ()), up_to=up_to, rate_up_to=rate_up_to)
-    asked = _scenario(_named(scenario, overrides), overrides)
-    folder = out or folder_for(asked)
+    if resume is not None and out is not None:
+        raise typer.BadParameter("either --resume, which goes on in its folder, or --out", param_hint="--resume, --out")
+    interrupted = None if resume is None else interrupted_run(run_named(resume))
+    if interrupted is None:
+        asked = _scenario(_named(scenario, overrides), overrides)
+        folder = out or folder_for(asked)
+    else:
+        asked, folder = _resumed(interrupted, scenario, overrides, until), interrupted.folder
+        until = "resolved" if interrupted.manifest.until_resolved else "budget"
     try:
         with progress_on() as watching:
-            result = run(asked, folder, watching, until_resolved=until == "resolved")
+            result = run(asked, folder, watching, until == "resolved", interrupted)
     except Interrupted as interruption:
         _print_partial(folder, as_json)
         raise typer.Exit(128 + interruption.signal_number) from None
@@ -198,6 +212,18 @@ def _overrides(
             raise typer.BadParameter(f"{setting}: write key=value, as in matrix.pairs=8", param_hint="--set")
         pairs.append((key.strip(), value))
     return Overrides(profile=profile, settings=tuple(pairs), baseline_url=baseline, speculative_url=speculative, model=model)
+
+
+def _resumed(interrupted: "InterruptedRun", scenario: Path | None, overrides: "Overrides", until: str | None) -> "Scenario":
+    """The scenario of a run that goes on: the one that is given, where it is the run's, else the one that the run keeps."""
+    from specbench.run.resume import check_same_scenario, stored_scenario
+    from specbench.scenario.parse import Overrides
+
+    if scenario is None and overrides != Overrides():
+        raise typer.BadParameter("what changes a scenario is given together with it, as it was at first", param_hint="SCENARIO")
+    asked = stored_scenario(interrupted) if scenario is None else _scenario(scenario, overrides)
+    check_same_scenario(interrupted, asked, until)
+    return asked
 
 
 def _named(scenario: Path | None, overrides: "Overrides") -> Path:

@@ -57,6 +57,18 @@ def ended_early(finished: bool) -> str:
     return f"{why}: every number is of the measured part."
 
 
+def going_on(folder: object, place: str | None, blocks: int) -> str:
+    """Where a resumed run goes on, and how many blocks are left."""
+    return f"{folder} goes on at {place}: {blocks} blocks are left" if place is not None else f"{folder} has all its blocks"
+
+
+def resumed(times: int, anew: int) -> str:
+    """That the run has gaps, after each of which it went on with the next pair, and how many pairs were measured twice."""
+    often = "once" if times == 1 else f"{times} times"
+    pairs = f"{anew} {'pair was' if anew == 1 else 'pairs were'} measured again; the first complete attempt counts"
+    return f"The run was interrupted and resumed {often}: {pairs}."
+
+
 def unreadable(problem: str) -> str:
     """What of a run could not be read."""
     return f"Found while reading the run: {problem}"

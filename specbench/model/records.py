@@ -227,7 +227,7 @@ class Block(LoadFacts):
     """One arm under steady load, as executed.
 
     `launch` counts the starts of the arm's engine from 0. `engine_exit` says how an engine that specbench had started ended by
-    itself. `attempt`: which try at its pair it belongs to, from 1. `workers`: how many generators drove it, None where it was one.
+    itself. `attempt`: which try at its pair it belongs to, from 1. `workers`: how many drove it, None for one generator.
     """
 
     id: str
@@ -294,6 +294,7 @@ class Manifest:
     `previous_runs`: the runs that the scenario cites for the places of the arms, as they were read then. `accelerators`: how many
     this machine has, None in the folders of older versions. `repeated`: the prompts that were asked twice; none in runs of older
     versions. `census`: what the dataset held; None where a corpus was used, and in runs of older versions.
+    `until_resolved`: the data are looked at on the way.
     """
 
     format_version: int
@@ -310,6 +311,7 @@ class Manifest:
     accelerators: int | None = None
     repeated: tuple[RepeatedPrompt, ...] = ()
     census: Census | None = None
+    until_resolved: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -317,7 +319,7 @@ class RunData:
     """All facts of a run, as read from its folder. `finished` is None where the run was cut off.
 
     `looks`: how many pairs were complete each time that the data were looked at to decide on stopping, the last look included;
-    empty where they are looked at once, at the end.
+    empty where they are looked at once, at the end. `resumed`: how many times it was interrupted and taken up again.
     """
 
     manifest: Manifest
@@ -326,6 +328,7 @@ class RunData:
     finished: str | None
     problems: tuple[str, ...]
     looks: tuple[int, ...] = ()
+    resumed: int = 0
 
     @property
     def partial(self) -> bool:

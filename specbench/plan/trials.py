@@ -16,23 +16,31 @@ from specbench.model.scenario import ARMS, ArmName, Scenario
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Trial:
-    """One block to execute: `order` counts trials from 0, `pair` pairs of its cell, `launch` the starts of its arm's engine."""
+    """One block to execute: `order` counts trials from 0, `pair` pairs of its cell, `launch` the starts of its arm's engine.
+
+    `attempt` counts the tries at its pair from 1: a later one is another block, with prompts that no try before had.
+    """
 
     order: int
     cell: Cell
     pair: int
     arm: ArmName
     launch: int = 0
+    attempt: int = 1
 
     @property
     def block_id(self) -> str:
         """The name of the block in records and files."""
-        return f"{self.cell.id}/p{self.pair:02d}/{self.arm}"
+        return f"{self.cell.id}/p{self.pair:02d}/{self.arm}{self._again}"
 
     @property
     def place(self) -> str:
         """The name of the pair: what its prompts are drawn for, the same for both arms."""
-        return f"{self.cell.id}/p{self.pair:02d}"
+        return f"{self.cell.id}/p{self.pair:02d}{self._again}"
+
+    @property
+    def _again(self) -> str:
+        return "" if self.attempt == 1 else f"/a{self.attempt}"
 
 
 def cells_of(scenario: Scenario) -> tuple[Cell, ...]:

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, replace
 from math import log, sqrt
 from pathlib import Path
 
+from specbench.analysis.attempts import counted
 from specbench.analysis.judge import judge
 from specbench.analysis.stats.paired import STARTS, t_tail
 from specbench.model.records import Block, Cell, RequestRecord, RunData
@@ -90,7 +91,7 @@ def spreads_in(folder: Path) -> PairVariance:
     if result.config.design == "aa" or result.run.labels.get(LABEL) == AA:
         return noise(result)
     found = earlier(result)
-    return found if found.of else pilot(read_run(folder))
+    return found if found.of else pilot(counted(read_run(folder)))
 
 
 def _comparisons(result: Result) -> dict[Key, Comparison]:

@@ -95,11 +95,12 @@ def _text(run: Path) -> str:
 
 
 def _write_tables(run: Path, kind: str, output: Path | None, say: Callable[[str], None]) -> Path:
+    from specbench.analysis.attempts import counted_blocks
     from specbench.report.formats.tables import write_tables
 
     if output is not None and str(output) == "-":
         raise DataError(f"{kind} is two tables, requests and events: name a folder for them with -o")
     folder = output if output is not None else run / "tables"
     blocks, records = stream_run(run, say)
-    write_tables(folder, "parquet" if kind == "parquet" else "csv", blocks, records)
+    write_tables(folder, "parquet" if kind == "parquet" else "csv", counted_blocks(blocks), records)
     return folder

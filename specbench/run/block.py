@@ -86,6 +86,7 @@ def measure(bench: BlockContext, ready: RunningArm, trial: Trial) -> BlockOutcom
         rate=trial.cell.rate,
         bin=trial.cell.bin,
         launch=trial.launch,
+        attempt=trial.attempt,
         started=started,
         telemetry=told if has_metrics(source) or told.oom_events is not None else None,
         engine_truth=_difference(truth_before, _truth(ready)),

@@ -26,7 +26,7 @@ from specbench.arms.prompt_source import prompt_source
 from specbench.arms.repeated_requests import repeated_prompts
 from specbench.errors import Interrupted, RefusedError
 from specbench.explain.dataset.dataset_notes import bins_line
-from specbench.explain.notes import certainty_of
+from specbench.explain.notes import certainty_of, going_on
 from specbench.load.messages import IN_FLIGHT_LIMIT
 from specbench.load.parent import LoadGenerator
 from specbench.load.process_limits import check_open_files
@@ -39,6 +39,7 @@ from specbench.run.analyze import analyze
 from specbench.run.block import BlockContext
 from specbench.run.early_stopping import EarlyStopping
 from specbench.run.progress import RunProgress
+from specbench.run.resume import InterruptedRun, check_same_endpoints
 from specbench.run.schedule import ScheduleContext, run_trials
 from specbench.store import FORMAT_VERSION, MANIFEST, Ending, RunWriter, check_unused
 from specbench.telemetry import ENGINES
@@ -66,27 +67,37 @@ def folder_for(scenario: Scenario) -> Path:
     return Path("reports") / f"{name}-{datetime.now(UTC):%Y%m%d-%H%M%S}"
 
 
-def run(scenario: Scenario, folder: Path, watcher: RunProgress, until_resolved: bool = False) -> Result:
+def run(
+    scenario: Scenario,
+    folder: Path,
+    watcher: RunProgress,
+    until_resolved: bool = False,
+    interrupted: InterruptedRun | None = None,
+) -> Result:
     """The judged result of running the scenario; `folder` then holds facts, result and report.
 
     `until_resolved` looks at the data on the way and stops when every finding is settled; else there is one look, at the end.
+    `interrupted`: the run in `folder` that goes on.
 
     Raises:
         ScenarioError: an arm cannot be started as the scenario asks, a run that it cites for the places cannot be read, a key is
             not set, or this machine cannot carry so many streams.
         UnreachableError: an arm did not answer before load began, or an engine could not be started again.
-        RefusedError: an engine that was started again no longer answers as it did.
+        RefusedError: an engine that was started again no longer answers as it did, or a resumed run's endpoints are others now.
         DataError: the folder cannot be written, or no longer.
         Interrupted: Ctrl-C, SIGTERM, or a terminal that closed (SIGHUP).
         InternalError: the load generator was lost.
         Whatever is raised once load has begun, the folder then holds a partial run and its result.
     """
-    check_unused(folder)
+    if interrupted is None:
+        check_unused(folder)
     check_previous_runs(scenario, folder)
     _refuse_what_cannot_end(scenario)
     with _signals_as_interrupts():
         try:
-            _measure(scenario, folder, watcher, EarlyStopping(folder, scenario.matrix.pairs) if until_resolved else None)
+            looks = list(interrupted.looks) if interrupted is not None else []
+            looking = EarlyStopping(folder, scenario.matrix.pairs, looks) if until_resolved else None
+            _measure(scenario, folder, watcher, looking, interrupted)
         except BaseException:
             if (folder / MANIFEST).exists():
                 with suppress(Exception):  # the first error is the one to tell; `analyze` can be asked again
@@ -107,25 +118,47 @@ def _refuse_what_cannot_end(scenario: Scenario) -> None:
             environment_of(arm.launch, os.environ, name)
 
 
-def _measure(scenario: Scenario, folder: Path, watcher: RunProgress, looking: EarlyStopping | None) -> None:
+def _measure(
+    scenario: Scenario,
+    folder: Path,
+    watcher: RunProgress,
+    looking: EarlyStopping | None,
+    interrupted: InterruptedRun | None,
+) -> None:
     """The facts of the run, on disk; whatever was started for them has ended."""
     with ExitStack() as stack:
         watcher.say(f"{scenario.name}: starting the arms")
         visit = stack.enter_context(open_arms(scenario, lambda name: _log(folder, name)))
         child = stack.enter_context(LoadGenerator())
         prepared = _prepared(scenario, visit, child, watcher)
-        manifest = _manifest(scenario, folder, prepared)
-        for run in manifest.previous_runs:
-            watcher.say(f"{scenario.name}: run {run.cited}, cited for the places: {run.problem or 'read'}")
-        writer = stack.enter_context(closing(RunWriter(folder, manifest)))
+        trials = trials_of(scenario, cells_of(scenario))
+        if interrupted is not None:
+            _refuse_others(interrupted, prepared)
+            trials = interrupted.remaining(trials)
+            watcher.say(f"{scenario.name}: {going_on(folder, trials[0].place if trials else None, len(trials))}")
+            writer = stack.enter_context(closing(RunWriter.reopened(folder, _now())))
+        else:
+            manifest = replace(_manifest(scenario, folder, prepared), until_resolved=looking is not None)
+            for run in manifest.previous_runs:
+                watcher.say(f"{scenario.name}: run {run.cited}, cited for the places: {run.problem or 'read'}")
+            writer = stack.enter_context(closing(RunWriter(folder, manifest)))
         _take_in_logs(folder)
         if prepared.drawing is None:
             writer.finish(Ending(_now(), (prepared.refusal or "",)))
             return
+        if looking is not None:
+            looking.note = writer.look
         bench = BlockContext(scenario=scenario, drawing=prepared.drawing, child=child, writer=writer)
         course = ScheduleContext(bench=bench, visit=visit, ways=prepared.ways, watcher=watcher, looking=looking)
-        problems = run_trials(course, trials_of(scenario, cells_of(scenario)))
+        problems = run_trials(course, trials)
         writer.finish(Ending(_now(), problems, tuple(looking.looks) if looking is not None else ()))
+
+
+def _refuse_others(interrupted: InterruptedRun, prepared: Preflight) -> None:
+    """Nothing, where the endpoints of a resumed run are what they were; a refusal now is no result of what was measured then."""
+    if prepared.drawing is None:
+        raise RefusedError(prepared.refusal or "")
+    check_same_endpoints(interrupted, prepared.endpoints, prepared.drawing.census)
 
 
 def _prepared(scenario: Scenario, visit: OpenArm, child: LoadGenerator, watcher: RunProgress) -> Preflight:

@@ -40,6 +40,8 @@ def run_trials(course: ScheduleContext, trials: Sequence[Trial]) -> tuple[str, .
         A sentence about the death, which left the rest undone; nothing where there was none.
     """
     course.watcher.start(trials)
+    if course.looking is not None and course.looking.settled(trials):
+        return ()  # a resumed run, which was interrupted as it looked
     run = _at_once if course.bench.scenario.matrix.schedule == "simultaneous" else _in_turn
     with closing(run(course, trials)) as blocks:
         for done, (ready, trial, measured) in enumerate(blocks, start=1):

@@ -53,6 +53,25 @@ def test_a_killed_run_is_analysed_and_called_partial(killed: Path) -> None:
     assert sum(cell["counts"]["baseline"]["requests"] for cell in result["cells"]) > 0
 
 
+def test_a_killed_run_goes_on_to_its_planned_pairs(killed: Path) -> None:
+    """With what it kept of its scenario: each pair has one complete attempt, and the half line of the kill is gone."""
+    with (killed / "requests.jsonl").open("ab") as file:
+        file.write(b'{"block": "c1/p0')
+    other = specbench("run", "scenarios/code.yaml", "--resume", str(killed))
+    resumed = specbench("run", "--resume", str(killed), "-q")
+    blocks = [json.loads(line) for line in (killed / "blocks.jsonl").read_bytes().splitlines()]
+    result = json.loads((killed / "result.json").read_text())
+
+    assert (other.returncode, "profile is standard, and was smoke" in other.stderr) == (64, True)
+    assert resumed.returncode in (0, 30), resumed.stderr  # a busy machine may spoil the generator's timing
+    assert {(block["pair"], block["arm"]) for block in blocks} == {
+        (p, arm) for p in (0, 1) for arm in ("baseline", "speculative")
+    }
+    assert (result["run"]["partial"], result["cells"][0]["pairs_used"]) == (False, 2)
+    assert "--resume" in specbench("run", "--resume", str(killed), "--out", "x").stderr
+    assert specbench("run", "--resume", str(killed)).returncode == 65
+
+
 @pytest.mark.parametrize(("sent", "code"), [(signal.SIGINT, 130), (signal.SIGHUP, 129)])
 def test_an_interrupt_keeps_what_was_measured_and_stops_every_process(sent: signal.Signals, code: int, tmp_path: Path) -> None:
     """N-37: Ctrl-C and a terminal that closes leave a partial result and its report, and no engine or load child."""

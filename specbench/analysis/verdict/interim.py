@@ -4,7 +4,9 @@ Plans nothing and measures nothing; the spending of error over looks is computed
 """
 
 from collections.abc import Sequence
+from dataclasses import replace
 
+from specbench.analysis.attempts import by_attempt, is_complete
 from specbench.analysis.stats.alpha_spending import look_levels
 from specbench.analysis.verdict.fading import GAIN_FALLS
 from specbench.model.guardrails import SHARES
@@ -23,6 +25,17 @@ def alpha_now(evidence: RunData) -> float:
         return alpha
     budget = evidence.manifest.scenario.matrix.pairs
     return look_levels([min(pairs / budget, 1.0) for pairs in evidence.looks], alpha)[-1]
+
+
+def with_this_look(evidence: RunData) -> RunData:
+    """The evidence of a run that was cut off after looks at its data: its analysis is one more look, at what is complete now."""
+    if evidence.finished is not None or not evidence.looks:
+        return evidence
+    whole: dict[str, int] = {cell.id: 0 for cell in evidence.manifest.cells}
+    for (cell, _), attempts in by_attempt(evidence.blocks).items():
+        whole[cell] = whole.get(cell, 0) + any(map(is_complete, attempts.values()))
+    pairs = min(whole.values(), default=0)
+    return replace(evidence, looks=(*evidence.looks, pairs)) if pairs > evidence.looks[-1] else evidence
 
 
 def is_settled(result: Result, pairs: int) -> bool:
