@@ -172,7 +172,7 @@ class GeneratorHealth:
 MOST_CLOCK_ERROR_MS = 5.0
 """How far apart the clocks of a fleet's machines may be, doubt and drift together."""
 
-Void = Literal["worker_lost", "workers_missing", "requests_missing", "clocks_disagree"]
+Void = Literal["worker_lost", "workers_missing", "workers_changed", "requests_missing", "clocks_disagree"]
 """Why a block counts for nothing, for the client alone, so that its pair is measured again."""
 
 
@@ -319,7 +319,7 @@ class RunData:
     """All facts of a run, as read from its folder. `finished` is None where the run was cut off.
 
     `looks`: how many pairs were complete each time that the data were looked at to decide on stopping, the last look included;
-    empty where they are looked at once, at the end. `resumed`: how many times it was interrupted and taken up again.
+    empty where they are looked at once, at the end. `void_blocks` were taken out of `blocks`, as they count for nothing. `resumed`: how many times it was interrupted and taken up again.
     """
 
     manifest: Manifest
@@ -329,8 +329,13 @@ class RunData:
     problems: tuple[str, ...]
     looks: tuple[int, ...] = ()
     resumed: int = 0
+    void_blocks: tuple[Block, ...] = ()
 
     @property
     def partial(self) -> bool:
-        """Whether the run ended before its plan did: it was cut off, or an engine died, after which no block is run."""
-        return self.finished is None or any(block.engine_exit is not None for block in self.blocks)
+        """Whether the run ended before its plan did: it was cut off, an engine died, or workers were missing for good, after which
+        no block is run."""
+        gone = any(
+            block.fleet is not None and block.fleet.void == "workers_missing" for block in (*self.blocks, *self.void_blocks)
+        )
+        return self.finished is None or gone or any(block.engine_exit is not None for block in self.blocks)

@@ -11,7 +11,7 @@ from specbench.load.block_phases import Window, spread_s
 from specbench.load.fleet.clock_offsets import PINGS, ClockOffset, Echo, clocks_agree, drift_ns, offset_of
 from specbench.load.fleet.dealing import Dealer, stream_numbers
 from specbench.load.fleet.ledger import WorkerLedger
-from specbench.load.fleet.link import Link
+from specbench.load.fleet.numbered import Link
 from specbench.load.fleet.wire import (
     FleetBlock,
     FleetClosed,
@@ -153,6 +153,9 @@ class BlockCourse:
         if crew is None:
             self._window.stop(now_ns(), "workers_missing")
             return self._closed("workers_missing")
+        if self._block.crew and self._block.crew != tuple(member.name for member in crew):
+            self._window.stop(now_ns(), "workers_changed")
+            return self._closed("workers_changed")
         numbers = self._numbers(len(crew))
         for place, (member, streams) in enumerate(zip(crew, numbers, strict=True)):
             self._posts[member.id], self._places[member.id] = _Post(member, streams), place

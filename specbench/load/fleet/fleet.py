@@ -14,6 +14,7 @@ from contextlib import ExitStack
 from types import TracebackType
 
 from specbench.errors import ExitCode, InternalError, ScenarioError, UnreachableError
+from specbench.explain.rules.fleet_of_workers import waiting_for
 from specbench.load.fleet.fleet_plan import FleetPlan
 from specbench.load.fleet.merged_health import NO_HEALTH, merged_health
 from specbench.load.fleet.wire import (
@@ -89,7 +90,7 @@ class Fleet:
             assert isinstance(listening, Listening)
             self.port = listening.port
             if plan.elsewhere:
-                self._say(f"waiting for {plan.elsewhere} workers at {plan.host}:{self.port}, at most {plan.wait_s:g} s")
+                self._say(waiting_for(plan.elsewhere, f"{plan.host}:{self.port}", plan.wait_s))
             if plan.here:
                 processes = WorkerProcesses(plan.here, plan.join_from_here(self.port), self._stderr)
                 self.here = self._stack.enter_context(processes)

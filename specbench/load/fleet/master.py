@@ -27,7 +27,7 @@ from specbench import __version__
 from specbench.errors import ExitCode
 from specbench.load import child
 from specbench.load.fleet.course import BlockCourse, Member
-from specbench.load.fleet.link import Link
+from specbench.load.fleet.numbered import Link
 from specbench.load.fleet.sealed import Refusals, seal_master
 from specbench.load.fleet.wire import (
     MESSAGE,

@@ -24,7 +24,7 @@ from specbench import __version__
 from specbench.errors import ExitCode
 from specbench.load import child
 from specbench.load.fleet.ledger import BegunRequest, Tally
-from specbench.load.fleet.link import Link
+from specbench.load.fleet.numbered import Link
 from specbench.load.fleet.sealed import seal_worker
 from specbench.load.fleet.wire import (
     MESSAGE,

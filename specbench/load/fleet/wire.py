@@ -34,12 +34,16 @@ class FleetStart(_Message, frozen=True):
 
 
 class FleetBlock(_Message, frozen=True):
-    """One block for the whole fleet, and how its answers are decoded: the engine by name, and what may stand in no record."""
+    """One block for the whole fleet, and how its answers are decoded: the engine by name, and what may stand in no record.
+
+    `crew`: the workers that must drive it, by name, as they drove the other arm; empty where any may.
+    """
 
     spec: BlockSpec
     engine: str
     secrets: tuple[str, ...] = ()
     texts: bool = False
+    crew: tuple[str, ...] = ()
 
 
 class ToLane(_Message, frozen=True):
