@@ -319,7 +319,8 @@ class RunData:
     """All facts of a run, as read from its folder. `finished` is None where the run was cut off.
 
     `looks`: how many pairs were complete each time that the data were looked at to decide on stopping, the last look included;
-    empty where they are looked at once, at the end. `void_blocks` were taken out of `blocks`, as they count for nothing. `resumed`: how many times it was interrupted and taken up again.
+    empty where they are looked at once, at the end. `resumed`: how many times it was interrupted and taken up
+    again. `void_blocks` were taken out of `blocks`, as they count for nothing.
     """
 
     manifest: Manifest
@@ -333,9 +334,8 @@ class RunData:
 
     @property
     def partial(self) -> bool:
-        """Whether the run ended before its plan did: it was cut off, an engine died, or workers were missing for good, after which
-        no block is run."""
-        gone = any(
-            block.fleet is not None and block.fleet.void == "workers_missing" for block in (*self.blocks, *self.void_blocks)
-        )
+        """Whether the run ended before its plan did: it was cut off, an engine died, or workers were missing for good, after
+        which no block is run."""
+        blocks = (*self.blocks, *self.void_blocks)
+        gone = any(block.fleet is not None and block.fleet.void == "workers_missing" for block in blocks)
         return self.finished is None or gone or any(block.engine_exit is not None for block in self.blocks)

@@ -41,7 +41,7 @@ DYING_S = 10.0
 class BlockContext:
     """Everything that blocks need while the run lasts, but for their arm.
 
-    `fleet` drives the blocks, in this `lane`, where several processes do; `crew` are the workers that must, by name, as they drove
+    `fleet` drives the blocks, in this `lane`, where several processes do; `crew`: the workers that must, by name, as they drove
     the other arm of the pair.
     """
 

@@ -1,6 +1,7 @@
 """The course of one block at the master: the clocks, the work dealt, one window for all, the end, and who was lost."""
 
 from collections.abc import Callable, Sequence
+from functools import partial
 from heapq import heappop, heappush
 from typing import Protocol
 
@@ -8,10 +9,9 @@ import gevent
 import msgspec
 
 from specbench.load.block_phases import Window, spread_s
-from specbench.load.fleet.clock_offsets import PINGS, ClockOffset, Echo, clocks_agree, drift_ns, offset_of
+from specbench.load.fleet.clock_offsets import PINGS, ClockOffset
 from specbench.load.fleet.dealing import Dealer, stream_numbers
-from specbench.load.fleet.ledger import WorkerLedger
-from specbench.load.fleet.numbered import Link
+from specbench.load.fleet.member import Member, Post
 from specbench.load.fleet.wire import (
     FleetBlock,
     FleetClosed,
@@ -19,19 +19,14 @@ from specbench.load.fleet.wire import (
     Go,
     Jobs,
     Lined,
-    LostRequest,
     NoMoreJobs,
     Notice,
-    Ping,
-    Pong,
     RecordBatch,
     Records,
     Share,
     ShareDone,
     Wanted,
     WindowIs,
-    WorkerClosed,
-    encode,
 )
 from specbench.load.messages import BlockClosed, NoMoreWork, RequestJob
 from specbench.model.records import Void
@@ -49,38 +44,7 @@ DONE_S = 20.0
 """So long after a block is over a worker that is alive may take to say so."""
 
 
-class Member:
-    """One worker as the master knows it: `name` is empty until it has said who it is."""
-
-    def __init__(self, worker_id: str, link: Link, send: Callable[[bytes], None]) -> None:
-        self.id, self.link = worker_id, link
-        self.name = ""
-        self.course: BlockCourse | None = None
-        self._send = send
-        self._sent: dict[int, int] = {}
-        self._echoes: list[Echo] = []
-        self._pings = 0
-
-    def ping(self) -> None:
-        """Ask the worker what its clock says."""
-        self._pings += 1
-        self._sent[self._pings] = now_ns()
-        self._send(encode(Ping(number=self._pings)))
-
-    def echo(self, pong: Pong, back_ns: int) -> None:
-        """The worker has said it."""
-        if (sent_ns := self._sent.pop(pong.number, None)) is not None:
-            self._echoes.append(Echo(sent_ns, pong.at_ns, back_ns))
-
-    def offset(self) -> ClockOffset | None:
-        """How far its clock is ahead, by all pings that have come back since this was last asked for."""
-        found = offset_of(self._echoes)
-        self._echoes.clear()
-        self._sent.clear()
-        return found
-
-
-class Fleet(Protocol):
+class MasterLike(Protocol):
     """What a course needs of the master."""
 
     @property
@@ -97,36 +61,16 @@ class Fleet(Protocol):
         """The workers of a lane; None where they are not all there in time."""
 
 
-class _Post:
-    """A worker's place in this block."""
-
-    def __init__(self, member: Member, streams: tuple[int, ...]) -> None:
-        self.member, self.streams = member, streams
-        self.ledger = WorkerLedger()
-        self.clock = ClockOffset(0, 0)
-        self.clock_after: ClockOffset | None = None
-        self.lined = self.idle = self.lost = False
-        self.done: ShareDone | None = None
-
-    def here(self, at_ns: int) -> int:
-        """A moment of the worker's clock, by the master's."""
-        return at_ns - self.clock.offset_ns
-
-    def there(self, at_ns: int | None) -> int | None:
-        """A moment of the master's clock, by the worker's."""
-        return None if at_ns is None else at_ns + self.clock.offset_ns
-
-
 class BlockCourse:
     """One block from its order to its end."""
 
-    def __init__(self, fleet: Fleet, lane: int, serial: int, block: FleetBlock) -> None:
+    def __init__(self, fleet: MasterLike, lane: int, serial: int, block: FleetBlock) -> None:
         self._fleet, self._lane, self._serial, self._block = fleet, lane, serial, block
         self._order = block.spec
         self._early: list[RequestJob] = []
         self._no_more = False
         self._dealer: Dealer | None = None
-        self._posts: dict[str, _Post] = {}
+        self._posts: dict[str, Post] = {}
         self._places: dict[str, int] = {}
         self._aborted = False
         self._events: list[tuple[int, int, Callable[[], None]]] = []
@@ -158,21 +102,20 @@ class BlockCourse:
             return self._closed("workers_changed")
         numbers = self._numbers(len(crew))
         for place, (member, streams) in enumerate(zip(crew, numbers, strict=True)):
-            self._posts[member.id], self._places[member.id] = _Post(member, streams), place
-            member.course = self
+            self._posts[member.id], self._places[member.id] = Post(member, streams), place
+            member.hear = partial(self._hear, self._posts[member.id])
         for post, clock in self._clocks():
             post.lost, post.clock = clock is None, clock or post.clock
         if not self._lost():
             self._load(numbers)
         void = self._end()
         for post in self._posts.values():
-            post.member.course = None
+            post.member.hear = None
         return self._closed(void)
 
-    def hear(self, member: Member, message: FromWorker) -> None:
+    def _hear(self, post: Post, message: FromWorker) -> None:
         """What a worker says of its part; of an earlier block nothing counts any more."""
-        post = self._posts.get(member.id)
-        if post is None or getattr(message, "serial", None) != self._serial:
+        if getattr(message, "serial", None) != self._serial:
             return
         match message:
             case Lined():
@@ -244,7 +187,7 @@ class BlockCourse:
             )
             post.member.link.say(told, now_ns())
 
-    def _notice(self, post: _Post, notice: Notice) -> None:
+    def _notice(self, post: Post, notice: Notice) -> None:
         post.ledger.begin(notice.begun)
         for begun in notice.begun:
             at_ns = post.here(begun.sent_ns)
@@ -301,20 +244,11 @@ class BlockCourse:
             post.clock_after = clock
         if self._lost():
             return "worker_lost"
-        agree = [
-            post.clock_after is not None
-            and clocks_agree(max(post.clock.error_ns, post.clock_after.error_ns), drift_ns(post.clock, post.clock_after))
-            for post in self._posts.values()
-        ]
-        counted = [
-            post.done is not None and post.ledger.agrees(post.done.dealt, post.done.sent, post.done.reported)
-            for post in self._posts.values()
-        ]
-        if not all(counted) and not self._aborted:
+        if not all(post.agrees() for post in self._posts.values()) and not self._aborted:
             return "requests_missing"
-        return None if all(agree) else "clocks_disagree"
+        return None if all(post.clock_agrees() for post in self._posts.values()) else "clocks_disagree"
 
-    def _clocks(self) -> list[tuple[_Post, ClockOffset | None]]:
+    def _clocks(self) -> list[tuple[Post, ClockOffset | None]]:
         """Each worker's clock by twenty pings; None where none came back."""
         posts = list(self._posts.values())
         for post in posts:
@@ -339,38 +273,16 @@ class BlockCourse:
             in_flight_limit_reached=any(part.in_flight_limit_reached for part in parts),
             cpu_share=None,
         )
-        lost = [request for post in posts if post.lost for request in self._lost_requests(post)]
+        lost = [
+            request for post in posts if post.lost for request in post.lost_requests(open_loop=self._order.concurrency is None)
+        ]
         dealt = sum(post.ledger.dealt.count - post.ledger.reported.count for post in posts if post.lost)
         return FleetClosed(
             lane=self._lane,
             closed=closed,
-            workers=tuple(map(_worker_closed, posts)),
+            workers=tuple(post.closed() for post in posts),
             void=void,
             lost=tuple(lost),
             lost_unsent=dealt - len(lost),
             refused=self._fleet.refused,
         )
-
-    def _lost_requests(self, post: _Post) -> list[LostRequest]:
-        scheduled = self._order.concurrency is None
-        return [
-            LostRequest(
-                index=request.index,
-                stream=request.stream,
-                sent_ns=post.here(request.sent_ns),
-                scheduled_ns=post.here(request.sent_ns) if scheduled else None,
-            )
-            for request in post.ledger.lost()
-        ]
-
-
-def _worker_closed(post: _Post) -> WorkerClosed:
-    after = post.clock_after
-    return WorkerClosed(
-        name=post.member.name,
-        streams=len(post.streams),
-        lost=post.lost,
-        health=None if post.done is None else post.done.health,
-        clock_error_ns=None if after is None else max(post.clock.error_ns, after.error_ns),
-        clock_drift_ns=None if after is None else drift_ns(post.clock, after),
-    )

@@ -16,7 +16,6 @@ from types import TracebackType
 from specbench.errors import ExitCode, InternalError, ScenarioError, UnreachableError
 from specbench.explain.rules.fleet_of_workers import waiting_for
 from specbench.load.fleet.fleet_plan import FleetPlan
-from specbench.load.fleet.merged_health import NO_HEALTH, merged_health
 from specbench.load.fleet.wire import (
     DecodedAnswer,
     Fault,
@@ -37,6 +36,7 @@ from specbench.load.fleet.wire import (
     unpacked_lines,
 )
 from specbench.load.fleet.worker_processes import WorkerProcesses
+from specbench.load.health import NO_HEALTH, merged_health
 from specbench.load.messages import LENGTH_BYTES, Abort, BlockSummary, NoMoreWork, RequestJob, framed
 from specbench.load.process_limits import check_open_files
 from specbench.model.records import FleetFacts, WorkerFacts
@@ -62,7 +62,7 @@ class Fleet:
         self._about: queue.SimpleQueue[ToParent | None] = queue.SimpleQueue()
         self._lanes: list[queue.SimpleQueue[ToParent | None]] = [queue.SimpleQueue() for _ in range(plan.lanes)]
         self._stack = ExitStack()
-        self.port = 0
+        self.port = self.refused = 0
         self.workers: tuple[str, ...] = ()
         self.here: WorkerProcesses | None = None
 
@@ -136,6 +136,7 @@ class Fleet:
                 elif isinstance(message, RecordBatch):
                     yield from unpacked_lines(message.lines)
             yield from message.lost
+            self.refused = message.refused
         except GeneratorExit:
             self._abandon(lane)
             raise

@@ -28,6 +28,9 @@ class FleetOptions:
     listen: str | None = None
 
 
+ONE_PROCESS = FleetOptions()
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FleetPlan:
     """How many workers drive a run, where they come from, and the secret that they share.
@@ -87,7 +90,7 @@ def fleet_plan(options: FleetOptions, environment: Mapping[str, str], streams: i
         secret=fleet_key(environment, "--workers" if options.workers else f"--listen {options.listen}")
         if shared
         else drawn_key(),
-        wait_s=wait_s(options.worker_wait) if options.workers else OWN_WAIT_S,
+        wait_s=wait_s(options.worker_wait, "--worker-wait") if options.workers else OWN_WAIT_S,
         lanes=2 if at_once else 1,
     )
 
@@ -111,8 +114,8 @@ def drawn_key() -> str:
     return secrets.token_hex(LEAST_KEY)
 
 
-def wait_s(span: str) -> float:
-    """The seconds of `--worker-wait`.
+def wait_s(span: str, option: str) -> float:
+    """The seconds of an option.
 
     Raises:
         ScenarioError: it is no span.
@@ -120,7 +123,7 @@ def wait_s(span: str) -> float:
     try:
         return s_of_span(span)
     except ValueError as error:
-        raise ScenarioError(f"--worker-wait {error}") from None
+        raise ScenarioError(f"{option} {error}") from None
 
 
 def address_of(text: str, option: str) -> tuple[str, int]:

@@ -26,7 +26,8 @@ from locust.runners import STATE_MISSING, MasterRunner
 from specbench import __version__
 from specbench.errors import ExitCode
 from specbench.load import child
-from specbench.load.fleet.course import BlockCourse, Member
+from specbench.load.fleet.course import BlockCourse
+from specbench.load.fleet.member import Member
 from specbench.load.fleet.numbered import Link
 from specbench.load.fleet.sealed import Refusals, seal_master
 from specbench.load.fleet.wire import (
@@ -167,8 +168,8 @@ class Master:
             return
         if isinstance(message, Hello):
             self._welcome(member, message)
-        elif member.course is not None:
-            member.course.hear(member, message)
+        elif member.hear is not None:
+            member.hear(message)
 
     def _welcome(self, member: Member, hello: Hello) -> None:
         ours, theirs = (__version__, _minor(locust.__version__)), (hello.specbench, _minor(hello.locust))
