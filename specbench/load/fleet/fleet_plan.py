@@ -67,8 +67,8 @@ def fleet_plan(options: FleetOptions, environment: Mapping[str, str], streams: i
     Raises:
         ScenarioError: the options make no sense, or the key is missing or too short.
     """
-    for name, count in (("--processes", options.processes), ("--workers", options.workers)):
-        if not (name == "--workers") <= count <= MOST_WORKERS and not (name == "--workers" and count == 0):
+    for name, count, least in (("--processes", options.processes, 1), ("--workers", options.workers, 0)):
+        if not least <= count <= MOST_WORKERS:
             raise ScenarioError(f"{name} {count}: must be 1 to {MOST_WORKERS}")
     if options.processes == 1 and not options.workers:
         if options.listen is not None:
