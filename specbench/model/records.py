@@ -180,13 +180,15 @@ Void = Literal["worker_lost", "workers_missing", "workers_changed", "requests_mi
 class WorkerFacts:
     """One worker's part of a block: its streams, its health, and how closely its clock was known, None where it was lost.
 
-    `clock_error_ms` is the doubt of its offset from the master's clock, `clock_drift_ms` how far the two moved apart meanwhile.
+    `clock_offset_ms` is how far its clock is ahead of the master's, `clock_error_ms` the doubt of that, `clock_drift_ms` how far
+    the two moved apart meanwhile.
     """
 
     name: str
     streams: int
     lost: bool = False
     health: GeneratorHealth | None = None
+    clock_offset_ms: float | None = None
     clock_error_ms: float | None = None
     clock_drift_ms: float | None = None
 

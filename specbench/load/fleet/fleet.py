@@ -237,6 +237,7 @@ def _facts(worker: WorkerClosed) -> WorkerFacts:
         streams=worker.streams,
         lost=worker.lost,
         health=worker.health,
+        clock_offset_ms=None if worker.clock_offset_ns is None else ms(worker.clock_offset_ns),
         clock_error_ms=None if worker.clock_error_ns is None else ms(worker.clock_error_ns),
         clock_drift_ms=None if worker.clock_drift_ns is None else ms(worker.clock_drift_ns),
     )

@@ -88,6 +88,7 @@ class Post:
             streams=len(self.streams),
             lost=self.lost,
             health=None if self.done is None else self.done.health,
+            clock_offset_ns=None if after is None else self.clock.offset_ns,
             clock_error_ns=None if after is None else max(self.clock.error_ns, after.error_ns),
             clock_drift_ns=None if after is None else drift_ns(self.clock, after),
         )

@@ -102,6 +102,7 @@ class WorkerClosed(_Message, frozen=True):
     streams: int
     lost: bool
     health: GeneratorHealth | None
+    clock_offset_ns: int | None
     clock_error_ns: int | None
     clock_drift_ns: int | None
 

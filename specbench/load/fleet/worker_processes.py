@@ -36,9 +36,7 @@ class WorkerProcesses:
         with self._lock:
             self._closing = True
         for process in self._processes:
-            assert process.stdin is not None
-            with contextlib.suppress(OSError):
-                process.stdin.close()
+            _close(process)
         for process in self._processes:
             try:
                 process.wait(EXIT_S)
@@ -81,4 +79,11 @@ class WorkerProcesses:
                 if self._closing:
                     return
                 for place in lost:
+                    _close(self._processes[place])
                     self._processes[place] = self._start()
+
+
+def _close(process: "subprocess.Popen[bytes]") -> None:
+    assert process.stdin is not None
+    with contextlib.suppress(OSError):
+        process.stdin.close()
