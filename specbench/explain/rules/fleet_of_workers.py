@@ -19,6 +19,11 @@ def block_void(block: str, void: Void, again: bool) -> str:
     return f"{block} does not count: {_WHY[void]}; {'its pair is measured again' if again else 'its pair is left out'}"
 
 
+def probe_void(void: Void) -> str:
+    """That a probe came to nothing, and why."""
+    return f"the probe counts for nothing: {_WHY[void]}; {_REMEDY[0].lower()}{_REMEDY[1:]}, and probe again"
+
+
 def workers_missing(block: str) -> str:
     """That the run ended there, as workers were missing for good."""
     return f"{block}: {_WHY['workers_missing']}; the remaining blocks were skipped"

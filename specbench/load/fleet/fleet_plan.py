@@ -78,9 +78,9 @@ def fleet_plan(options: FleetOptions, environment: Mapping[str, str], streams: i
     here = options.processes if options.processes > 1 or not options.workers else 0
     count = here + options.workers
     if count > streams:
-        raise ScenarioError(f"{count} processes: more than the {streams} streams of the largest load; ask for fewer")
+        raise ScenarioError(f"{_named(options, count)}: more than the {streams} streams of the largest load; ask for fewer")
     if at_once and count % 2:
-        raise ScenarioError(f"{count} processes: `simultaneous` drives each arm with half of them; ask for an even number")
+        raise ScenarioError(f"{_named(options, count)}: `simultaneous` drives each arm with half of them; ask for an even number")
     shared = options.workers > 0 or not _is_private(host)
     return FleetPlan(
         here=here,
@@ -137,6 +137,13 @@ def address_of(text: str, option: str) -> tuple[str, int]:
     if not colon or not host or not port.isdecimal() or not 0 < int(port) < 65_536 or set(host) & set("/@ "):
         raise ScenarioError(f"{option} {text}: write HOST:PORT, as in {DEFAULT_LISTEN}")
     return host, int(port)
+
+
+def _named(options: FleetOptions, count: int) -> str:
+    """The options that ask for so many."""
+    if options.workers and count > options.workers:
+        return f"--processes {options.processes} and --workers {options.workers}"
+    return f"--workers {options.workers}" if options.workers else f"--processes {options.processes}"
 
 
 def _is_private(host: str) -> bool:

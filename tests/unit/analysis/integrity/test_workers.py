@@ -33,7 +33,7 @@ def cell(*blocks: Block) -> CellEvidence:
 
 
 def pairs(count: int) -> list[Block]:
-    return [driven(pair, arm) for pair in range(count) for arm in ("baseline", "speculative")]  # type: ignore[misc]
+    return [driven(pair, arm) for pair in range(count) for arm in ("baseline", "speculative")]
 
 
 def test_one_process_has_no_such_checks() -> None:
@@ -89,7 +89,7 @@ def test_a_failed_check_names_the_worst_worker() -> None:
 def test_a_void_block_never_counts() -> None:
     """The second try does, whole; where that is void as well, the pair is missing."""
     first = [driven(0), driven(0, "speculative", void="worker_lost")]
-    again = [replace(driven(0, arm), id=f"{arm}-0/a2", attempt=2) for arm in ("baseline", "speculative")]  # type: ignore[arg-type]
+    again = [replace(driven(0, arm), id=f"{arm}-0/a2", attempt=2) for arm in ("baseline", "speculative")]
 
     assert not is_complete(first)
     assert counted_blocks([*first, *again]) == tuple(again)
