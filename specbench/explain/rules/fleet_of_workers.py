@@ -8,7 +8,7 @@ _WHY: dict[Void, str] = {
     "worker_lost": "a worker was lost",
     "workers_missing": "workers are missing, and none came in their place",
     "workers_changed": "other workers drove the other arm",
-    "requests_missing": "requests that were dealt and those that were reported do not agree",
+    "requests_missing": "the requests that were dealt, sent and reported differ",
     "clocks_disagree": f"a worker's clock is not known within {figure(MOST_CLOCK_ERROR_MS)} ms",
 }
 _REMEDY = "Keep the workers' machines and the network between them free and up"

@@ -34,7 +34,7 @@ from specbench.stream.connection import now_ns
 from specbench.units import ns_of_s
 
 TICK_S = 0.02
-BEHIND_NS = ns_of_s(0.2)
+BEHIND_NS = ns_of_s(0.3)
 """The window is looked at so long after the fact, when all notices of that time are in, and can be taken in their order."""
 
 AHEAD_NS = ns_of_s(0.1)
@@ -84,8 +84,6 @@ class BlockCourse:
             self._early.append(work)
         else:
             self._no_more = True
-        if self._dealer is not None:
-            self._deal(self._dealer)
 
     def abort(self) -> None:
         """End now; what is in flight is cut."""
@@ -143,8 +141,8 @@ class BlockCourse:
             post.member.link.say(share, now_ns())
         self._dealer = Dealer([len(streams) for streams in numbers], open_loop=open_loop)
         self._fleet.tell(Wanted(lane=self._lane, count=self._dealer.ahead))
-        self._deal(self._dealer)
         while not self._ends() and not all(post.lined for post in self._posts.values()):
+            self._deal()
             gevent.sleep(TICK_S)
         start_ns = now_ns() + AHEAD_NS + (LEAD_NS if open_loop else 0)
         self._window = Window(self._order, start_ns)
@@ -152,6 +150,7 @@ class BlockCourse:
             go = Go(serial=self._serial, at_ns=post.there(start_ns) or 0, offset_ns=post.clock.offset_ns)
             post.member.link.say(go, now_ns())
         while not self._ends() and not self._over(now_ns() - BEHIND_NS):
+            self._deal()
             gevent.sleep(TICK_S)
 
     def _ends(self) -> bool:
@@ -203,13 +202,16 @@ class BlockCourse:
         if notice.ended and self._dealer is not None:
             self._dealer.ended(self._places[post.member.id], len(notice.ended))
             self._fleet.tell(Wanted(lane=self._lane, count=len(notice.ended)))
-            self._deal(self._dealer)
 
     def _later(self, at_ns: int, what: Callable[[], None]) -> None:
         self._count += 1
         heappush(self._events, (at_ns, self._count, what))
 
-    def _deal(self, dealer: Dealer) -> None:
+    def _deal(self) -> None:
+        """What has come from the run since the last time goes to the workers, in one message each."""
+        dealer = self._dealer
+        if dealer is None:
+            return
         dealer.take(self._early)
         self._early.clear()
         if self._no_more:

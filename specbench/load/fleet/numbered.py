@@ -14,6 +14,9 @@ AGAIN_NS = ns_of_s(1.0)
 KEEP_ALIVE_NS = ns_of_s(0.5)
 """Each side says at least so often that it is there."""
 
+KNOWN_NS = ns_of_s(0.1)
+"""So long what has arrived may stay unsaid: a packet costs a master more than what is in it."""
+
 
 class Outbox:
     """What one side has to say, numbered from 1."""
@@ -88,7 +91,8 @@ class Link:
         """Send what is due, and what has arrived if the other side does not know."""
         for number, payload in self._outbox.due(now_ns):
             self._packet(Numbered(number=number, arrived=self._inbox.arrived, payload=payload), now_ns)
-        if self._inbox.arrived != self._told_arrived or now_ns - self._spoke_ns >= KEEP_ALIVE_NS:
+        news = self._inbox.arrived != self._told_arrived
+        if now_ns - self._spoke_ns >= (KNOWN_NS if news else KEEP_ALIVE_NS):
             self._packet(Numbered(number=0, arrived=self._inbox.arrived), now_ns)
 
     @property

@@ -56,8 +56,8 @@ from specbench.model.captures import Capture
 from specbench.stream.connection import now_ns
 from specbench.units import ns_of_s, seconds
 
-PUMP_S = 0.02
-NOTICE_NS = ns_of_s(0.05)
+PUMP_S = 0.05
+NOTICE_NS = ns_of_s(0.1)
 """How often the master hears of requests that began and ended."""
 
 SILENCE_S = 5.0

@@ -5,7 +5,7 @@ import random
 from hypothesis import given
 from hypothesis import strategies as st
 
-from specbench.load.fleet.numbered import AGAIN_NS, KEEP_ALIVE_NS, Inbox, Link, Outbox
+from specbench.load.fleet.numbered import AGAIN_NS, KEEP_ALIVE_NS, KNOWN_NS, Inbox, Link, Outbox
 from specbench.load.fleet.wire import Go, Numbered, decode_from_master, decode_packet
 
 
@@ -80,7 +80,7 @@ def test_two_ends_of_a_link_understand_each_other() -> None:
     packet = decode_packet(wire.pop())
     assert isinstance(packet, Numbered)
     heard = [decode_from_master(payload) for payload in other.hear(packet)]
-    other.pump(2)
+    other.pump(KNOWN_NS)
     answer = decode_packet(wire.pop())
     assert isinstance(answer, Numbered)
     one.hear(answer)
