@@ -84,7 +84,7 @@ def main(arguments: list[str] | None = None) -> int:
     lines = [f"{'ok  ' if ok else 'NOT '} {text}" for text, ok in verdicts]
     print("\n".join(lines))
     if asked.write:
-        write_section(TITLE, "\n".join([described(asked.note), "", "```", *(row.line for row in rows), *lines, "```"]))
+        write_section(TITLE, "\n".join([described(), asked.note, "", "```", *(row.line for row in rows), *lines, "```"]))
     return 0 if all(ok for _, ok in verdicts) else 1
 
 
