@@ -1,4 +1,4 @@
-"""How long `analyze` takes over a run of hours, and how much memory: a folder of 20,000,000 events, made here, from disk to report.
+"""How long `analyze` takes over a run of hours, and how much memory: 20,000,000 events made here, from disk to report.
 
 Measures and prints; no test rests on a time of this machine. `--events N` makes a smaller one.
 """

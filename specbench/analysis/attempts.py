@@ -11,8 +11,15 @@ from specbench.model.scenario import ARMS
 
 
 def is_complete(blocks: Sequence[Block]) -> bool:
-    """Whether these blocks of one try at a pair are all that it takes: one of each arm, and no engine died."""
-    return {block.arm for block in blocks} == set(ARMS) and all(block.engine_exit is None for block in blocks)
+    """Whether these blocks of one try at a pair are all that it takes: one of each arm, none void, and no engine died."""
+    return {block.arm for block in blocks} == set(ARMS) and all(
+        block.engine_exit is None and not is_void(block) for block in blocks
+    )
+
+
+def is_void(block: Block) -> bool:
+    """Whether a block counts for nothing, as the workers that drove it did not hold."""
+    return block.fleet is not None and block.fleet.void is not None
 
 
 def by_attempt(blocks: Sequence[Block]) -> dict[tuple[str, int], dict[int, list[Block]]]:
@@ -27,8 +34,10 @@ def counted_blocks(blocks: Sequence[Block], killed: Collection[str] = ()) -> tup
     """The blocks of the attempt of each pair that counts, in the order in which they were given.
 
     One in which an engine died of itself always counts, or else a run could be resumed until none does. `killed`: ids of blocks
-    whose engine was ended from outside, which another attempt stands in for. Where no attempt is complete, the latest counts.
+    whose engine was ended from outside, which another attempt stands in for. Where no attempt is complete, the latest counts. A
+    void block never does.
     """
+    blocks = [block for block in blocks if not is_void(block)]
     chosen = {pair: _chosen(attempts, killed) for pair, attempts in by_attempt(blocks).items()}
     return tuple(block for block in blocks if chosen[block.cell, block.pair] == block.attempt)
 
@@ -36,7 +45,9 @@ def counted_blocks(blocks: Sequence[Block], killed: Collection[str] = ()) -> tup
 def counted(evidence: RunData, killed: Collection[str] = ()) -> RunData:
     """The evidence with one attempt of each pair, chosen as `counted_blocks` does."""
     kept = counted_blocks(evidence.blocks, killed)
-    return evidence if len(kept) == len(evidence.blocks) else replace(evidence, blocks=kept)
+    if len(kept) == len(evidence.blocks):
+        return evidence
+    return replace(evidence, blocks=kept, void_blocks=(*evidence.void_blocks, *filter(is_void, evidence.blocks)))
 
 
 def _chosen(attempts: dict[int, list[Block]], killed: Collection[str]) -> int:

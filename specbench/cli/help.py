@@ -19,6 +19,7 @@ GROUPS: dict[str, dict[str, tuple[str, ...]]] = {
         ),
         "demo": ("specbench demo", "specbench demo --open"),
         "probe": ("specbench probe http://gpu-a:8000 --model llama --concurrency 8 --requests 64",),
+        "worker": ("specbench worker load-master:5557 --processes 4",),
     },
     "Before a run": {
         "bins": ("specbench bins traffic.jsonl", "specbench bins traffic.jsonl --label task -o traffic.yaml"),

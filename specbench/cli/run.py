@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from specbench.cli.completion import profiles, scenarios
+from specbench.cli.fleet_command import Listen, Processes, Workers, WorkerWait, fleet_options
 from specbench.cli.help import add
 from specbench.cli.printing import OUTPUT, AsJson, Color, Quiet, Verbose, check_one_of, print_result, run_named
 from specbench.cli.results import GATE, AllowCapped, verdict_code
@@ -101,6 +102,10 @@ def run(
             help="An earlier A/A or swap run that shows both hosts perform equally, or: same.",
         ),
     ] = None,
+    processes: Processes = 1,
+    workers: Workers = 0,
+    worker_wait: WorkerWait = "60s",
+    listen: Listen = None,
     gate: Annotated[bool, typer.Option("--gate", rich_help_panel=GATE, help="Exit with the verdict's code.")] = False,
     allow_capped: AllowCapped = False,
     out: Annotated[
@@ -126,6 +131,7 @@ def run(
         raise typer.BadParameter(f"{until}: resolved or budget", param_hint="--until")
     if aa and swap:
         raise typer.BadParameter("either --aa or --swap", param_hint="--aa, --swap")
+    fleet = fleet_options(processes, workers, worker_wait, listen)
     overrides = _overrides(profile, settings, baseline, speculative, model)
     design: Design = "aa" if aa else "swap" if swap else "plain"
     overrides = replace(overrides, design=design, place=tuple(place or ()), up_to=up_to, rate_up_to=rate_up_to)
@@ -140,7 +146,7 @@ def run(
         until = "resolved" if interrupted.manifest.until_resolved else "budget"
     try:
         with progress_on() as watching:
-            result = run(asked, folder, watching, until == "resolved", interrupted)
+            result = run(asked, folder, watching, until == "resolved", interrupted, fleet)
     except Interrupted as interruption:
         _print_partial(folder, as_json)
         raise typer.Exit(128 + interruption.signal_number) from None

@@ -11,6 +11,7 @@ from typing import Annotated
 import typer
 
 from specbench.cli.completion import engines
+from specbench.cli.fleet_command import Listen, Processes, Workers, WorkerWait, fleet_options
 from specbench.cli.help import add
 from specbench.cli.printing import AsJson
 from specbench.errors import DataError, ExitCode, ScenarioError, UnreachableError
@@ -47,7 +48,10 @@ def probe(
     requests: Annotated[int, typer.Option("--requests", metavar="N", help="Total requests.")] = 16,
     max_tokens: Annotated[int, typer.Option("--max-tokens", metavar="T", help="Maximum output tokens per request.")] = 128,
     engine: EngineName = None,
-    processes: Annotated[int, typer.Option("--processes", metavar="P", help="Load generator processes.")] = 1,
+    processes: Processes = 1,
+    workers: Workers = 0,
+    worker_wait: WorkerWait = "60s",
+    listen: Listen = None,
     api_key_env: KeyVariable = None,
     path: AskedPath = None,
     limit_key: LimitKey = None,
@@ -69,11 +73,11 @@ def probe(
         requests=requests,
         max_tokens=max_tokens,
         engine=engine,
-        processes=processes,
+        fleet=fleet_options(processes, workers, worker_wait, listen),
         headers=key_header(api_key_env, "--api-key-env"),
         asking=asking_of(path, limit_key, extra_body),
     )
-    told = probe(order)
+    told = probe(order, tell)
     none_succeeded = not told["requests"]["ok"]
     try:
         if json_to is None:

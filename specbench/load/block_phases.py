@@ -3,6 +3,8 @@
 Pure: it is told the time.
 """
 
+from typing import Protocol
+
 from specbench.load.messages import BlockSpec
 from specbench.units import ns_of_s
 
@@ -11,6 +13,36 @@ DEAD_S = 1.0
 DEAD_RUN = 20
 SLOWEST_ANSWERS = 4
 """A drain that need not be whole lasts so many times the block's slowest answer, as others may be slower still."""
+
+START_SPREAD_S = 0.001
+"""A request takes a quarter of a millisecond to begin: streams start at least so far apart, or they leave late."""
+
+
+class WindowLike(Protocol):
+    """The course of a block as those who drive it know it: a `Window`, or what a fleet's master tells of its own."""
+
+    opened_ns: int | None
+    closed_ns: int | None
+    short: bool
+    reason: str
+
+    def sent(self, stream: int, sent_ns: int) -> None:
+        """A stream is about to send a request."""
+
+    def ended(self, stream: int, now_ns: int, failed: bool) -> None:
+        """The request of a stream has ended."""
+
+    def no_more_work(self, now_ns: int) -> None:
+        """No further request will be handed over."""
+
+    def stop(self, now_ns: int, reason: str) -> None:
+        """The block ends now."""
+
+    def over(self, now_ns: int) -> bool:
+        """Whether nothing that counts is in flight any more."""
+
+    def holds(self, sent_ns: int) -> bool:
+        """Whether a request that was sent at this moment was sent inside the window, which has closed."""
 
 
 class Window:
@@ -121,6 +153,11 @@ class Window:
         self.closed_ns = now_ns
         self.reason = reason
         self.short = short
+
+
+def spread_s(least_s: float, fullest: int) -> float:
+    """Over how many seconds streams start, where the process that carries the most of them carries so many."""
+    return max(least_s, START_SPREAD_S * fullest)
 
 
 def pause_s(failures: int) -> float:

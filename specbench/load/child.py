@@ -26,7 +26,6 @@ from locust.env import Environment
 from specbench.errors import ExitCode
 from specbench.load.messages import (
     Abort,
-    BlockClosed,
     BlockSpec,
     MessageDecoder,
     NoMoreWork,
@@ -36,7 +35,6 @@ from specbench.load.messages import (
 )
 from specbench.load.process_limits import raise_open_files, raise_priority
 from specbench.load.streams import BlockDriver, StreamUser
-from specbench.model.captures import Capture
 from specbench.stream.connection import keep_stamping
 
 READ_SIZE = 1 << 18
@@ -51,7 +49,7 @@ class PipeWriter:
         self._messages: SimpleQueue[bytes] = SimpleQueue()
         gevent.spawn(self._write)
 
-    def tell(self, message: Capture | BlockClosed) -> None:
+    def tell(self, message: object) -> None:
         """The message will be written as soon as the pipe takes it."""
         self._messages.put(framed(message))
 
@@ -84,8 +82,8 @@ def read_parent(descriptor: int, blocks: "SimpleQueue[BlockDriver]", outlet: Pip
     os._exit(ExitCode.PROMOTE)
 
 
-def main() -> None:
-    """Drive one block after another, for as long as the parent lives."""
+def prepared_process() -> PipeWriter:
+    """The pipe to the parent, in a process that is fit to carry streams."""
     for number in (signal.SIGINT, signal.SIGHUP):  # they reach the whole group; the parent decides what they mean
         signal.signal(number, signal.SIG_IGN)
     logging.getLogger("locust").setLevel(logging.ERROR)
@@ -93,21 +91,31 @@ def main() -> None:
     raise_priority()
     pipe = os.dup(1)
     os.dup2(2, 1)  # whatever prints must not print into the pipe
-    outlet = PipeWriter(pipe)
+    return PipeWriter(pipe)
+
+
+def main() -> None:
+    """Drive one block after another, for as long as the parent lives."""
+    outlet = prepared_process()
     blocks: SimpleQueue[BlockDriver] = SimpleQueue()
     environment = Environment(user_classes=[StreamUser])
-    environment.events.user_error.add_listener(_die)  # type: ignore[no-untyped-call]
+    environment.events.user_error.add_listener(die)  # type: ignore[no-untyped-call]
     runner = environment.create_local_runner()
     gevent.spawn(read_parent, 0, blocks, outlet)
-    keep_stamping()
-    gc.collect()
-    gc.freeze()  # the modules of Locust would be walked again and again while streams wait to be read
+    settle_memory()
     while True:
         block = blocks.get()
         outlet.tell(block.drive(runner))
 
 
-def _die(user_instance: object, exception: BaseException, tb: TracebackType | None) -> None:
+def settle_memory() -> None:
+    """Nothing of what is loaded now is walked again and again while streams wait to be read."""
+    keep_stamping()
+    gc.collect()
+    gc.freeze()
+
+
+def die(user_instance: object, exception: BaseException, tb: TracebackType | None) -> None:
     """Locust would start a stream that raised again; a fault of ours must be seen instead."""
     traceback.print_exception(type(exception), exception, tb)
     os._exit(ExitCode.INTERNAL)

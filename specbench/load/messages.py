@@ -105,7 +105,7 @@ decode_to_child: Callable[[bytes], ToChild] = msgspec.msgpack.Decoder(ToChild).d
 decode_to_parent: Callable[[bytes], ToParent] = msgspec.msgpack.Decoder(ToParent).decode
 
 
-def framed(message: ToChild | ToParent) -> bytes:
+def framed(message: object) -> bytes:
     """The message as it goes into a pipe: its length, then itself."""
     packed = encode(message)
     return len(packed).to_bytes(LENGTH_BYTES, "big") + packed

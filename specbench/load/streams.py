@@ -1,9 +1,9 @@
 """One block under Locust: its streams are Locust users, which send one request after another. Lives in the child only."""
 
 import contextlib
-import itertools
 from array import array
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import ClassVar
 
 import gevent
@@ -11,10 +11,10 @@ import httpx
 from gevent.event import Event
 from gevent.queue import SimpleQueue
 from locust import User, constant, task
-from locust.runners import Runner
+from locust.runners import Runner, WorkerRunner
 
 from specbench import __version__
-from specbench.load.block_phases import Window, pause_s
+from specbench.load.block_phases import Window, WindowLike, pause_s, spread_s
 from specbench.load.event_loop import MANY, PollTimes, StreamReader, coalesced_reads
 from specbench.load.machine import ResourceMonitor, ResourceUsage
 from specbench.load.messages import BlockClosed, BlockSpec, RequestJob
@@ -44,22 +44,41 @@ HEADERS = {
 }
 
 
+@dataclass(frozen=True, slots=True)
+class BlockPart:
+    """One process's part of a block that several drive: its stream numbers, of so many in all, and the window of them all.
+
+    `lined` is called once all its connections are open, then `BlockDriver.begin` is waited for; `begun` with the index, the
+    stream and the moment of each request that is about to be sent.
+    """
+
+    numbers: Sequence[int]
+    of: int
+    window: WindowLike
+    lined: Callable[[], None]
+    begun: Callable[[int, int, int], None]
+
+
 class BlockDriver:
     """One block while it is driven. `tell` takes each answer on its way out; work comes in by `give`."""
 
-    def __init__(self, order: BlockSpec, tell: Callable[[Capture], None]) -> None:
+    def __init__(self, order: BlockSpec, tell: Callable[[Capture], None], part: BlockPart | None = None) -> None:
         self.order = order
+        self._part = part
         self._tell = tell
         self._asked = self._url = httpx.URL(order.url.rstrip("/") + order.path)
         self._work: SimpleQueue[RequestJob | None] = SimpleQueue()
-        self._numbers = itertools.count()
         self._transports: list[StampingTransport] = []
-        self._streams = order.concurrency or order.in_flight_limit
+        alone = range(order.concurrency or order.in_flight_limit)
+        numbers = alone if part is None else part.numbers
+        self._numbers = iter(numbers)
+        self._streams = len(numbers)
+        self._of = len(alone) if part is None else part.of
         self._waiting = 0
         self._alive = 0
         self._started, self._over = Event(), Event()
         self._start_ns = now_ns()
-        self._window = Window(order, self._start_ns)
+        self._window: WindowLike = Window(order, self._start_ns) if part is None else part.window
         self._aborted = False
         self._held = 0
         self._reading = 0
@@ -76,11 +95,22 @@ class BlockDriver:
         """End now; what is in flight is cut."""
         self._aborted = True
 
+    def begin(self, start_ns: int, window: WindowLike) -> None:
+        """All connections are open: the block, its window and its load begin at that moment."""
+        self._start_ns = start_ns
+        self._window = window
+        self._started.set()
+
     def drive(self, runner: Runner) -> BlockClosed:
         """The block has run to its end, and everything it had in flight is told."""
         StreamUser.block = self
         self._alive = self._streams
-        runner.start(self._streams, spawn_rate=self._streams)
+        if isinstance(runner, WorkerRunner):
+            runner.start_worker({StreamUser.__name__: self._streams})
+        else:
+            runner.start(self._streams, spawn_rate=self._streams)
+        if not self._streams:
+            self._all_lined()
         with self._looks.noted(), coalesced_reads(self._may_gather):
             watched = self._watch()
         self._over.set()
@@ -138,12 +168,18 @@ class BlockDriver:
                 transport.open(self._url)
         self._waiting += 1
         if self._waiting == self._streams:
-            self._start_ns = now_ns() + (0 if self.order.concurrency is not None else LEAD_NS)
-            self._window = Window(self.order, self._start_ns)
-            self._started.set()
+            self._all_lined()
         wait_for(self._started)
         if self.order.concurrency is not None:
-            wait_for(self._over, self.order.stagger_s * number / self._streams)
+            spread = spread_s(self.order.stagger_s, self._streams)
+            wait_for(self._over, max(0.0, seconds(self._start_ns - now_ns())) + spread * number / self._of)
+
+    def _all_lined(self) -> None:
+        if self._part is not None:
+            self._part.lined()
+            return
+        start_ns = now_ns() + (0 if self.order.concurrency is not None else LEAD_NS)
+        self.begin(start_ns, Window(self.order, start_ns))
 
     def _next(self) -> RequestJob | None:
         """The next request of whoever is free; None where there is none."""
@@ -177,7 +213,10 @@ class BlockDriver:
     def _request(self, client: httpx.Client, transport: StampingTransport, number: int, work: RequestJob) -> bool:
         """Send one request, read its answer, tell it. Returns whether it failed as far as the socket can see."""
         due_ns = None if work.arrival_ns is None else self._start_ns + work.arrival_ns
-        self._window.sent(number, now_ns() if due_ns is None else due_ns)
+        sent_ns = now_ns() if due_ns is None else due_ns
+        self._window.sent(number, sent_ns)
+        if self._part is not None:
+            self._part.begun(work.index, number, sent_ns)
         url = self._url
         exchange = self._exchanged(client, transport, url, work)
         if url == self._asked and (target := _redirected(url, exchange)) is not None and not self._over.is_set():

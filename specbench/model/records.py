@@ -30,6 +30,7 @@ Outcome = Literal[
     "truncated_stream",
     "empty_output",
     "prompt_too_long",
+    "worker_lost",  # under way at a worker of the fleet that was lost: neither success nor failure
 ]
 
 
@@ -170,11 +171,50 @@ class GeneratorHealth:
     stuck_share: float | None = None
 
 
+MOST_CLOCK_ERROR_MS = 5.0
+"""How far apart the clocks of a fleet's machines may be, doubt and drift together."""
+
+Void = Literal["worker_lost", "workers_missing", "workers_changed", "requests_missing", "clocks_disagree"]
+"""Why a block counts for nothing, for the client alone, so that its pair is measured again."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WorkerFacts:
+    """One worker's part of a block: its streams, its health, and how closely its clock was known, None where it was lost.
+
+    `clock_offset_ms` is how far its clock is ahead of the master's, `clock_error_ms` the doubt of that, `clock_drift_ms` how far
+    the two moved apart meanwhile.
+    """
+
+    name: str
+    streams: int
+    lost: bool = False
+    health: GeneratorHealth | None = None
+    clock_offset_ms: float | None = None
+    clock_error_ms: float | None = None
+    clock_drift_ms: float | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FleetFacts:
+    """How a block was driven by several workers; `void` is why it counts for nothing, None where it counts.
+
+    `lost_requests`: dealt to a worker that was lost, and never reported. `refused`: how many connections, or messages on accepted
+    ones, were refused until then, in the whole run.
+    """
+
+    workers: tuple[WorkerFacts, ...]
+    void: Void | None = None
+    lost_requests: int = 0
+    refused: int = 0
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LoadFacts:
     """How the load of a block went. Window bounds are on the generator's monotonic clock, None if it never opened.
 
-    `in_flight_limit_reached`: a request of the open loop was due while the most that may be under way at once were.
+    `in_flight_limit_reached`: a request of the open loop was due while the most that may be under way at once were. `fleet`: None
+    where one process drove it.
     """
 
     window_open_ns: int | None
@@ -183,6 +223,7 @@ class LoadFacts:
     end_reason: str
     health: GeneratorHealth
     in_flight_limit_reached: bool = False
+    fleet: FleetFacts | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -284,7 +325,8 @@ class RunData:
     """All facts of a run, as read from its folder. `finished` is None where the run was cut off.
 
     `looks`: how many pairs were complete each time that the data were looked at to decide on stopping, the last look included;
-    empty where they are looked at once, at the end. `resumed`: how many times it was interrupted and taken up again.
+    empty where they are looked at once, at the end. `resumed`: how many times it was interrupted and taken up
+    again. `void_blocks` were taken out of `blocks`, as they count for nothing.
     """
 
     manifest: Manifest
@@ -294,8 +336,12 @@ class RunData:
     problems: tuple[str, ...]
     looks: tuple[int, ...] = ()
     resumed: int = 0
+    void_blocks: tuple[Block, ...] = ()
 
     @property
     def partial(self) -> bool:
-        """Whether the run ended before its plan did: it was cut off, or an engine died, after which no block is run."""
-        return self.finished is None or any(block.engine_exit is not None for block in self.blocks)
+        """Whether the run ended before its plan did: it was cut off, an engine died, or workers were missing for good, after
+        which no block is run."""
+        blocks = (*self.blocks, *self.void_blocks)
+        gone = any(block.fleet is not None and block.fleet.void == "workers_missing" for block in blocks)
+        return self.finished is None or gone or any(block.engine_exit is not None for block in self.blocks)

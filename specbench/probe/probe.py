@@ -3,20 +3,23 @@
 No scenario, no second arm and no verdict; what the numbers are is in `probe/summary.py`.
 """
 
-import itertools
+import os
 import time
-from collections.abc import Iterator, Mapping
-from concurrent.futures import FIRST_EXCEPTION, ThreadPoolExecutor, wait
-from contextlib import ExitStack
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import nullcontext
 from dataclasses import dataclass, field, replace
 from typing import Any
 
 from specbench.arms.arms import bare_arm
 from specbench.credentials import Secrets, secrets_in
-from specbench.errors import ScenarioError, UnreachableError
+from specbench.errors import InternalError, ScenarioError, UnreachableError
 from specbench.explain import notes
+from specbench.explain.rules.fleet_of_workers import probe_void
+from specbench.load.fleet.fleet import Fleet
+from specbench.load.fleet.fleet_plan import ONE_PROCESS, FleetOptions, fleet_plan
+from specbench.load.fleet.wire import DecodedAnswer, FleetBlock, LostRequest
+from specbench.load.fleet_session import drive_fleet, lost_capture
 from specbench.load.machine import own_cpu_s
-from specbench.load.messages import BlockSpec, RequestJob
 from specbench.load.parent import LoadGenerator
 from specbench.load.session import drive, requests_block, works_of
 from specbench.model.captures import Capture
@@ -33,6 +36,7 @@ from specbench.telemetry.metrics_pages import unreachable
 from specbench.telemetry.scrape import metrics_source, moved_pages, scrape_idle
 
 LONGEST_S = 24 * 3600.0
+NOTHING_ASKED = RequestSpec("", "", 0)
 QUESTION = "Write a Python class for a bounded queue with docstrings and type hints, then explain each method in a sentence."
 
 
@@ -50,22 +54,27 @@ class ProbeRequest:
     requests: int
     max_tokens: int
     engine: str | None = None
-    processes: int = 1
+    fleet: FleetOptions = ONE_PROCESS
     headers: dict[str, str] = field(default_factory=dict)
     asking: Asking = field(default_factory=Asking)
     without_options: bool = False
 
 
-def probe(order: ProbeRequest) -> dict[str, Any]:
+def probe(order: ProbeRequest, say: Callable[[str], None] = lambda said: None) -> dict[str, Any]:
     """What the client saw, as `probe --json` prints it: times in milliseconds, None where there is nothing to say.
 
+    Args:
+        say: Is told what to know while workers are waited for.
+
     Raises:
-        ScenarioError: the URL, a number or an engine's name makes no sense.
-        UnreachableError: nothing answers at the URL.
+        ScenarioError: the URL, a number or an engine's name makes no sense, or the fleet that is asked for cannot be.
+        UnreachableError: nothing answers at the URL, or workers did not come.
         RefusedError: the endpoint lists several models, or none, and none was named.
+        InternalError: the load generator was lost, or a worker of the fleet.
     """
     began = time.monotonic()
     _check(order)
+    plan = fleet_plan(order.fleet, os.environ, min(order.concurrency, order.requests), at_once=False)
     url = base_url(order.url)
     secrets = secrets_in(order.headers.values())
     engine = ENGINES[order.engine] if order.engine is not None else recognise(url, order.headers, secrets)
@@ -78,7 +87,8 @@ def probe(order: ProbeRequest) -> dict[str, Any]:
     arm = bare_arm(engine.name, order.url, model, order.headers)
     source = metrics_source(arm, url, order.headers, engine, secrets)
     before = scrape_idle(source, engine) if source.urls else None
-    order, parts = _answered(order, url, engine, secrets)
+    with nullcontext() if plan is None else Fleet(plan, say) as fleet:
+        order, parts = _answered(order, url, engine, secrets, fleet)
     telemetry = telemetry_of(before, (), scrape_idle(source, engine), engine) if before is not None else None
     told = summarize(parts, engine.name, telemetry, order.max_tokens)
     if found := (*_notes(order, parts), *(() if before is None else moved_pages(before))):
@@ -106,23 +116,21 @@ def _why_not(url: str, headers: Mapping[str, str], secrets: Secrets) -> str | No
 def _check(order: ProbeRequest) -> None:
     check_address(order.url)
     check_asking(order.url, order.asking)
-    for name in ("concurrency", "requests", "max_tokens", "processes"):
+    for name in ("concurrency", "requests", "max_tokens"):
         if getattr(order, name) < 1:
             raise ScenarioError(f"--{name.replace('_', '-')} {getattr(order, name)}: must be at least 1")
     if order.engine is not None and order.engine not in ENGINES:
         raise ScenarioError(f"--engine {order.engine}: not known; one of {', '.join(ENGINES)}")
-    if order.processes > min(order.concurrency, order.requests):
-        raise ScenarioError(f"--processes {order.processes}: more than there are streams or requests")
 
 
 def _answered(
-    order: ProbeRequest, url: str, engine: EngineSupport, secrets: Secrets
+    order: ProbeRequest, url: str, engine: EngineSupport, secrets: Secrets, fleet: Fleet | None
 ) -> tuple[ProbeRequest, list[ProcessOutcome]]:
     """What came back, and how it was asked for: without `stream_options` where every request was refused as with it."""
-    parts = _load(order, url, engine, secrets)
+    parts = [_load(order, url, engine, secrets, fleet)]
     if STREAM_OPTIONS not in order.asking.extra_body and refuses_fields([record for part in parts for record in part.records]):
         bare = replace(order, asking=replace(order.asking, extra_body={**order.asking.extra_body, STREAM_OPTIONS: None}))
-        again = _load(bare, url, engine, secrets)
+        again = [_load(bare, url, engine, secrets, fleet)]
         if any(record.outcome == "ok" for part in again for record in part.records):
             return replace(bare, without_options=True), again
     return order, parts
@@ -136,40 +144,39 @@ def _notes(order: ProbeRequest, parts: list[ProcessOutcome]) -> Iterator[str]:
         yield notes.redirects(base_url(order.url), moved)
 
 
-def _load(order: ProbeRequest, url: str, engine: EngineSupport, secrets: Secrets) -> list[ProcessOutcome]:
-    """Every process drives its share of the streams and of the requests; a thread each decodes what comes back.
-
-    Where one process is lost, the others end at once, as they end before the threads that listen to them.
-    """
-    numbers = range(order.processes)
+def _load(order: ProbeRequest, url: str, engine: EngineSupport, secrets: Secrets, fleet: Fleet | None) -> ProcessOutcome:
+    """All requests in one block, driven by one process of this machine or by a fleet of workers."""
     served = ServedEndpoint(url, order.headers, order.model or "", secrets)
-    streams = [len(range(number, order.concurrency, order.processes)) for number in numbers]
     path = asked_path(order.url, order.asking.path, ROUTES["chat"])
-    blocks = [requests_block(BLOCK, served, path, order.requests, LONGEST_S, each) for each in streams]
-    works = [itertools.islice(works_of(_bodies(order, engine)), number, None, order.processes) for number in numbers]
-    with ThreadPoolExecutor(order.processes) as threads, ExitStack() as started:
-        children = [started.enter_context(LoadGenerator()) for _ in numbers]
-        parts = [threads.submit(_drive, *each, engine, secrets) for each in zip(children, blocks, works, strict=True)]
-        for ended in wait(parts, return_when=FIRST_EXCEPTION).done:
-            ended.result()
-        return [part.result() for part in parts]
-
-
-def _drive(
-    child: LoadGenerator, block: BlockSpec, works: Iterator[RequestJob], engine: EngineSupport, secrets: Secrets
-) -> ProcessOutcome:
+    block = requests_block(BLOCK, served, path, order.requests, LONGEST_S, order.concurrency)
+    works = works_of(_bodies(order, engine))
     records: list[RequestRecord] = []
     texts: dict[int, str] = {}
     moved: list[str] = []
 
-    def take(capture: Capture) -> None:
-        record, text = record_and_text(capture, RequestSpec("", "", 0), engine.stream, secrets)
+    def keep(record: RequestRecord, text: str, redirected: str | None) -> None:
         records.append(record)
-        if capture.redirected is not None:
-            moved.append(capture.redirected)
         texts[record.index] = text
+        if redirected is not None:
+            moved.append(redirected)
 
-    end = drive(child, block, works, take)
+    def take(capture: Capture) -> None:
+        keep(*record_and_text(capture, NOTHING_ASKED, engine.stream, secrets), capture.redirected)
+
+    def take_decoded(answer: DecodedAnswer | LostRequest) -> None:
+        if isinstance(answer, DecodedAnswer):
+            keep(answer.record, answer.text or "", answer.redirected)
+        else:
+            keep(*record_and_text(lost_capture(answer, BLOCK), NOTHING_ASKED, engine.stream), None)
+
+    if fleet is None:
+        with LoadGenerator() as child:
+            end = drive(child, block, works, take)
+    else:
+        whole = FleetBlock(spec=block, engine=engine.name, secrets=secrets.values, texts=True)
+        end = drive_fleet(fleet, whole, works, take_decoded)
+        if end.fleet is not None and end.fleet.void is not None:
+            raise InternalError(probe_void(end.fleet.void))
     return ProcessOutcome(tuple(records), texts, end, moved[-1] if moved else None)
 
 

@@ -4,12 +4,15 @@ import random
 import re
 from array import array
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from itertools import islice
 from math import sqrt
 
 from specbench.arms.arms import RunningArm, asked_at, shares_server
+from specbench.load.fleet.fleet import Fleet
+from specbench.load.fleet.wire import DecodedAnswer, FleetBlock, LostRequest
+from specbench.load.fleet_session import drive_fleet, lost_capture
 from specbench.load.messages import BlockSpec, BlockSummary, RequestJob
 from specbench.load.parent import LoadGenerator
 from specbench.load.session import drive
@@ -41,7 +44,11 @@ DYING_S = 10.0
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BlockContext:
-    """Everything that blocks need while the run lasts, but for their arm."""
+    """Everything that blocks need while the run lasts, but for their arm.
+
+    `fleet` drives the blocks, in this `lane`, where several processes do; `crew`: the workers that must, by name, as they drove
+    the other arm of the pair.
+    """
 
     scenario: Scenario
     drawing: PromptSource
@@ -49,6 +56,9 @@ class BlockContext:
     writer: RunWriter
     drains: Drains = field(default_factory=Drains)
     trace: ArrivalTrace | None = None
+    fleet: Fleet | None = None
+    lane: int = 0
+    crew: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,6 +105,7 @@ def measure(bench: BlockContext, ready: RunningArm, trial: Trial) -> BlockOutcom
         launch=trial.launch,
         attempt=trial.attempt,
         backlog=loaded.backlog,
+        workers=None if end.fleet is None else len(end.fleet.workers),
         started=started,
         telemetry=told if has_metrics(source) or told.oom_events is not None else None,
         engine_truth=_difference(truth_before, _truth(ready)),
@@ -134,19 +145,32 @@ def _load(bench: BlockContext, ready: RunningArm, trial: Trial) -> _Loaded:
     sent = array("q")
 
     def take(capture: Capture) -> None:
-        nonlocal ok, failed, slowest_ns, start_ns
+        nonlocal start_ns
         if capture.scheduled_ns is not None:
             start_ns = start_ns or capture.scheduled_ns - next(islice(moments(), capture.index, None))
             sent.append(capture.sent_ns)
-        asked = prompts.pop(capture.index)
-        spec = RequestSpec(asked.bin, asked.sampling.name, asked.max_tokens, asked.session, asked.turn)
-        record = record_of(capture, spec, rule, ready.secrets)
+        keep(record_of(capture, spec_of(capture.index), rule, ready.secrets))
+
+    def take_decoded(answer: DecodedAnswer | LostRequest) -> None:
+        asked = spec_of(answer.record.index if isinstance(answer, DecodedAnswer) else answer.index)
+        if isinstance(answer, LostRequest):
+            keep(record_of(lost_capture(answer, trial.block_id), asked, rule))
+        else:
+            its_record = replace(answer.record, bin=asked.bin, sampling=asked.sampling, max_tokens=asked.max_tokens)
+            keep(replace(its_record, session=asked.session, turn=asked.turn))
+
+    def spec_of(index: int) -> RequestSpec:
+        asked = prompts.pop(index)
+        return RequestSpec(asked.bin, asked.sampling.name, asked.max_tokens, asked.session, asked.turn)
+
+    def keep(record: RequestRecord) -> None:
+        nonlocal ok, failed, slowest_ns
         bench.writer.request(record)
         if record.outcome in HANGING or (record.outcome == "ok" and record.end_ns > slowest_ns):
             telling.append(record)
             slowest_ns = max(slowest_ns, record.end_ns) if record.outcome == "ok" else slowest_ns
         ok += record.outcome == "ok"
-        if record.outcome not in ("ok", "cut"):
+        if record.outcome not in ("ok", "cut", "worker_lost"):
             failed += 1
             failures.add(record.reason or record.outcome)
         elif (one := request_figures(record)) is not None:
@@ -155,7 +179,12 @@ def _load(bench: BlockContext, ready: RunningArm, trial: Trial) -> _Loaded:
     def moments() -> Iterator[int]:
         return (moment for moment in arrivals(bench.scenario, trial, bench.trace) if moment is not None)
 
-    end = drive(bench.child, _order(bench, ready, trial), _works(bench, ready, trial, prompts), take)
+    order, works = _order(bench, ready, trial), _works(bench, ready, trial, prompts)
+    if bench.fleet is None:
+        end = drive(bench.child, order, works, take)
+    else:
+        block = FleetBlock(spec=order, engine=ready.arm.engine, secrets=ready.secrets.values, crew=bench.crew)
+        end = drive_fleet(bench.fleet, block, works, take_decoded, bench.lane)
     bench.drains.note(trial.arm, end, telling)
     figures = running_figures(ok, failed, found, (end.window_open_ns, end.window_close_ns))
     closed_ns = end.window_close_ns

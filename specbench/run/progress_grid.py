@@ -40,8 +40,10 @@ class RunState:
     since_s: float = 0.0
 
     def with_block(self, done: BlockDone) -> "RunState":
-        """The state once that block has ended too."""
-        return replace(self, done=(*self.done, done), at_hand=None)
+        """The state once that block has ended too; one that was measured again stands in for the first."""
+        key = (done.trial.cell.id, done.trial.pair, done.trial.arm)
+        others = (one for one in self.done if (one.trial.cell.id, one.trial.pair, one.trial.arm) != key)
+        return replace(self, done=(*others, done), at_hand=None)
 
 
 def load_of(trial: Trial) -> str:

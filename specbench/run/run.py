@@ -27,6 +27,9 @@ from specbench.arms.repeated_requests import repeated_prompts
 from specbench.errors import Interrupted, RefusedError
 from specbench.explain.dataset.dataset_notes import bins_line
 from specbench.explain.notes import certainty_of, going_on
+from specbench.explain.rules.fleet_of_workers import refused
+from specbench.load.fleet.fleet import Fleet
+from specbench.load.fleet.fleet_plan import ONE_PROCESS, FleetOptions, FleetPlan, fleet_plan
 from specbench.load.parent import LoadGenerator
 from specbench.load.process_limits import check_open_files
 from specbench.model.records import Endpoint, Manifest, RepeatedPrompt, RequestRecord
@@ -74,16 +77,17 @@ def run(
     watcher: RunProgress,
     until_resolved: bool = False,
     interrupted: InterruptedRun | None = None,
+    fleet: FleetOptions = ONE_PROCESS,
 ) -> Result:
     """The judged result of running the scenario; `folder` then holds facts, result and report.
 
     `until_resolved` looks at the data on the way and stops when every finding is settled; else there is one look, at the end.
-    `interrupted`: the run in `folder` that goes on.
+    `interrupted`: the run in `folder` that goes on. `fleet`: which processes drive the load.
 
     Raises:
         ScenarioError: an arm cannot be started as the scenario asks, a run that it cites for the places cannot be read, a key is
-            not set, or this machine cannot carry so many streams.
-        UnreachableError: an arm did not answer before load began, or an engine could not be started again.
+            not set, this machine cannot carry so many streams, or the fleet that is asked for cannot be.
+        UnreachableError: an arm did not answer before load began, an engine could not be started again, or workers did not come.
         RefusedError: an engine that was started again no longer answers as it did, or a resumed run's endpoints are others now.
         DataError: the folder cannot be written, or no longer.
         Interrupted: Ctrl-C, SIGTERM, or a terminal that closed (SIGHUP).
@@ -93,12 +97,13 @@ def run(
     if interrupted is None:
         check_unused(folder)
     check_previous_runs(scenario, folder)
-    _refuse_what_cannot_end(scenario)
+    plan = _fleet_plan(scenario, fleet)
+    _refuse_what_cannot_end(scenario, 1 if plan is None else plan.workers // plan.lanes)
     with _signals_as_interrupts():
         try:
             looks = list(interrupted.looks) if interrupted is not None else []
             looking = EarlyStopping(folder, scenario.matrix.pairs, looks) if until_resolved else None
-            _measure(scenario, folder, watcher, looking, interrupted)
+            _measure(scenario, folder, watcher, looking, interrupted, plan)
         except BaseException:
             if (folder / MANIFEST).exists():
                 with suppress(Exception):  # the first error is the one to tell; `analyze` can be asked again
@@ -108,10 +113,15 @@ def run(
         return analyze(folder)
 
 
-def _refuse_what_cannot_end(scenario: Scenario) -> None:
+def _fleet_plan(scenario: Scenario, fleet: FleetOptions) -> FleetPlan | None:
+    streams = max(cell.concurrency or scenario.matrix.in_flight for cell in cells_of(scenario))
+    return fleet_plan(fleet, os.environ, streams, scenario.matrix.schedule == "simultaneous")
+
+
+def _refuse_what_cannot_end(scenario: Scenario, workers: int) -> None:
     """Nothing, unless something known beforehand would end the run half-way: too few open files, or a key that is not set."""
     for cell in cells_of(scenario):
-        check_open_files(cell.concurrency or scenario.matrix.in_flight)
+        check_open_files(-(-cell.concurrency // workers) if cell.concurrency else scenario.matrix.in_flight)
     for name, arm in zip(ARMS, (scenario.baseline, scenario.speculative), strict=True):
         metrics_key(arm)
         secret_headers(arm, name)
@@ -125,9 +135,11 @@ def _measure(
     watcher: RunProgress,
     looking: EarlyStopping | None,
     interrupted: InterruptedRun | None,
+    plan: FleetPlan | None,
 ) -> None:
     """The facts of the run, on disk; whatever was started for them has ended."""
     with ExitStack() as stack:
+        fleet = None if plan is None else stack.enter_context(Fleet(plan, watcher.say))
         watcher.say(f"{scenario.name}: starting the arms")
         visit = stack.enter_context(open_arms(scenario, lambda name: _log(folder, name)))
         child = stack.enter_context(LoadGenerator())
@@ -151,9 +163,12 @@ def _measure(
             looking.note = writer.look
         if (short := disk_warning(folder, expected_bytes(scenario, trials, prepared.first))) is not None:
             watcher.say(f"{scenario.name}: {short}")
-        bench = BlockContext(scenario=scenario, drawing=prepared.drawing, child=child, writer=writer, trace=trace_of(scenario))
+        trace = trace_of(scenario)
+        bench = BlockContext(scenario=scenario, drawing=prepared.drawing, child=child, writer=writer, trace=trace, fleet=fleet)
         course = ScheduleContext(bench=bench, visit=visit, ways=prepared.ways, watcher=watcher, looking=looking)
         problems = run_trials(course, trials)
+        if fleet is not None and fleet.refused:
+            watcher.say(refused(fleet.refused))
         writer.finish(Ending(_now(), problems, tuple(looking.looks) if looking is not None else ()))
 
 

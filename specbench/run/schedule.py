@@ -7,16 +7,17 @@ from collections.abc import Generator, Sequence
 from concurrent.futures import FIRST_EXCEPTION, ThreadPoolExecutor, wait
 from contextlib import ExitStack, closing
 from dataclasses import dataclass, replace
-from itertools import groupby
 
 from specbench.arms.arms import OpenArm, RunningArm
 from specbench.arms.preflight import Way, try_arm, way_of
+from specbench.explain.rules.fleet_of_workers import block_void, workers_missing
 from specbench.load.parent import LoadGenerator
 from specbench.model.result import PerArm
 from specbench.model.scenario import ARMS, ArmName
 from specbench.plan.trials import Trial
 from specbench.run.block import BlockContext, BlockOutcome, measure
 from specbench.run.early_stopping import EarlyStopping
+from specbench.run.pair_attempts import PairAttempts, void_of
 from specbench.run.progress import RunProgress
 
 Ran = Generator[tuple[RunningArm, Trial, BlockOutcome], None, None]
@@ -43,8 +44,14 @@ def run_trials(course: ScheduleContext, trials: Sequence[Trial]) -> tuple[str, .
     if course.looking is not None and course.looking.settled(trials):
         return ()  # a resumed run, which was interrupted as it looked
     run = _at_once if course.bench.scenario.matrix.schedule == "simultaneous" else _in_turn
+    places = {(trial.cell.id, trial.pair, trial.arm): place for place, trial in enumerate(trials, start=1)}
     with closing(run(course, trials)) as blocks:
-        for done, (ready, trial, measured) in enumerate(blocks, start=1):
+        for ready, trial, measured in blocks:
+            if void_of(measured.block) == "workers_missing":
+                return (workers_missing(trial.block_id),)
+            if void_of(measured.block) is not None:
+                continue
+            done = places[trial.cell.id, trial.pair, trial.arm]
             course.watcher.block(done, trial, measured.figures)
             if measured.block.engine_exit is not None:
                 return (_death(course, ready, trial, measured.block.engine_exit),)
@@ -54,34 +61,58 @@ def run_trials(course: ScheduleContext, trials: Sequence[Trial]) -> tuple[str, .
 
 
 def _in_turn(course: ScheduleContext, trials: Sequence[Trial]) -> Ran:
-    """One block after another; where engines are started for their blocks, each start is followed by a first request."""
-    bench = course.bench
-    for (arm, _), group in groupby(trials, key=lambda trial: (trial.arm, trial.launch)):
-        with course.visit(arm) as visited:
-            ready = way_of(visited, course.ways.of(arm))
-            if bench.scenario.matrix.schedule == "restart":
-                try_arm(bench.child, bench.scenario, ready, arm, bench.drawing)
-            for trial in group:
-                course.watcher.begin(trial)
-                yield ready, trial, measure(bench, ready, trial)
+    """One block after another; where engines are started for their blocks, each start is followed by a first request.
+
+    A pair is then no two blocks side by side, and is not measured again.
+    """
+    bench, restart = course.bench, course.bench.scenario.matrix.schedule == "restart"
+    attempts = PairAttempts(tuple(trials), again=not restart)
+    crew: tuple[str, tuple[str, ...]] = ("", ())
+    while (first := attempts.next()) is not None:
+        with course.visit(first.arm) as visited:
+            ready = way_of(visited, course.ways.of(first.arm))
+            if restart:
+                try_arm(bench.child, bench.scenario, ready, first.arm, bench.drawing)
+            while (trial := attempts.next()) is not None and (trial.arm, trial.launch) == (first.arm, first.launch):
+                course.watcher.begin(attempts.take())
+                measured = measure(replace(bench, crew=crew[1] if crew[0] == trial.place else ()), ready, trial)
+                crew = (trial.place, _crew(measured))
+                if (void := void_of(measured.block)) is not None:
+                    course.watcher.say(block_void(trial.block_id, void, attempts.void(trial)))
+                yield ready, trial, measured
 
 
 def _at_once(course: ScheduleContext, trials: Sequence[Trial]) -> Ran:
-    """Both blocks of a pair at the same time, each arm with a load child of its own."""
+    """Both blocks of a pair at the same time, each arm with a load child of its own, or with half of the fleet.
+
+    The halves are swapped from pair to pair, so that no arm has the better one.
+    """
     with ExitStack() as stack:
         # Children of their own, that end before the threads that listen to them: then an interrupted block ends as well.
         pool = stack.enter_context(ThreadPoolExecutor(max_workers=len(ARMS)))
         readies = {arm: way_of(stack.enter_context(course.visit(arm)), course.ways.of(arm)) for arm in ARMS}
-        second = replace(course.bench, child=stack.enter_context(LoadGenerator()))
-        first = replace(course.bench, child=stack.enter_context(LoadGenerator()))
-        benches: dict[ArmName, BlockContext] = dict(zip(ARMS, (first, second), strict=True))
-        for pair in zip(trials[::2], trials[1::2], strict=True):
+        benches: dict[ArmName, BlockContext] = {}
+        for lane, arm in enumerate(ARMS):
+            child = course.bench.child if course.bench.fleet is not None else stack.enter_context(LoadGenerator())
+            benches[arm] = replace(course.bench, child=child, lane=lane)
+        attempts = PairAttempts(tuple(trials))
+        while attempts.next() is not None:
+            pair = (attempts.take(), attempts.take())
             course.watcher.begin(pair[0])
-            started = [(trial, pool.submit(measure, benches[trial.arm], readies[trial.arm], trial)) for trial in pair]
+            swapped = {arm: replace(bench, lane=(bench.lane + pair[0].pair) % len(ARMS)) for arm, bench in benches.items()}
+            started = [(trial, pool.submit(measure, swapped[trial.arm], readies[trial.arm], trial)) for trial in pair]
             for ended in wait([future for _, future in started], return_when=FIRST_EXCEPTION).done:
                 ended.result()  # a lost load child is told at once, not when the other arm's block has ended
             both = [(readies[trial.arm], trial, future.result()) for trial, future in started]
+            voids = [(trial, void) for _, trial, measured in both if (void := void_of(measured.block)) is not None]
+            if voids:
+                course.watcher.say(block_void(voids[0][0].block_id, voids[0][1], attempts.void(voids[0][0])))
             yield from both
+
+
+def _crew(measured: BlockOutcome) -> tuple[str, ...]:
+    fleet = measured.block.fleet
+    return () if fleet is None else tuple(worker.name for worker in fleet.workers)
 
 
 def _death(course: ScheduleContext, ready: RunningArm, trial: Trial, how: str) -> str:

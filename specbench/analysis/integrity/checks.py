@@ -24,6 +24,7 @@ from specbench.analysis.integrity.generator_limits import (
     reads_in_time,
     sends_in_time,
 )
+from specbench.analysis.integrity.workers import with_worst_worker, worker_checks
 from specbench.analysis.integrity.workload import Drift, excess_checks, pairs_present, same_prompts
 from specbench.analysis.stats.alpha_spending import holm
 from specbench.explain.integrity import steady
@@ -49,9 +50,10 @@ def cell_checks(evidence: RunData, cell: CellEvidence) -> tuple[IntegrityCheck, 
         return (pairs,)
     return (
         *(
-            check(cell)
+            with_worst_worker(cell, check(cell))
             for check in (events_apart, reads_in_time, sends_in_time, cpu_free, concurrency_held, machine_free, clock_steady)
         ),
+        *worker_checks(evidence, cell),
         *(check(cell) for check in (counters_whole, no_foreign_traffic, prefix_cache_alike)),
         *speculation_on(cell, PerArm(scenario.baseline.speculative, scenario.speculative.speculative)),
         *same_prompts(cell),

@@ -102,7 +102,7 @@ def _has_surplus(guardrail: Guardrail, cell: CellShares) -> bool:
 
 
 def _lies_there(guardrail: Guardrail, others: Sequence[CellShares], rest: Sequence[CellShares]) -> bool:
-    """Whether the speculative arm fails more often in these cells than in the rest, beyond chance; a limit of its own asks no rest."""
+    """Whether the speculative arm fails more often in these cells than in the rest, beyond chance."""
     if not others or guardrail.slo is not None:
         return True
     rates = excess_of(

@@ -81,6 +81,18 @@ CHECKS: tuple[Entry, ...] = (
         "Stop the time service that steps the clock, then rerun.",
     ),
     _check(
+        "workers_held",
+        "the workers of the fleet did not hold",
+        "At most a tenth of the pairs were measured again because a worker was lost. Only with several processes.",
+        "Keep the workers' machines and the network between them up.",
+    ),
+    _check(
+        "clocks_agree",
+        "the clocks of the workers disagree",
+        "Each worker's clock is known within 5 ms of the master's, drift included. Only with several processes.",
+        "Use a quicker network between the workers, or stop the service that steps a clock.",
+    ),
+    _check(
         "counter_reset",
         "an engine's counters were reset",
         "No engine restarts under load, and no metrics page is shared by several replicas.",

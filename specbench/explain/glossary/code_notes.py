@@ -76,6 +76,7 @@ OUTCOMES: tuple[Entry, ...] = _rows(
     ("cut", "In flight when the block ended: neither success nor failure."),
     ("unanswered", "Sent in the window and still open when the drain ended. It counts as a failure."),
     ("connect_failed", "No connection."),
+    ("worker_lost", "Under way at a worker of the fleet that was lost: neither success nor failure; its pair is measured again."),
     ("client_resource", "This machine ran out of descriptors or memory; not the endpoint's fault."),
     ("http_error", "A status other than success."),
     ("timeout_connect", "The connection took too long."),

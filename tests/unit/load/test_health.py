@@ -5,10 +5,10 @@ from dataclasses import replace
 
 import pytest
 
-from specbench.load.health import HealthCounter, events_in
+from specbench.load.health import HealthCounter, events_in, merged_health
 from specbench.load.messages import BlockClosed, BlockSpec
 from specbench.model.captures import Capture
-from specbench.model.records import Outcome
+from specbench.model.records import GeneratorHealth, Outcome
 from specbench.units import ns_of_ms
 
 ORDER = BlockSpec(block="b", url="", path="", headers={}, concurrency=2, min_requests=0, min_s=0.0, max_s=1.0, ramp_s=0.0)
@@ -205,3 +205,23 @@ def test_who_thinks_after_a_failure_waits_for_both() -> None:
 
     assert health.achieved_concurrency == pytest.approx(1.0)
     assert health.send_delay_ms_p95 is None
+
+
+def test_of_several_workers_the_worst_counts() -> None:
+    """Late by the later one; streams and chunks of both together."""
+    calm = GeneratorHealth(
+        cpu_share=0.2,
+        read_lag_ms_p99=0.1,
+        send_delay_ms_p95=None,
+        achieved_concurrency=1.0,
+        chunks=100,
+        clock_steps=0,
+        stuck_share=0.0,
+    )
+    late = replace(calm, cpu_share=0.95, send_delay_ms_p95=12.0, achieved_concurrency=0.5, chunks=50, clock_steps=2)
+
+    merged = merged_health([(3, calm), (1, late)])
+
+    assert (merged.cpu_share, merged.send_delay_ms_p95, merged.chunks, merged.clock_steps) == (0.95, 12.0, 150, 2)
+    assert merged.achieved_concurrency == 0.875
+    assert merged.events_per_stamp is None

@@ -13,6 +13,7 @@ import pytest
 from specbench.engine.reference_endpoint.reference_endpoint import WORDS
 from specbench.errors import ScenarioError, UnreachableError
 from specbench.explain.absences import NO_SPECULATION
+from specbench.load.fleet.fleet_plan import FleetOptions
 from specbench.probe.probe import ProbeRequest, as_text, probe
 from tests.support.answering import Table, answering
 from tests.support.endpoint import Behaviour, endpoint
@@ -44,7 +45,7 @@ def _true(url: str) -> dict[str, Any]:
 @pytest.mark.parametrize("processes", [1, 2])
 def test_counts_are_those_of_the_endpoint(url: str, processes: int) -> None:
     """Requests, tokens and the answers' text in order, whatever the number of processes."""
-    told = probe(_order(url + "/v1", processes=processes))
+    told = probe(_order(url + "/v1", fleet=FleetOptions(processes=processes)))
 
     assert told["requests"] == {"ok": 6, "failed": 0, "by_outcome": {"ok": 6}, "by_status": {}}
     assert (told["tokens"], told["engine"]) == (6 * 32, "vllm")
@@ -141,7 +142,11 @@ def test_people_read_a_small_table(url: str) -> None:
 
 @pytest.mark.parametrize(
     ("changes", "what"),
-    [({"concurrency": 0}, "--concurrency 0"), ({"engine": "magic"}, "--engine magic"), ({"processes": 3}, "--processes 3")],
+    [
+        ({"concurrency": 0}, "--concurrency 0"),
+        ({"engine": "magic"}, "--engine magic"),
+        ({"fleet": FleetOptions(processes=3)}, "--processes 3"),
+    ],
 )
 def test_orders_that_make_no_sense_are_refused(changes: dict[str, Any], what: str) -> None:
     """With the option and what is wrong with it."""
