@@ -97,7 +97,8 @@ def _of_cell(cell: CellResult, answers: Sequence[Answer], drafted: int, cost: St
             continue
         tokens = tokens_at(answers, drafted, depth)
         if tokens is not None:
-            found.append(OtherDepth(depth, tokens, None if cost is None else ratio_at(cost, cell, (drafted, here), (depth, tokens))))
+            ratio = None if cost is None else ratio_at(cost, cell, (drafted, here), (depth, tokens))
+            found.append(OtherDepth(depth, tokens, ratio))
     return tuple(found)
 
 

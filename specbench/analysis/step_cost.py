@@ -62,7 +62,9 @@ def fitted(points: Sequence[StepPoint]) -> StepCost | None:
         return None
     above = below = 0.0
     for before, here, after in zip(by_tokens, by_tokens[1:], by_tokens[2:], strict=False):
-        share = 0.5 if after.verified == before.verified else (here.verified - before.verified) / (after.verified - before.verified)
+        share = (
+            0.5 if after.verified == before.verified else (here.verified - before.verified) / (after.verified - before.verified)
+        )
         apart = here.depth - (1 - share) * before.depth - share * after.depth
         off = here.step_ms - (1 - share) * before.step_ms - share * after.step_ms
         above += off * apart / here.step_ms**2

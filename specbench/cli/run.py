@@ -15,7 +15,7 @@ from specbench.errors import Interrupted
 from specbench.run.output import deliver, tell
 
 if TYPE_CHECKING:
-    from specbench.model.scenario import Design
+    from specbench.model.scenario import Design, Scenario
     from specbench.scenario.parse import Overrides
 
 ENDPOINTS, SIZE, PLACES = "Endpoints", "Size", "Places"
@@ -182,6 +182,15 @@ def plan(
         deliver(plan_line(asked, trials) if quiet else plan_table(asked, trials, spreads))
     if like is not None:
         check_margins(asked, spreads)
+
+
+def scenario_named(
+    scenario: Path | None, settings: list[str] | None, baseline: str | None, speculative: str | None, model: str | None
+) -> "Scenario":
+    """The scenario of that file with these changes, as `run` would read it."""
+    overrides = _overrides(None, settings, baseline, speculative, model)
+    found: Scenario = _scenario(_named(scenario, overrides), overrides)
+    return found
 
 
 def _overrides(

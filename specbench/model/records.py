@@ -4,6 +4,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
+from specbench.model.capacity import CapacityPlan
 from specbench.model.data.datasets import Census
 from specbench.model.previous_runs import PreviousRun
 from specbench.model.scenario import ArmName, Scenario
@@ -252,7 +253,8 @@ class Manifest:
 
     `previous_runs`: the runs that the scenario cites for the places of the arms, as they were read then. `accelerators`: how many
     this machine has, None in the folders of older versions. `repeated`: the prompts that were asked twice; none in runs of older
-    versions. `census`: what the dataset held; None where a corpus was used, and in runs of older versions.
+    versions. `census`: what the dataset held; None where a corpus was used, and in runs of older versions. `capacity`: what a
+    search for capacity was asked; None in every other run.
     """
 
     format_version: int
@@ -269,6 +271,7 @@ class Manifest:
     accelerators: int | None = None
     repeated: tuple[RepeatedPrompt, ...] = ()
     census: Census | None = None
+    capacity: CapacityPlan | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -84,7 +84,7 @@ def run(scenario: Scenario, folder: Path, watcher: RunProgress, until_resolved: 
     check_unused(folder)
     check_previous_runs(scenario, folder)
     _refuse_what_cannot_end(scenario)
-    with _signals_as_interrupts():
+    with signals_as_interrupts():
         try:
             _measure(scenario, folder, watcher, EarlyStopping(folder, scenario.matrix.pairs) if until_resolved else None)
         except BaseException:
@@ -111,24 +111,24 @@ def _measure(scenario: Scenario, folder: Path, watcher: RunProgress, looking: Ea
     """The facts of the run, on disk; whatever was started for them has ended."""
     with ExitStack() as stack:
         watcher.say(f"{scenario.name}: starting the arms")
-        visit = stack.enter_context(open_arms(scenario, lambda name: _log(folder, name)))
+        visit = stack.enter_context(open_arms(scenario, lambda name: log_of(folder, name)))
         child = stack.enter_context(LoadGenerator())
-        prepared = _prepared(scenario, visit, child, watcher)
-        manifest = _manifest(scenario, folder, prepared)
+        prepared = prepared_arms(scenario, visit, child, watcher)
+        manifest = manifest_of(scenario, folder, prepared)
         for run in manifest.previous_runs:
             watcher.say(f"{scenario.name}: run {run.cited}, cited for the places: {run.problem or 'read'}")
         writer = stack.enter_context(closing(RunWriter(folder, manifest)))
-        _take_in_logs(folder)
+        take_in_logs(folder)
         if prepared.drawing is None:
-            writer.finish(Ending(_now(), (prepared.refusal or "",)))
+            writer.finish(Ending(utc_now(), (prepared.refusal or "",)))
             return
         bench = BlockContext(scenario=scenario, drawing=prepared.drawing, child=child, writer=writer)
         course = ScheduleContext(bench=bench, visit=visit, ways=prepared.ways, watcher=watcher, looking=looking)
         problems = run_trials(course, trials_of(scenario, cells_of(scenario)))
-        writer.finish(Ending(_now(), problems, tuple(looking.looks) if looking is not None else ()))
+        writer.finish(Ending(utc_now(), problems, tuple(looking.looks) if looking is not None else ()))
 
 
-def _prepared(scenario: Scenario, visit: OpenArm, child: LoadGenerator, watcher: RunProgress) -> Preflight:
+def prepared_arms(scenario: Scenario, visit: OpenArm, child: LoadGenerator, watcher: RunProgress) -> Preflight:
     """Each arm asked who it is, and once per sampling for an answer; the baseline first, as its tokens measure the prompts."""
     ways: dict[ArmName, Way] = {}
     endpoints: list[Endpoint] = []
@@ -166,12 +166,13 @@ def _prepared(scenario: Scenario, visit: OpenArm, child: LoadGenerator, watcher:
     return Preflight(both, tuple(endpoints), drawing if imbalance is None else None, imbalance, repeated)
 
 
-def _log(folder: Path, name: ArmName) -> Path:
+def log_of(folder: Path, name: ArmName) -> Path:
     """Where the output of a started engine goes: into the run folder, or beside it as long as there is none."""
     return folder / f"{name}.log" if folder.exists() else folder.with_name(f"{folder.name}-{name}.log")
 
 
-def _take_in_logs(folder: Path) -> None:
+def take_in_logs(folder: Path) -> None:
+    """Moves the logs of engines that were started before there was a folder into it."""
     for name in ARMS:
         beside = folder.with_name(f"{folder.name}-{name}.log")
         if beside.exists():
@@ -188,7 +189,8 @@ def _metrics_notes(ready: RunningArm, name: ArmName) -> list[str]:
     return [f"arms.{name}: {moved}" for moved in moved_pages(scrape(source))]
 
 
-def _manifest(scenario: Scenario, folder: Path, prepared: Preflight) -> Manifest:
+def manifest_of(scenario: Scenario, folder: Path, prepared: Preflight) -> Manifest:
+    """What is known of the run before its first request."""
     prompt_notes = prepared.drawing.notes if prepared.drawing is not None else ()
     way_notes = [note for name in ARMS for note in prepared.ways.of(name).notes]
     manifest = Manifest(
@@ -197,7 +199,7 @@ def _manifest(scenario: Scenario, folder: Path, prepared: Preflight) -> Manifest
         tool_version=__version__,
         python=platform.python_version(),
         platform=platform.platform(),
-        started=_now(),
+        started=utc_now(),
         scenario=scenario_without(scenario, secrets_of((scenario.baseline, scenario.speculative))),
         cells=cells_of(scenario),
         endpoints=prepared.endpoints,
@@ -208,12 +210,13 @@ def _manifest(scenario: Scenario, folder: Path, prepared: Preflight) -> Manifest
     return replace(manifest, previous_runs=previous_runs(manifest, folder), accelerators=accelerators())
 
 
-def _now() -> str:
+def utc_now() -> str:
+    """The moment, in UTC."""
     return datetime.now(UTC).isoformat(timespec="seconds").replace("+00:00", "Z")
 
 
 @contextmanager
-def _signals_as_interrupts() -> Iterator[None]:
+def signals_as_interrupts() -> Iterator[None]:
     """Ctrl-C, SIGTERM and SIGHUP raise `Interrupted` in here, so that every context closes; a second one is not listened to.
 
     A hang-up that is ignored already stays so: that is what `nohup` is for.

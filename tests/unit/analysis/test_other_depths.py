@@ -67,9 +67,7 @@ def test_the_first_step_is_the_prompts_and_events_without_counts_tell_no_step() 
 
 
 def test_events_of_one_token_are_put_together_to_their_steps() -> None:
-    burst = a_record(
-        (1.0, 2.0, 2.1, 3.0), token_source="events", step_events=(1, 2, 1)
-    )
+    burst = a_record((1.0, 2.0, 2.1, 3.0), token_source="events", step_events=(1, 2, 1))
     assert answers_of([burst]) == ((2, 1),)
 
 
