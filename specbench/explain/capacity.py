@@ -45,10 +45,10 @@ def machine_words(machines: Machines | None) -> str:
 
 
 def band_words(band: Band | None, currency: str) -> str:
-    """A band of money: '12 to 14 EUR'."""
+    """A band of money or of GPUs: '12 to 14 EUR', '40 to 56'."""
     if band is None:
         return ""
-    ends = [numbers.number(value) for value in (band.low, band.high)]
+    ends = [numbers.short(value) for value in (band.low, band.high)]
     return f"{ends[0] if ends[0] == ends[1] else ' to '.join(ends)}{f' {currency}' if currency else ''}"
 
 
@@ -57,7 +57,7 @@ def capacity_sentences(result: CapacityResult) -> tuple[str, ...]:
     said = [_answer(result), *(_arm(result, arm) for arm in ARMS)]
     if result.ratio is not None:
         said.append(
-            f"Capacity, speculative ÷ baseline: {numbers.ratio(result.ratio)}"
+            f"The speculative arm's capacity is {numbers.ratio(result.ratio)} times the baseline's"
             f" (90 %: {numbers.ratio(result.ratio_low)} to {numbers.ratio(result.ratio_high)})."
         )
     said.append(ON_LIMITS)

@@ -19,7 +19,8 @@ def shares_of(
     blocks: Sequence[Block], records: Sequence[RequestRecord], limits: Sequence[ServiceLimit]
 ) -> tuple[tuple[BlockShare, ...], ...]:
     """For each limit, the share of every block that had a rate and a window, in the order of the run."""
-    return tuple(tuple(one[place] for one in _by_block(blocks, records, limits)) for place in range(len(limits)))
+    by_block = _by_block(blocks, records, limits)
+    return tuple(tuple(one[place] for one in by_block) for place in range(len(limits)))
 
 
 def _by_block(

@@ -7,13 +7,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from math import sqrt
 
-from specbench.analysis.capacity.crossing import crossing_of, held_and_missed
+from specbench.analysis.capacity.crossing import crossing_of, held_and_missed, surely_missed
 from specbench.model.capacity import BlockShare, ServiceLimit
 
 CLOSE = 1.25  # a bracket no wider than this is searched by blocks inside it
 AROUND = (0.94, 1.06, 0.88, 1.12, 0.97, 1.03, 0.91, 1.09)  # of the running estimate
 MOST_PROBES = 24
-AT_LOWEST = 3  # blocks at the lowest rate, before it is given up
+AT_LOWEST = 3  # blocks at the lowest rate, where they do not say that it is missed
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -54,7 +54,7 @@ def next_rate(bounds: SearchBounds, limits: Sequence[ServiceLimit], blocks: Sequ
     probes = _probes(bounds, limits, blocks)
     held, missed = _bracket(limits, probes)
     if len(probes) == len(blocks) and not _close(held, missed):
-        return _probe(bounds, held, missed, [block.rate for block in blocks])
+        return _probe(bounds, limits, blocks, held, missed)
     if held is None or missed is None or len(blocks) - len(probes) >= bounds.blocks:
         return None
     return _middle(limits, blocks) * AROUND[(len(blocks) - len(probes)) % len(AROUND)]
@@ -98,8 +98,14 @@ def _close(held: float | None, missed: float | None) -> bool:
     return held is not None and missed is not None and missed / held <= CLOSE
 
 
-def _probe(bounds: SearchBounds, held: float | None, missed: float | None, tried: Sequence[float]) -> float | None:
-    if len(tried) >= MOST_PROBES:
+def _probe(
+    bounds: SearchBounds,
+    limits: Sequence[ServiceLimit],
+    blocks: Sequence[RateBlock],
+    held: float | None,
+    missed: float | None,
+) -> float | None:
+    if len(blocks) >= MOST_PROBES:
         return None
     if missed is None:
         return bounds.first if held is None else 2 * held
@@ -107,7 +113,10 @@ def _probe(bounds: SearchBounds, held: float | None, missed: float | None, tried
         return sqrt(held * missed)
     if missed / 2 >= bounds.lowest:
         return missed / 2
-    return None if sum(rate <= bounds.lowest for rate in tried) >= AT_LOWEST else bounds.lowest
+    at_lowest = [block for block in blocks if block.rate <= bounds.lowest]
+    shares = [[block.shares[place] for block in at_lowest if block.fit] for place in range(len(limits))]
+    settled = any(one and surely_missed(one, limit.share) for one, limit in zip(shares, limits, strict=True))
+    return None if settled or len(at_lowest) >= AT_LOWEST else bounds.lowest
 
 
 def _middle(limits: Sequence[ServiceLimit], blocks: Sequence[RateBlock]) -> float:

@@ -15,7 +15,7 @@ from math import exp, sqrt
 from specbench.analysis.capacity.crossing import crossing_of
 from specbench.analysis.capacity.search import RateBlock, SearchBounds, is_probe, next_rate
 from specbench.calibrate.whole_runs import SEED, Outcome
-from specbench.model.capacity import BlockShare, ServiceLimit
+from specbench.model.capacity import BlockShare, Crossing, ServiceLimit
 
 BLOCK_SD = 0.02
 PROBE_S, BLOCK_S, RAMP_SHARE = 75.0, 150.0, 0.2
@@ -45,6 +45,20 @@ SERVERS = {
 
 def search_covers(server: str, index: int) -> Outcome:
     """Whether the interval of one simulated search holds the true rate, and how far off its estimate is."""
+    found = searched(server, index)
+    truth = true_rate(server)
+    if found.rate is None or found.low is None or found.high is None:
+        return {"found": False, "covers": False, "off": 0.0, "width": 0.0}
+    return {
+        "found": True,
+        "covers": found.low <= truth <= found.high,
+        "off": found.rate / truth - 1,
+        "width": sqrt(found.high / found.low) - 1,
+    }
+
+
+def searched(server: str, index: int) -> Crossing:
+    """What the simulated search of this number finds."""
     world = SERVERS[server]
     rng = random.Random(f"{SEED}/capacity-{server}/{index}")
     alone_s = world.step_s * sum(ANSWER_TOKENS) / 2
@@ -53,17 +67,7 @@ def search_covers(server: str, index: int) -> Outcome:
     while (rate := next_rate(bounds, (world.limit,), blocks)) is not None:
         seconds = PROBE_S if is_probe(bounds, (world.limit,), blocks) else BLOCK_S
         blocks.append(RateBlock(rate, (simulated_block(world, rate, seconds, rng),)))
-    found = crossing_of([block.shares[0] for block in blocks], world.limit)
-    truth = true_rate(server)
-    if found.rate is None or found.low is None or found.high is None:
-        return {"found": False, "covers": False, "off": 0.0, "width": 0.0, "blocks": len(blocks)}
-    return {
-        "found": True,
-        "covers": found.low <= truth <= found.high,
-        "off": found.rate / truth - 1,
-        "width": sqrt(found.high / found.low) - 1,
-        "blocks": len(blocks),
-    }
+    return crossing_of([block.shares[0] for block in blocks], world.limit)
 
 
 @cache

@@ -10,6 +10,7 @@ LEAST_MINUTES = 4.0
 PROBES = 7  # blocks, of half the length, that find a bracket, as a rule
 LEAST_BLOCKS = 8
 START_S, BESIDE_S = 20.0, 3.0  # of each arm, and of each block: starts, drains, what is asked of the engine between blocks
+LEAST_REQUESTS = 12  # of a block, on average
 LEAST_TOTAL_S = 10.0
 ALONE_REQUESTS, ALONE_S = 4, 60.0
 
@@ -39,6 +40,11 @@ def lengths_for(minutes: float) -> BlockLengths:
     block_s = min(LONGEST_S, (of_arm_s - BESIDE_S * (PROBES + LEAST_BLOCKS)) / (PROBES / 2 + LEAST_BLOCKS))
     around_s = of_arm_s - PROBES * (block_s / 2 + BESIDE_S)
     return BlockLengths(block_s, max(LEAST_BLOCKS, int(around_s / (block_s + BESIDE_S))))
+
+
+def seconds_for(rate: float, seconds: float) -> float:
+    """How long a block at this rate lasts: longer than asked where else too few requests would count."""
+    return max(seconds, LEAST_REQUESTS / rate / (1 - RAMP_SHARE))
 
 
 def of_length(scenario: Scenario, seconds: float) -> Scenario:

@@ -23,14 +23,14 @@ from specbench.model.scenario import ARMS, ArmName, Scenario
 from specbench.plan.trials import Trial
 from specbench.run.block import BlockContext, measure
 from specbench.run.capacity.analyze_capacity import analyze_capacity
-from specbench.run.capacity.block_lengths import BlockLengths, alone, lengths_for, of_length
+from specbench.run.capacity.block_lengths import BlockLengths, alone, lengths_for, of_length, seconds_for
 from specbench.run.progress import RunProgress
 from specbench.run.run import Preflight, log_of, manifest_of, prepared_arms, signals_as_interrupts, take_in_logs, utc_now
 from specbench.run.schedule import engine_death
 from specbench.store import MANIFEST, Ending, RunWriter, check_unused, read_run
 from specbench.units import NS_PER_S
 
-LOWEST_SHARE = 0.1  # of the rate at which one request follows the other: nearly every request then has the server to itself
+LOWEST_SHARE = 0.25  # of the rate at which one request follows the other: most requests then have the server to themselves
 
 
 @dataclass(slots=True)
@@ -151,7 +151,7 @@ def _one_block(course: _Course, search: _ArmSearch, ready: RunningArm) -> None:
         course.problems.append(f"arms.{search.arm}: the minutes were over after {len(search.blocks)} blocks; give more --minutes")
         return
     probing = is_probe(search.bounds, limits, search.blocks)
-    seconds = course.lengths.probe_s if probing else course.lengths.block_s
+    seconds = seconds_for(rate, course.lengths.probe_s if probing else course.lengths.block_s)
     number = len(search.blocks) + 1
     cell = Cell(id=f"r{rate:.4g}", concurrency=None, rate=rate, bin=None, sampling=None, required=True, traffic_share=None)
     block = _measured(
