@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-from specbench.model.capacity import CapacityPlan
+from specbench.model.capacity.capacity_values import CapacityPlan
 from specbench.model.data.datasets import Census
 from specbench.model.previous_runs import PreviousRun
 from specbench.model.scenario import ArmName, Scenario

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from math import isfinite
 
 from specbench.errors import ScenarioError, did_you_mean
-from specbench.model.capacity import CapacityPlan, ServiceLimit
+from specbench.model.capacity.capacity_values import CapacityPlan, ServiceLimit
 from specbench.model.metrics import METRICS
 from specbench.model.scenario import Scenario
 

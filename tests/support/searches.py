@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from specbench.model.capacity import CapacityPlan, ServiceLimit
+from specbench.model.capacity.capacity_values import CapacityPlan, ServiceLimit
 from specbench.model.records import Block, RequestRecord, RunData
 from specbench.model.result import PerArm
 from specbench.model.scenario import ARMS, ArmName, Scenario

@@ -12,7 +12,7 @@ import numpy as np
 
 from specbench.analysis.arrays.events import Floats
 from specbench.analysis.stats.paired import t_quantile
-from specbench.model.capacity import BlockShare, Crossing, SearchEnd, ServiceLimit
+from specbench.model.capacity.capacity_values import BlockShare, Crossing, SearchEnd, ServiceLimit
 
 NEAR = 1.7  # blocks farther from the middle than this factor are not on the same straight line
 LEAST_BLOCKS = 5

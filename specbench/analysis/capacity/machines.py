@@ -2,7 +2,7 @@
 
 from math import ceil
 
-from specbench.model.capacity import ArmCapacity, Band, Comparison, Machines
+from specbench.model.capacity.capacity_values import ArmCapacity, Band, Comparison, Machines
 from specbench.model.result import PerArm
 
 HOURS_A_MONTH = 730

@@ -8,7 +8,7 @@ from specbench.analysis.arrays.cell_arrays import FAILED, WITHOUT_LATENCY, CellA
 from specbench.analysis.arrays.samples import Samples
 from specbench.analysis.integrity.generator_limits import CENSORED_SHARE, CPU_SHARE, LATE_MS, LATEST_BLOCK, merged_reads
 from specbench.analysis.metrics.latency import e2e, tpot, ttft
-from specbench.model.capacity import BlockShare, ServiceLimit
+from specbench.model.capacity.capacity_values import BlockShare, ServiceLimit
 from specbench.model.records import Block, RequestRecord
 
 TIMES = {"ttft": ttft, "tpot": tpot, "e2e": e2e}

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from math import sqrt
 
 from specbench.analysis.capacity.crossing import crossing_of, held_and_missed, surely_missed
-from specbench.model.capacity import BlockShare, ServiceLimit
+from specbench.model.capacity.capacity_values import BlockShare, ServiceLimit
 
 CLOSE = 1.25  # a bracket no wider than this is searched by blocks inside it
 AROUND = (0.94, 1.06, 0.88, 1.12, 0.97, 1.03, 0.91, 1.09)  # of the running estimate

@@ -15,7 +15,7 @@ from math import exp, sqrt
 from specbench.analysis.capacity.crossing import crossing_of
 from specbench.analysis.capacity.search import RateBlock, SearchBounds, is_probe, next_rate
 from specbench.calibrate.whole_runs import SEED, Outcome
-from specbench.model.capacity import BlockShare, Crossing, ServiceLimit
+from specbench.model.capacity.capacity_values import BlockShare, Crossing, ServiceLimit
 
 BLOCK_SD = 0.02
 PROBE_S, BLOCK_S, RAMP_SHARE = 75.0, 150.0, 0.2

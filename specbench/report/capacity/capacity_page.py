@@ -7,8 +7,8 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import FuncFormatter, NullLocator
 
 from specbench.explain import numbers
-from specbench.explain.capacity import OTHERS, limit_words, share_title
-from specbench.model.capacity import BlockShare, CapacityResult
+from specbench.explain.capacity_sentences import OTHERS, limit_words, share_title
+from specbench.model.capacity.capacity_values import BlockShare, CapacityResult
 from specbench.model.scenario import ARMS
 from specbench.report.capacity.capacity_rows import capacity_rows, limit_rows, other_limit_rows
 from specbench.report.formats.html import rendered

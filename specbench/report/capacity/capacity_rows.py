@@ -3,8 +3,8 @@
 from dataclasses import dataclass
 
 from specbench.explain import labels, numbers
-from specbench.explain.capacity import band_words, interval_words, limit_words, machine_words, rate_words
-from specbench.model.capacity import Bracket, CapacityResult, Crossing
+from specbench.explain.capacity_sentences import band_words, interval_words, limit_words, machine_words, rate_words
+from specbench.model.capacity.capacity_values import Bracket, CapacityResult, Crossing
 from specbench.model.metrics import METRICS
 from specbench.model.result import PerArm
 from specbench.model.scenario import ARMS

@@ -3,9 +3,9 @@
 from collections.abc import Sequence
 from pathlib import Path
 
-from specbench.explain.capacity import OTHERS
-from specbench.model.capacity import CapacityResult
-from specbench.report.capacity.capacity_json import CAPACITY
+from specbench.explain.capacity_sentences import OTHERS
+from specbench.model.capacity.capacity_values import CapacityResult
+from specbench.report.capacity.capacity_file import CAPACITY
 from specbench.report.capacity.capacity_page import PAGE
 from specbench.report.capacity.capacity_rows import ArmsRow, capacity_rows, limit_rows, other_limit_rows
 from specbench.report.terminal.screen import Screen

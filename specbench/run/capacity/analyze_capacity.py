@@ -5,11 +5,11 @@ from pathlib import Path
 import msgspec
 
 from specbench import __version__
-from specbench.analysis.capacity.capacity import capacity_of
+from specbench.analysis.capacity.capacity_result import capacity_of
 from specbench.credentials import LONGEST_WORD, one_line
 from specbench.errors import DataError
-from specbench.model.capacity import CapacityResult
-from specbench.report.capacity.capacity_json import CAPACITY, capacity_json
+from specbench.model.capacity.capacity_values import CapacityResult
+from specbench.report.capacity.capacity_file import CAPACITY, capacity_json
 from specbench.report.capacity.capacity_page import PAGE, capacity_page
 from specbench.store import MANIFEST, read_manifest, read_run, write_in_run
 

@@ -15,9 +15,9 @@ from specbench.analysis.capacity.search import RateBlock, SearchBounds, is_probe
 from specbench.arms.arms import RunningArm, open_arms
 from specbench.arms.preflight import try_arm, way_of
 from specbench.errors import RefusedError
-from specbench.explain.capacity import block_line
+from specbench.explain.capacity_sentences import block_line
 from specbench.load.parent import LoadGenerator
-from specbench.model.capacity import CapacityPlan, CapacityResult
+from specbench.model.capacity.capacity_values import CapacityPlan, CapacityResult
 from specbench.model.records import Block, Cell, Manifest, RequestRecord
 from specbench.model.scenario import ARMS, ArmName, Scenario
 from specbench.plan.trials import Trial

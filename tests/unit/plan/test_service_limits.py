@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from specbench.errors import ScenarioError
-from specbench.model.capacity import ServiceLimit
+from specbench.model.capacity.capacity_values import ServiceLimit
 from specbench.model.guardrails import DEFAULTS
 from specbench.plan.service_limits import capacity_plan
 from tests.support.evidence import a_scenario

@@ -4,8 +4,8 @@ from dataclasses import replace
 
 import pytest
 
-from specbench.analysis.capacity.capacity import capacity_of
-from specbench.model.capacity import CapacityResult, ServiceLimit
+from specbench.analysis.capacity.capacity_result import capacity_of
+from specbench.model.capacity.capacity_values import CapacityResult, ServiceLimit
 from specbench.model.records import RunData
 from tests.support.evidence import a_scenario
 from tests.support.goldens import same_text

@@ -5,7 +5,7 @@ from math import exp, log
 import pytest
 
 from specbench.analysis.capacity.crossing import crossing_of, held_and_missed
-from specbench.model.capacity import BlockShare, ServiceLimit
+from specbench.model.capacity.capacity_values import BlockShare, ServiceLimit
 
 TTFT = ServiceLimit("ttft_p95", 400.0, 0.95)
 

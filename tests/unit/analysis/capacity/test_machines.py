@@ -4,7 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from specbench.analysis.capacity.machines import compared, machines_for
-from specbench.model.capacity import ArmCapacity, Band, Machines, SearchEnd
+from specbench.model.capacity.capacity_values import ArmCapacity, Band, Machines, SearchEnd
 from specbench.model.result import PerArm
 
 NO_MACHINES: PerArm[Machines | None] = PerArm(None, None)

@@ -5,7 +5,7 @@ from collections.abc import Callable
 import pytest
 
 from specbench.analysis.capacity.search import RateBlock, SearchBounds, is_probe, next_rate
-from specbench.model.capacity import BlockShare, ServiceLimit
+from specbench.model.capacity.capacity_values import BlockShare, ServiceLimit
 
 TTFT, TPOT = ServiceLimit("ttft_p95", 400.0, 0.95), ServiceLimit("tpot_p95", 20.0, 0.95)
 BOUNDS = SearchBounds(first=1.0, lowest=0.1, blocks=8)

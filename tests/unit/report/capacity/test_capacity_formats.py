@@ -5,9 +5,9 @@ from dataclasses import replace
 from html.parser import HTMLParser
 from pathlib import Path
 
-from specbench.analysis.capacity.capacity import capacity_of
-from specbench.model.capacity import CapacityResult, ServiceLimit
-from specbench.report.capacity.capacity_json import capacity_json
+from specbench.analysis.capacity.capacity_result import capacity_of
+from specbench.model.capacity.capacity_values import CapacityResult, ServiceLimit
+from specbench.report.capacity.capacity_file import capacity_json
 from specbench.report.capacity.capacity_page import capacity_page
 from specbench.report.capacity.capacity_text import capacity_text
 from specbench.report.terminal.screen import Screen

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from specbench.explain import labels, numbers
-from specbench.model.capacity import ArmCapacity, Band, BlockShare, CapacityResult, Machines, ServiceLimit
+from specbench.model.capacity.capacity_values import ArmCapacity, Band, BlockShare, CapacityResult, Machines, ServiceLimit
 from specbench.model.metrics import METRICS
 from specbench.model.scenario import ARMS, ArmName
 

@@ -9,9 +9,9 @@ from specbench.analysis.capacity.crossing import CONFIDENCE, crossing_of, held_a
 from specbench.analysis.capacity.machines import compared, machines_for
 from specbench.analysis.capacity.requests_in_time import FAILURES, shares_of
 from specbench.analysis.stats.paired import t_quantile
-from specbench.explain.capacity import capacity_sentences
+from specbench.explain.capacity_sentences import capacity_sentences
 from specbench.explain.costs import prices
-from specbench.model.capacity import (
+from specbench.model.capacity.capacity_values import (
     ArmCapacity,
     BlockShare,
     Bracket,
