@@ -1,10 +1,12 @@
 """What another depth would bring: walked by hand, and against the embedded engine's own decoding at those depths."""
 
 import random
+from dataclasses import replace
 from functools import cache
 
 import pytest
 
+from specbench.analysis.judge import judge
 from specbench.analysis.other_depths import answers_of, chain_depth, tokens_at
 from specbench.engine.core.decoding import next_tokens
 from specbench.engine.models.cache import trained_for
@@ -12,6 +14,7 @@ from specbench.engine.models.training import Models, Recipe, models_of, python_d
 from specbench.engine.models.vocabulary import encode
 from specbench.engine.options import speculation_of
 from tests.support.engines import GREEDY
+from tests.support.evidence import Effect, a_scenario, evidence
 from tests.support.records import a_record
 
 ANSWERS, TOKENS = 60, 96
@@ -119,3 +122,17 @@ def decoded(method: str, depth: int) -> tuple[list[list[int]], list[int]]:
                 kept[place] += 1
         answers.append(steps)
     return answers, kept
+
+
+def test_a_run_of_a_declared_chain_predicts_depths_up_to_twice_its_own_and_not_its_own() -> None:
+    cell = judge(evidence(Effect(tokens_per_step=3), a_scenario([4], pairs=2)), "0.1.0").cells[0]
+    assert [one.depth for one in cell.other_depths] == [1, 2, 3, 5, 6, 8]
+    # Every round of depth 4 kept two drafts, then one was wrong: no depth beyond 2 yields more.
+    assert [one.tokens_per_step for one in cell.other_depths[1:]] == pytest.approx([3.0] * 5, rel=0.03)
+
+
+def test_a_run_of_a_tree_predicts_no_depth() -> None:
+    plain = a_scenario([4], pairs=2)
+    tree = replace(plain.speculative, speculative={"method": "heads", "num_speculative_tokens": 2, "tree": [3, 2]})
+    cell = judge(evidence(Effect(tokens_per_step=3), replace(plain, speculative=tree)), "0.1.0").cells[0]
+    assert cell.other_depths == ()
