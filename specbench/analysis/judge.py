@@ -18,6 +18,7 @@ from specbench.analysis.integrity.checks import cell_checks, run_checks, steadin
 from specbench.analysis.integrity.repeated_prompts import cached_alike
 from specbench.analysis.integrity.speculating import speculating
 from specbench.analysis.notes import resumed, run_notes
+from specbench.analysis.other_depths import with_other_depths
 from specbench.analysis.ramps import ramp_courses, without_ramp
 from specbench.analysis.run_description import config_of, endpoint_of, run_info
 from specbench.analysis.shown import course_of, timelines_of
@@ -68,6 +69,8 @@ def _judged(evidence: RunData, whole: RunData, killed: tuple[Death, ...], tool_v
     manifest = evidence.manifest
     order = OrderEffects() if refusals else order_effects(cells, whole.blocks, manifest, manifest.scenario.alpha)
     results, standings = _judged_cells(evidence, cells, by_cell, order.gains, alpha)
+    speculated = {cell.evidence.cell.id: cell.evidence.records.speculative for cell in cells}
+    results = with_other_depths(results, speculated, manifest.scenario.speculative.speculative)
     before_load = cached_alike(evidence.manifest.scenario, evidence.manifest.repeated)
     measured = () if refusals else (*speculating(evidence, cells), *run_checks(evidence), *order.checks)
     integrity = (*measured, *before_load)

@@ -10,6 +10,7 @@ from pathlib import Path
 
 from specbench.calibrate import engine_simulation, faults, live_runs, single_comparisons, whole_runs
 from specbench.calibrate.whole_runs import Outcome
+from specbench.calibrate.worlds.capacity_searches import SERVERS, search_covers
 from specbench.calibrate.worlds.event_cases import EVENT_GROUPS
 from specbench.calibrate.worlds.noise_cases import NOISE_GROUPS
 from specbench.calibrate.worlds.world_case import outcome_of
@@ -74,6 +75,7 @@ CAMPAIGNS: tuple[Campaign, ...] = (
     Campaign("until-win", 300, whole_runs.until_win),
     Campaign("need", 200, single_comparisons.need),
     Campaign("spread", 400, single_comparisons.spread),
+    *(Campaign(f"capacity-{server}", 100, partial(search_covers, server), 50) for server in SERVERS),
     *(
         _covering(name, FULL_BLOCK, COVERED_RUNS_64 if scene.streams == 64 else COVERED_RUNS)
         for name, scene in single_comparisons.SCENARIOS.items()

@@ -15,6 +15,7 @@ from specbench.calibrate.targets import (
     DECIDE_COVERAGE,
     Outcomes,
     TargetRow,
+    capacity_rows,
     coverage_rows,
     engine_rows,
     looking_rows,
@@ -88,6 +89,7 @@ def table_of(found: Outcomes) -> str:
         "Single tests, before Holm": test_rows(found),
         "Several looks (`--until resolved`)": looking_rows(found),
         "Faults, needs, determinism": other_rows(found),
+        "Searches for capacity (`specbench capacity`), 8 blocks of 150 s around the crossing": capacity_rows(found),
         WORLDS: world_rows(found),
         "The embedded engine's scheduler and roofline on a simulated clock: one cell, blocks of 200 steps": engine_rows(
             found, "engine"

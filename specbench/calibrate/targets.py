@@ -194,6 +194,27 @@ def other_rows(found: Outcomes) -> list[TargetRow]:
     return rows
 
 
+def capacity_rows(found: Outcomes) -> list[TargetRow]:
+    """Searches for capacity: how often the interval of 90 % holds the true rate."""
+    usual = [outcome for server in ("ttft", "tpot") for outcome in found[f"capacity-{server}"] if outcome["found"]]
+    slow = [outcome for outcome in found["capacity-slow"] if outcome["found"]]
+    every = [outcome for server in ("ttft", "tpot") for outcome in found[f"capacity-{server}"]]
+    covered = share_of(usual, lambda outcome: outcome["covers"])
+    claim = "the interval of 90 % holds the true rate, TTFT and TPOT searches together"
+    rows = [TargetRow("capacity", claim, "85 to 95 %", 0, "", "not run")]
+    if covered is not None:
+        off = median(abs(outcome["off"]) for outcome in usual)
+        state: State = "met" if 0.85 <= covered.value <= 0.95 else "missed"
+        rows = [TargetRow("capacity", claim, "85 to 95 %", covered.runs, f"{covered}; median error {percent(off)}", state)]
+    ended = share_of(every, lambda outcome: outcome["found"])
+    few = share_of(slow, lambda outcome: outcome["covers"])
+    return [
+        *rows,
+        shown("capacity", "searches that end with a rate", ended),
+        shown("capacity", "the same of a server that takes one request a second", few),
+    ]
+
+
 def engine_rows(found: Outcomes, kind: str) -> list[TargetRow]:
     """The embedded engine: `kind` "engine" on a simulated clock, "sockets" over real ones."""
     both = [*found[f"{kind}-aa"], *found.get(f"{kind}-aa-drafting", ())]

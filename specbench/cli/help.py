@@ -17,6 +17,10 @@ GROUPS: dict[str, dict[str, tuple[str, ...]]] = {
             "specbench run code.yaml --baseline http://gpu-a:8000 --speculative http://gpu-b:8000",
             "specbench run code.yaml --gate --set matrix.pairs=20",
         ),
+        "capacity": (
+            "specbench capacity code.yaml --slo ttft_p95=400ms --slo tpot_p95=20ms",
+            "specbench capacity code.yaml --traffic 40 --headroom 30% --minutes 90",
+        ),
         "demo": ("specbench demo", "specbench demo --open"),
         "probe": ("specbench probe http://gpu-a:8000 --model llama --concurrency 8 --requests 64",),
         "worker": ("specbench worker load-master:5557 --processes 4",),

@@ -8,6 +8,7 @@ import typer
 
 from specbench import __version__
 from specbench.cli import bins, compare_results, completion, demo, fleet_command, init, lookups, results, run, tools
+from specbench.cli.capacity import capacity_command
 from specbench.cli.help import GroupedCommands
 from specbench.errors import ExitCode, Interrupted, SpecbenchError
 from specbench.run.output import prepare, say, tell
@@ -28,7 +29,7 @@ app = typer.Typer(
     "data, 69 endpoint not reachable, 70 internal error, 129, 130 and 143 interrupted.",
 )
 
-for commands in (run, demo, init, results, compare_results, lookups, bins, tools, fleet_command, completion):
+for commands in (run, capacity_command, demo, init, results, compare_results, lookups, bins, tools, fleet_command, completion):
     commands.register(app)
 
 

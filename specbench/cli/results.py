@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from specbench.cli.capacity.capacity_printing import print_capacity
 from specbench.cli.completion import formats, runs
 from specbench.cli.help import add
 from specbench.cli.printing import (
@@ -40,9 +41,13 @@ def register(app: typer.Typer) -> None:
 def analyze(run: RunPath, verbose: Verbose = False, quiet: Quiet = False, as_json: AsJson = False, color: Color = "auto") -> None:
     """Judge a run again; writes result.json and report.html."""
     from specbench.run.analyze import analyze, facts_changed
+    from specbench.run.capacity.analyze_capacity import analyze_capacity, is_search
 
     check_one_of(verbose, quiet, as_json)
     folder = run_named(run)
+    if is_search(folder):
+        print_capacity(analyze_capacity(folder), folder, as_json=as_json, color=color)
+        return
     changed = facts_changed(folder)
     if changed is not None:
         tell(f"specbench: {changed}")

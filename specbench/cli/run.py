@@ -204,6 +204,15 @@ def plan(
         check_margins(asked, spreads)
 
 
+def scenario_named(
+    scenario: Path | None, settings: list[str] | None, baseline: str | None, speculative: str | None, model: str | None
+) -> "Scenario":
+    """The scenario of that file with these changes, as `run` would read it."""
+    overrides = _overrides(None, settings, baseline, speculative, model)
+    found: Scenario = _scenario(_named(scenario, overrides), overrides)
+    return found
+
+
 def _overrides(
     profile: str | None, settings: list[str] | None, baseline: str | None, speculative: str | None, model: str | None
 ) -> "Overrides":

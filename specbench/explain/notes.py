@@ -20,6 +20,10 @@ CORPUS = "The built-in prompts raise acceptance: models know their text by heart
 PARTIAL = "Partial run: it ended early, and only what was measured is judged."
 VIRTUAL = "Times are virtual: the embedded engine takes each step's time from a model of an accelerator."
 MB = 1_000_000
+OTHER_DEPTHS = (
+    "At these depths the same answers yield so many tokens per step: each is walked again from its recorded steps. "
+    "Depths above the one that ran are less certain. A prediction says what to try and decides nothing."
+)
 GUARDS = ("tpot_p95", "pace_p95")
 _LITTLE_ROOM = "Little room in the KV cache"
 _LIMITS: dict[str, tuple[str, Callable[..., str]]] = {

@@ -4,6 +4,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
+from specbench.model.capacity.capacity_values import CapacityPlan
 from specbench.model.data.datasets import Census
 from specbench.model.previous_runs import PreviousRun
 from specbench.model.scenario import ArmName, Scenario
@@ -300,7 +301,7 @@ class Manifest:
     `previous_runs`: the runs that the scenario cites for the places of the arms, as they were read then. `accelerators`: how many
     this machine has, None in the folders of older versions. `repeated`: the prompts that were asked twice; none in runs of older
     versions. `census`: what the dataset held; None where a corpus was used, and in runs of older versions.
-    `until_resolved`: the data are looked at on the way.
+    `until_resolved`: the data are looked at on the way. `capacity`: what a capacity search was asked; None in every other run.
     """
 
     format_version: int
@@ -318,6 +319,7 @@ class Manifest:
     repeated: tuple[RepeatedPrompt, ...] = ()
     census: Census | None = None
     until_resolved: bool = False
+    capacity: CapacityPlan | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -158,6 +158,15 @@ class Factors:
     break_even: float | None
 
 
+@dataclass(frozen=True, slots=True)
+class OtherDepth:
+    """What another depth is predicted to bring in a cell; `tpot_ratio` is None where the run does not tell what a step costs."""
+
+    depth: int
+    tokens_per_step: float
+    tpot_ratio: float | None
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BinResult:
     """The same metrics for the requests of one bin and sampling inside a mixed cell; of its findings only a FAIL decides."""
@@ -223,6 +232,7 @@ class CellResult:
     block_series: tuple[BlockSample, ...] = ()
     answers: AnswerTexts | None = None
     turns: tuple[BinResult, ...] = ()
+    other_depths: tuple[OtherDepth, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

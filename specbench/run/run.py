@@ -99,7 +99,7 @@ def run(
     check_previous_runs(scenario, folder)
     plan = _fleet_plan(scenario, fleet)
     _refuse_what_cannot_end(scenario, 1 if plan is None else plan.workers // plan.lanes)
-    with _signals_as_interrupts():
+    with signals_as_interrupts():
         try:
             looks = list(interrupted.looks) if interrupted is not None else []
             looking = EarlyStopping(folder, scenario.matrix.pairs, looks) if until_resolved else None
@@ -141,23 +141,23 @@ def _measure(
     with ExitStack() as stack:
         fleet = None if plan is None else stack.enter_context(Fleet(plan, watcher.say))
         watcher.say(f"{scenario.name}: starting the arms")
-        visit = stack.enter_context(open_arms(scenario, lambda name: _log(folder, name)))
+        visit = stack.enter_context(open_arms(scenario, lambda name: log_of(folder, name)))
         child = stack.enter_context(LoadGenerator())
-        prepared = _prepared(scenario, visit, child, watcher)
+        prepared = prepared_arms(scenario, visit, child, watcher)
         trials = (*trials_of(scenario, cells_of(scenario)), *ramp_trials(scenario))
         if interrupted is not None:
             _refuse_others(interrupted, prepared)
             trials = interrupted.remaining(trials)
             watcher.say(f"{scenario.name}: {going_on(folder, trials[0].place if trials else None, len(trials))}")
-            writer = stack.enter_context(closing(RunWriter.reopened(folder, _now())))
+            writer = stack.enter_context(closing(RunWriter.reopened(folder, utc_now())))
         else:
-            manifest = replace(_manifest(scenario, folder, prepared), until_resolved=looking is not None)
+            manifest = replace(manifest_of(scenario, folder, prepared), until_resolved=looking is not None)
             for run in manifest.previous_runs:
                 watcher.say(f"{scenario.name}: run {run.cited}, cited for the places: {run.problem or 'read'}")
             writer = stack.enter_context(closing(RunWriter(folder, manifest)))
-        _take_in_logs(folder)
+        take_in_logs(folder)
         if prepared.drawing is None:
-            writer.finish(Ending(_now(), (prepared.refusal or "",)))
+            writer.finish(Ending(utc_now(), (prepared.refusal or "",)))
             return
         if looking is not None:
             looking.note = writer.look
@@ -169,7 +169,7 @@ def _measure(
         problems = run_trials(course, trials)
         if fleet is not None and fleet.refused:
             watcher.say(refused(fleet.refused))
-        writer.finish(Ending(_now(), problems, tuple(looking.looks) if looking is not None else ()))
+        writer.finish(Ending(utc_now(), problems, tuple(looking.looks) if looking is not None else ()))
 
 
 def _refuse_others(interrupted: InterruptedRun, prepared: Preflight) -> None:
@@ -179,7 +179,7 @@ def _refuse_others(interrupted: InterruptedRun, prepared: Preflight) -> None:
     check_same_endpoints(interrupted, prepared.endpoints, prepared.drawing.census)
 
 
-def _prepared(scenario: Scenario, visit: OpenArm, child: LoadGenerator, watcher: RunProgress) -> Preflight:
+def prepared_arms(scenario: Scenario, visit: OpenArm, child: LoadGenerator, watcher: RunProgress) -> Preflight:
     """Each arm asked who it is, and once per sampling for an answer; the baseline first, as its tokens measure the prompts."""
     ways: dict[ArmName, Way] = {}
     endpoints: list[Endpoint] = []
@@ -219,12 +219,13 @@ def _prepared(scenario: Scenario, visit: OpenArm, child: LoadGenerator, watcher:
     return Preflight(both, tuple(endpoints), drawing if imbalance is None else None, imbalance, repeated, first)
 
 
-def _log(folder: Path, name: ArmName) -> Path:
+def log_of(folder: Path, name: ArmName) -> Path:
     """Where the output of a started engine goes: into the run folder, or beside it as long as there is none."""
     return folder / f"{name}.log" if folder.exists() else folder.with_name(f"{folder.name}-{name}.log")
 
 
-def _take_in_logs(folder: Path) -> None:
+def take_in_logs(folder: Path) -> None:
+    """Moves the logs of engines that were started before there was a folder into it."""
     for name in ARMS:
         beside = folder.with_name(f"{folder.name}-{name}.log")
         if beside.exists():
@@ -241,7 +242,8 @@ def _metrics_notes(ready: RunningArm, name: ArmName) -> list[str]:
     return [f"arms.{name}: {moved}" for moved in moved_pages(scrape(source))]
 
 
-def _manifest(scenario: Scenario, folder: Path, prepared: Preflight) -> Manifest:
+def manifest_of(scenario: Scenario, folder: Path, prepared: Preflight) -> Manifest:
+    """What is known of the run before its first request."""
     prompt_notes = prepared.drawing.notes if prepared.drawing is not None else ()
     way_notes = [note for name in ARMS for note in prepared.ways.of(name).notes]
     manifest = Manifest(
@@ -250,7 +252,7 @@ def _manifest(scenario: Scenario, folder: Path, prepared: Preflight) -> Manifest
         tool_version=__version__,
         python=platform.python_version(),
         platform=platform.platform(),
-        started=_now(),
+        started=utc_now(),
         scenario=scenario_without(scenario, secrets_of((scenario.baseline, scenario.speculative))),
         cells=cells_of(scenario),
         endpoints=prepared.endpoints,
@@ -261,12 +263,13 @@ def _manifest(scenario: Scenario, folder: Path, prepared: Preflight) -> Manifest
     return replace(manifest, previous_runs=previous_runs(manifest, folder), accelerators=accelerators())
 
 
-def _now() -> str:
+def utc_now() -> str:
+    """The moment, in UTC."""
     return datetime.now(UTC).isoformat(timespec="seconds").replace("+00:00", "Z")
 
 
 @contextmanager
-def _signals_as_interrupts() -> Iterator[None]:
+def signals_as_interrupts() -> Iterator[None]:
     """Ctrl-C, SIGTERM and SIGHUP raise `Interrupted` in here, so that every context closes; a second one is not listened to.
 
     A hang-up that is ignored already stays so: that is what `nohup` is for.

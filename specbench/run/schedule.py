@@ -54,7 +54,7 @@ def run_trials(course: ScheduleContext, trials: Sequence[Trial]) -> tuple[str, .
             done = places[trial.cell.id, trial.pair, trial.arm]
             course.watcher.block(done, trial, measured.figures)
             if measured.block.engine_exit is not None:
-                return (_death(course, ready, trial, measured.block.engine_exit),)
+                return (engine_death(course.watcher, ready, trial, measured.block.engine_exit),)
             if course.looking is not None and course.looking.settled(trials[done:]):
                 return ()
     return ()
@@ -115,11 +115,12 @@ def _crew(measured: BlockOutcome) -> tuple[str, ...]:
     return () if fleet is None else tuple(worker.name for worker in fleet.workers)
 
 
-def _death(course: ScheduleContext, ready: RunningArm, trial: Trial, how: str) -> str:
+def engine_death(watcher: RunProgress, ready: RunningArm, trial: Trial, how: str) -> str:
+    """A sentence about the end of an engine; its last lines are said at once."""
     lines = ready.engine.last_lines() if ready.engine is not None else ()
-    course.watcher.say(f"arms.{trial.arm}: the engine {how} during {trial.block_id}; its last lines:")
+    watcher.say(f"arms.{trial.arm}: the engine {how} during {trial.block_id}; its last lines:")
     for line in lines:
-        course.watcher.say(f"    {line}")
+        watcher.say(f"    {line}")
     return (
         f"arms.{trial.arm}: the engine {how} during {trial.block_id}, the remaining blocks were skipped;"
         f" its last lines: {' | '.join(lines) or 'none'}"

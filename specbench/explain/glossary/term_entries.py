@@ -77,6 +77,12 @@ WORDS: tuple[Entry, ...] = (
     ),
     _word("slo", "An absolute limit in the metric's unit, for the speculative arm alone."),
     _word(
+        "capacity",
+        "The highest rate of arrivals at which an arm keeps your limits (`specbench capacity`). Requests that fail or come late"
+        " are misses: p95 below 400 ms asks for 95 % in time. It changes with the limits, so it is always shown beside them.",
+    ),
+    _word("headroom", "The share of a machine's capacity that stays free when machines are counted for traffic; default 20 %."),
+    _word(
         "95 % bounds",
         "The change that was measured lies between them. Each end holds with 95 % confidence."
         " A check passes when the worse end is inside its limit.",

@@ -3,12 +3,12 @@
 from dataclasses import dataclass
 
 from specbench.analysis.theory import predicted_ratio
-from specbench.explain import labels, numbers
+from specbench.explain import labels, notes, numbers
 from specbench.explain.absences import NO_REASON
 from specbench.explain.brief import table_words
 from specbench.explain.brief.table_words import NONE
 from specbench.model import queries
-from specbench.model.result import AcceptanceSummary, CellResult, Comparison, Factors
+from specbench.model.result import AcceptanceSummary, CellResult, Comparison, Factors, OtherDepth
 from specbench.model.shown import BlockSample, Distribution, Timeline
 from specbench.report.view import rows
 from specbench.report.view.comparison_rows import ComparisonRow
@@ -34,6 +34,15 @@ class CellFact:
 
     label: str
     text: str
+
+
+@dataclass(frozen=True, slots=True)
+class DepthRow:
+    """What another depth is predicted to bring: tokens per step, and the change of TPOT against the baseline."""
+
+    depth: str
+    tokens: str
+    change: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -96,6 +105,8 @@ class CellView:
     positions: tuple[Position, ...]
     factors: FactorView
     theory: tuple[CellFact, ...]
+    other_depths: tuple[DepthRow, ...]
+    other_depths_note: str
     truth: tuple[TruthRow, ...]
     distributions: tuple[Distribution, ...]
     quantiles: tuple[QuantileTable, ...]
@@ -135,6 +146,8 @@ def cell_view(cell: CellResult, table: LoadTable, index: int) -> CellView:
         theory=tuple(
             CellFact(name.replace("_", " "), numbers.short(value)) for name, value in cell.theory.items() if value is not None
         ),
+        other_depths=tuple(_depth_row(found) for found in cell.other_depths),
+        other_depths_note=notes.OTHER_DEPTHS,
         truth=truth_rows(cell),
         distributions=cell.distributions,
         quantiles=quantile_tables(cell.distributions),
@@ -142,6 +155,11 @@ def cell_view(cell: CellResult, table: LoadTable, index: int) -> CellView:
         timeline_pair=f"pair {cell.timelines[0].pair + 1} of {cell.pairs_planned}" if cell.timelines else "",
         block_series=cell.block_series,
     )
+
+
+def _depth_row(found: OtherDepth) -> DepthRow:
+    change = None if found.tpot_ratio is None else found.tpot_ratio - 1
+    return DepthRow(str(found.depth), numbers.ratio(found.tokens_per_step), table_words.change(change))
 
 
 def _line(row: ComparisonRow) -> MetricLine:

@@ -1,0 +1,1 @@
+"""The command that looks for the highest rate of each arm."""

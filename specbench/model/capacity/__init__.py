@@ -1,0 +1,1 @@
+"""What a search for capacity asks and finds: values alone."""
