@@ -5,6 +5,7 @@ half as large again as the true one, or shows a change of a fifth as one of a hu
 """
 
 from collections.abc import Iterable, Sequence
+from itertools import pairwise
 from math import inf
 
 from specbench.model.live.live_period import BucketCounts
@@ -39,7 +40,9 @@ def bracket(counts: BucketCounts, quantile: float) -> tuple[float, float] | None
 
 def neighbours(edges: Sequence[float], value: float) -> tuple[float | None, float | None]:
     """The nearest edges at or below and at or above the value; None where there is none."""
-    return max((edge for edge in edges if edge <= value), default=None), min((edge for edge in edges if edge >= value), default=None)
+    return max((edge for edge in edges if edge <= value), default=None), min(
+        (edge for edge in edges if edge >= value), default=None
+    )
 
 
 def added(parts: Iterable[BucketCounts]) -> BucketCounts | None:
@@ -88,4 +91,4 @@ def resolving_edges(low: float, high: float, margin: float, also: Iterable[float
 
 def _shares(counts: BucketCounts) -> list[float]:
     ends = [0.0, *counts.up_to, counts.count]
-    return [(after - before) / counts.count for before, after in zip(ends[:-1], ends[1:], strict=True)]
+    return [(after - before) / counts.count for before, after in pairwise(ends)]

@@ -4,6 +4,7 @@ are left out and counted. No socket is opened here; `source.py` does that.
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from itertools import pairwise
 from statistics import median
 
 from specbench.model.live.live_period import BucketCounts, LivePeriod
@@ -29,7 +30,7 @@ class ReplicaPages:
     def gap_s(self) -> float | None:
         """The usual distance between two pages; None with less than two."""
         moments = [at for at, _ in self.pages]
-        return median(later - earlier for earlier, later in zip(moments, moments[1:], strict=False)) if len(moments) > 1 else None
+        return median(later - earlier for earlier, later in pairwise(moments)) if len(moments) > 1 else None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -155,5 +156,3 @@ def _models(replicas: Sequence[ReplicaPages]) -> tuple[str, ...]:
 
 def _hosts(replicas: Sequence[ReplicaPages]) -> tuple[str, ...]:
     return tuple(sorted({replica.host for replica in replicas}))
-
-

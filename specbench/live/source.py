@@ -81,7 +81,9 @@ class PrometheusServer:
             return
         if there - time.time() > CLOCKS_APART_S:
             behind = round(there - time.time())
-            raise DataError(f"this machine's clock is {behind} s behind that of {self.url}; set it right, or no period is the newest")
+            raise DataError(
+                f"this machine's clock is {behind} s behind that of {self.url}; set it right, or no period is the newest"
+            )
 
 
 class PrometheusSource:
@@ -91,7 +93,7 @@ class PrometheusSource:
         self._server = server
         self._selector = selector.strip()
         if not (self._selector.startswith("{") and self._selector.endswith("}")) or not self._selector.strip("{} "):
-            raise DataError(f"{selector}: no selector; write label matchers in braces, such as {{job=\"vllm\",arm=\"spec\"}}")
+            raise DataError(f'{selector}: no selector; write label matchers in braces, such as {{job="vllm",arm="spec"}}')
         known = [ENGINES[engine]] if engine else list(ENGINES.values())
         prefixes = "|".join(dict.fromkeys(prefix for one in known for prefix in one.prefixes))
         self._names = f'__name__=~"({prefixes}).+|process_start_time_seconds"'
@@ -110,6 +112,12 @@ class PrometheusSource:
         query = f"{{{self._names},{self._selector[1:-1].strip().rstrip(',')}}}[{reach}s]"
         data = self._server.ask("/api/v1/query", query=query, time=f"{end_s:.3f}")
         return _replicas_of(data.get("result", []) if isinstance(data, dict) else [])
+
+    def matches_now(self) -> bool:
+        """Whether the selector matches a series of an engine now, whatever it matched in the past."""
+        query = f"count({{{self._names},{self._selector[1:-1].strip().rstrip(',')}}})"
+        data = self._server.ask("/api/v1/query", query=query)
+        return bool(data.get("result")) if isinstance(data, dict) else False
 
     def nearest_values(self) -> str:
         """Which label of the selector has no such value, and which values are nearest, to end an error with."""

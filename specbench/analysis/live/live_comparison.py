@@ -88,7 +88,9 @@ def compared(pairs: Sequence[Pair], guardrails: Sequence[Guardrail], rules: Watc
         findings = [replace(one, state="NODATA", code=code) if one.metric.startswith("ttft") else one for one in findings]
     doubts = _doubts(alike)
     if doubts:
-        findings = [replace(found, state="INCONCLUSIVE", code=doubts[0].code) if found.state == "PASS" else found for found in findings]
+        findings = [
+            replace(found, state="INCONCLUSIVE", code=doubts[0].code) if found.state == "PASS" else found for found in findings
+        ]
     ratio = anytime_mean(_log_ratios(alike, "tpot"), alpha)
     return LiveComparison(
         findings=(*findings, *elsewhere),

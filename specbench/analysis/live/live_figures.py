@@ -16,7 +16,7 @@ LEAST_REQUESTS = 20
 
 
 def mean_s(period: LivePeriod, quantity: str) -> float | None:
-    """The exact mean of a time, in seconds; of TPOT, where the engine tells, decode time ÷ decoded tokens, so that tokens weigh."""
+    """The exact mean of a time, in seconds; of TPOT, where the engine tells, decode time ÷ decoded tokens."""
     if quantity == "tpot":
         decode, answers = period.observed.get("decode"), period.observed.get("answer_tokens")
         if decode is not None and answers is not None and answers.sum > answers.count:
@@ -38,7 +38,7 @@ def step_s(period: LivePeriod) -> float | None:
 
 
 def batch_size(period: LivePeriod) -> float | None:
-    """Requests per engine step: those that decode and those that get their first token; the gauge's mean where steps are not told."""
+    """Requests per engine step, decoding or getting their first token; the gauge's mean where steps are not told."""
     steps, gaps, first = period.observed.get("step_tokens"), period.observed.get("step_gap"), period.first_tokens
     if steps is not None and gaps is not None and first is not None and steps.count > 0:
         return (gaps.count + first) / steps.count

@@ -22,7 +22,7 @@ LEAST_IN_AN_HOUR = 20  # finished requests, without which nothing is said
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LiveEvidence:
-    """All that is known: periods of both arms in order, the cited run, and the facts that the endpoint tells now (None: not asked)."""
+    """All that is known: periods of both arms in order, the cited run, and the endpoint's facts now (None: not asked)."""
 
     speculative: tuple[LivePeriod, ...]
     baseline: tuple[LivePeriod, ...] = ()
@@ -94,7 +94,7 @@ def judged(evidence: LiveEvidence, rules: WatchRules) -> WatchResult:
 
 
 def may_promote(run: CitedRun | None, comparison: LiveComparison, rules: WatchRules) -> bool:
-    """Whether live traffic confirms a run that says PROMOTE or CAPPED: at random, every mean and the errors pass, nothing fails."""
+    """Whether live traffic confirms a run that says PROMOTE or CAPPED: at random, all means and the errors pass."""
     cited = run is not None and run.verdict in ("PROMOTE", "CAPPED") and not run.demonstration
     passed = {found.metric.partition("_")[0] for found in comparison.findings if found.basis == "mean" and found.state == "PASS"}
     settled = not comparison.open_means and not comparison.harmful and not comparison.refusals

@@ -69,7 +69,8 @@ def breaks(limit: LiveLimit, window: LivePeriod) -> bool | None:
 def not_drafting(speculative: Sequence[LivePeriod]) -> Reason | None:
     """Answers were made and nothing was drafted in the newest windows."""
     flags = [
-        None if window.told.acceptance is None or window.told.acceptance.drafted is None or not window.finished
+        None
+        if window.told.acceptance is None or window.told.acceptance.drafted is None or not window.finished
         else window.told.acceptance.drafted == 0
         for window in speculative
     ]
@@ -100,12 +101,15 @@ def _alpha(limit: LiveLimit, speculative: Sequence[LivePeriod]) -> LimitCheck:
     if not known:
         drafts = any(window.told.acceptance and window.told.acceptance.rounds for window in speculative)
         return LimitCheck(
-            finding=replace(finding, state="NODATA", code="alpha_unknown"), warning=live_reasons.alpha_unknown() if drafts else None
+            finding=replace(finding, state="NODATA", code="alpha_unknown"),
+            warning=live_reasons.alpha_unknown() if drafts else None,
         )
     held = figures.running_last([None if value is None else value < limit.value for value in values])
     if held < limit.periods:
         return LimitCheck(finding=finding)
-    return LimitCheck(finding=replace(finding, state="FAIL", code=None), warning=live_reasons.low_alpha(known[-1], limit.value, held))
+    return LimitCheck(
+        finding=replace(finding, state="FAIL", code=None), warning=live_reasons.low_alpha(known[-1], limit.value, held)
+    )
 
 
 def _parts(metric: str) -> tuple[str, float]:

@@ -62,7 +62,11 @@ def alpha_of(counts: SpeculationCounts) -> float | None:
     drafted = None if counts.drafted is None else float(counts.drafted)
     positions = np.asarray(counts.per_position or (), dtype=float)
     full, _ = _whole_rounds(float(counts.rounds), drafted, float(counts.accepted), positions)
-    return None if full is None or counts.accepted + counts.rounds <= full else counts.accepted / (counts.accepted + counts.rounds - full)
+    return (
+        None
+        if full is None or counts.accepted + counts.rounds <= full
+        else counts.accepted / (counts.accepted + counts.rounds - full)
+    )
 
 
 def acceptance_length(columns: CellArrays) -> Totals:

@@ -45,8 +45,8 @@ def anytime_mean(series: Sequence[float], alpha: float, least_sd: float = 0.0) -
         alpha: The probability of ever being wrong.
         least_sd: What the spread is at least, where counts of few make it look like none.
 
-    Source: Waudby-Smith et al. 2024, Annals of Statistics, arXiv 2103.06476, for independent windows; the inflation is that of the
-    variance of a mean of a first-order autoregression.
+    Source: Waudby-Smith et al. 2024, Annals of Statistics, arXiv 2103.06476, for independent windows; the
+    inflation is that of the variance of a mean of a first-order autoregression.
     """
     values, joined = np.asarray(series, dtype=float), 1
     while len(values) >= 2 * LEAST_WINDOWS and lag_one(values) >= CORRELATED:
@@ -94,7 +94,7 @@ def drift_evidence(series: Sequence[float], reference: float, sd: float, toleran
 
 
 def alarm_level(run_length: float, detectors: int) -> float:
-    """The log evidence of an alarm, where `detectors` series are watched and one false alarm in `run_length` values is allowed."""
+    """The log evidence of an alarm, with `detectors` series watched and one false alarm in `run_length` values allowed."""
     return log(run_length * 3 * detectors)
 
 

@@ -51,29 +51,39 @@ def live_harm(found: LiveFinding) -> Reason:
         return _reason("live_harm", f"{what}: {percentage(found.ratio or 0)} more than the baseline.", found.metric)
     ends = f", surely above {numbers.ratio(found.low)}" if found.low is not None else ""
     point = numbers.ratio(found.ratio if found.ratio is not None else found.low)
-    return _reason("live_harm", f"{what} is {point} times that of the baseline{ends}; limit {numbers.ratio(found.bound)}.", found.metric)
+    return _reason(
+        "live_harm", f"{what} is {point} times that of the baseline{ends}; limit {numbers.ratio(found.bound)}.", found.metric
+    )
 
 
 def over_limit(limit: LiveLimit, value: float, share: float | None, periods: int) -> Reason:
     """The speculative arm broke an absolute limit; the value is an edge of a bucket, in ms."""
     held = f" ({percentage(share)} of the requests)" if share is not None else ""
     message = f"{metric_words(limit.metric)} is over {figure(limit.value)} ms in {one_of(periods, 'window')} running{held}."
-    return _reason("over_limit", f"{message} It lies at or below {figure(value)} ms." if value < float("inf") else message, limit.metric)
+    return _reason(
+        "over_limit", f"{message} It lies at or below {figure(value)} ms." if value < float("inf") else message, limit.metric
+    )
 
 
 def both_arms(metric: str) -> Reason:
     """The baseline breaks the same limit, so that speculation is not the cause."""
-    return _reason("both_arms", f"The baseline is over its limit of {metric_words(metric)} too: speculation is not the cause.", metric)
+    return _reason(
+        "both_arms", f"The baseline is over its limit of {metric_words(metric)} too: speculation is not the cause.", metric
+    )
 
 
 def low_alpha(value: float, limit: float, periods: int) -> Reason:
     """Alpha lies below its limit: a warning."""
-    return _reason("low_alpha", f"alpha is {figure(value)}, below {figure(limit)}, in {one_of(periods, 'window')} running.", "alpha")
+    return _reason(
+        "low_alpha", f"alpha is {figure(value)}, below {figure(limit)}, in {one_of(periods, 'window')} running.", "alpha"
+    )
 
 
 def alpha_unknown() -> Reason:
     """Alpha has a limit, and the engine does not tell enough."""
-    return _reason("alpha_unknown", "alpha has a limit, and the engine's counters do not tell it (chains of equal depth only).", "alpha")
+    return _reason(
+        "alpha_unknown", "alpha has a limit, and the engine's counters do not tell it (chains of equal depth only).", "alpha"
+    )
 
 
 def below_break_even(cause: Cause, speed_up: float, tokens: float, needed: float, batch: float) -> Reason:
@@ -103,20 +113,22 @@ def traffic_not_as_tested(what: Literal["prompts", "answers"], share: float, ban
 
 def load_beyond_test(share: float, highest: float) -> Reason:
     """The engines run more requests at once than the run tested."""
-    message = f"{percentage(share)} of the last day's windows ran more than {figure(highest)} requests at once, the most that passed."
+    message = f"{percentage(share)} of the last day's windows ran more than {figure(highest)} requests at once, the most tested."
     return _reason("load_beyond_test", message)
 
 
 def acceptance_not_as_tested(then: float, now: float) -> Reason:
     """Alpha of a whole day is not that of the run."""
-    return _reason("acceptance_not_as_tested", f"alpha was {figure(then)} in the run and is {figure(now)} over the last day.", "alpha")
+    return _reason(
+        "acceptance_not_as_tested", f"alpha was {figure(then)} in the run and is {figure(now)} over the last day.", "alpha"
+    )
 
 
 def acceptance_drift(quantity: Quantity, reference: float, now: float, reference_hours: int) -> Reason:
     """Acceptance has fallen for good since the reference week."""
     message = (
-        f"{NAMES[quantity]} has fallen: {figure(reference)} over the first {reference_hours} hours, {figure(now)} over the last day. "
-        "A false alarm comes once in 90 days at most."
+        f"{NAMES[quantity]} has fallen: {figure(reference)} over the first {reference_hours} hours, {figure(now)} over the last day."
+        " A false alarm comes once in 90 days at most."
     )
     return _reason("acceptance_drift", message, quantity)
 
@@ -186,7 +198,9 @@ def run_is_demonstration() -> Reason:
 def replicas_left_out(reason: str, count: int) -> Reason:
     """Replicas that were not there throughout the newest window."""
     words = {"restarted": "restarted", "came": "came", "went": "went", "unread": "could not be read", "mixed": "share an address"}
-    return _reason("replicas_left_out", f"{one_of(count, 'replica')} {words.get(reason, reason)} within the last window: left out.")
+    return _reason(
+        "replicas_left_out", f"{one_of(count, 'replica')} {words.get(reason, reason)} within the last window: left out."
+    )
 
 
 def buckets_too_wide(metric: str, remedy: str | None) -> Reason:
@@ -198,5 +212,3 @@ def buckets_too_wide(metric: str, remedy: str | None) -> Reason:
 def no_run() -> Reason:
     """Without a run only limits are watched."""
     return _reason("no_run", "No run is named: limits and drafting are watched, changes, drift and break-even are not.")
-
-
