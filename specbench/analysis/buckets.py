@@ -40,9 +40,8 @@ def bracket(counts: BucketCounts, quantile: float) -> tuple[float, float] | None
 
 def neighbours(edges: Sequence[float], value: float) -> tuple[float | None, float | None]:
     """The nearest edges at or below and at or above the value; None where there is none."""
-    return max((edge for edge in edges if edge <= value), default=None), min(
-        (edge for edge in edges if edge >= value), default=None
-    )
+    below = max((edge for edge in edges if edge <= value), default=None)
+    return below, min((edge for edge in edges if edge >= value), default=None)
 
 
 def added(parts: Iterable[BucketCounts]) -> BucketCounts | None:

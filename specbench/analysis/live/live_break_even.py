@@ -31,7 +31,7 @@ class BreakEven:
 
 
 def break_even(window: LivePeriod, run: CitedRun) -> BreakEven | None:
-    """The window held against the run's step cost; None where the engine does not tell, or the load lies beyond all tested ones."""
+    """The window held against the run's step cost; None where the engine does not tell or the load is beyond all tested ones."""
     batch, tokens = figures.batch_size(window), figures.tokens_per_step(window)
     needed = None if batch is None else step_ratio_at(run.loads, batch)
     return None if batch is None or tokens is None or needed is None else BreakEven(batch=batch, tokens=tokens, needed=needed)

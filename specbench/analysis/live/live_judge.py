@@ -89,7 +89,7 @@ def judged(evidence: LiveEvidence, rules: WatchRules) -> WatchResult:
         findings=tuple(findings),
         figures=_figures(spec, run, comparison, drifting),
         policy_empty=None if empty is None else empty.code,
-        not_watched=() if run is None else changes.not_watched(run.facts, evidence.facts),
+        not_watched=() if run is None or evidence.facts is None else changes.not_watched(run.facts, evidence.facts),
     )
 
 
@@ -113,6 +113,8 @@ def _against_run(
     """What the run lets one say: changes, drift, and whether speculation pays at today's load."""
     if evidence.facts is not None:
         found.rerun += changes.changed_facts(run.facts, evidence.facts)
+    else:
+        found.warnings.append(live_reasons.facts_not_watched())
     if spec:
         found.rerun += changes.not_as_tested(spec, run)
         apart = changes.acceptance_not_as_tested(evidence.speculative, run)
@@ -135,7 +137,7 @@ def _holds(found: _Found, evidence: LiveEvidence, comparison: LiveComparison, ru
     if rules.assignment != "random":
         return
     found.holds += [*comparison.refusals, *comparison.doubts]
-    if comparison.windows < LEAST_WINDOWS:
+    if comparison.windows < LEAST_WINDOWS and not comparison.refusals:
         found.holds.append(live_reasons.too_few_windows(comparison.windows, LEAST_WINDOWS))
     elif not comparison.refusals and not comparison.doubts:
         times = [one.metric for one in comparison.open_means if one.basis == "mean"]

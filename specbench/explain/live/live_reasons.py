@@ -90,7 +90,7 @@ def below_break_even(cause: Cause, speed_up: float, tokens: float, needed: float
     """By the run's step cost speculation does not pay at today's load."""
     message = (
         f"Speculation does not pay now: {_CAUSES[cause]}. A step has {figure(tokens)} tokens and needs {figure(needed)} at "
-        f"{figure(batch)} requests per step (modelled speed-up {numbers.ratio(speed_up)})."
+        f"a batch of {figure(batch)} (modelled speed-up {numbers.ratio(speed_up)})."
     )
     return _reason("below_break_even", message)
 
@@ -127,7 +127,7 @@ def acceptance_not_as_tested(then: float, now: float) -> Reason:
 def acceptance_drift(quantity: Quantity, reference: float, now: float, reference_hours: int) -> Reason:
     """Acceptance has fallen for good since the reference week."""
     message = (
-        f"{NAMES[quantity]} has fallen: {figure(reference)} over the first {reference_hours} hours, {figure(now)} over the last day."
+        f"{NAMES[quantity]} has fallen: {figure(reference)} in the first {reference_hours} hours, {figure(now)} in the last day."
         " A false alarm comes once in 90 days at most."
     )
     return _reason("acceptance_drift", message, quantity)
@@ -207,6 +207,11 @@ def buckets_too_wide(metric: str, remedy: str | None) -> Reason:
     """The engine's edges cannot resolve the guardrail's margin."""
     fix = f" Start the engine with --custom-histogram-buckets '{remedy}'." if remedy else ""
     return _reason("buckets_too_wide", f"{metric_words(metric)}: the buckets are too wide to resolve its margin.{fix}", metric)
+
+
+def facts_not_watched() -> Reason:
+    """No endpoint is named whose facts could be compared, or it tells none."""
+    return _reason("facts_not_watched", "No facts of the live endpoint are known (--facts URL): changed facts are not seen.")
 
 
 def no_run() -> Reason:
