@@ -57,8 +57,6 @@ def live_period(span: PeriodSpan, replicas: Sequence[ReplicaPages], engine: Engi
     if engine is None:
         unread = next((page.absent for replica in replicas for _, page in replica.pages if page.absent), None)
         return replace(found, problem="unread" if unread else "no_engine", absent={"pages": unread} if unread else {})
-    if _scraped_too_seldom(span, replicas):
-        return replace(found, problem="scraped_too_seldom")
     models = _models(replicas)
     if len(models) > 1:
         return replace(found, problem="several_models", models=models)
@@ -113,11 +111,6 @@ def _within(span: PeriodSpan, replica: ReplicaPages) -> tuple[list[tuple[float, 
     if broken is not None:
         return [], "restarted" if broken == RESET else "mixed"
     return pages, None
-
-
-def _scraped_too_seldom(span: PeriodSpan, replicas: Sequence[ReplicaPages]) -> bool:
-    gaps = [replica.gap_s for replica in replicas if replica.gap_s is not None]
-    return bool(gaps) and median(gaps) > (span.end_s - span.start_s) / 2 and len(replicas[0].pages) < 4
 
 
 def _together(kept: Sequence[Sequence[tuple[float, Page]]]) -> list[Scrape]:

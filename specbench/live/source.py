@@ -111,7 +111,12 @@ class PrometheusSource:
         reach = math.ceil((end_s - start_s) * 1.5)
         query = f"{{{self._names},{self._selector[1:-1].strip().rstrip(',')}}}[{reach}s]"
         data = self._server.ask("/api/v1/query", query=query, time=f"{end_s:.3f}")
-        return _replicas_of(data.get("result", []) if isinstance(data, dict) else [])
+        found = _replicas_of(data.get("result", []) if isinstance(data, dict) else [])
+        gaps = [replica.gap_s for replica in found if replica.gap_s is not None]
+        if gaps and min(gaps) > (end_s - start_s) / 2:
+            every = f"pages are scraped every {min(gaps):.0f} s, less often than twice a window"
+            raise DataError(f"{self._selector}: {every}; make --window longer, or scrape more often")
+        return found
 
     def matches_now(self) -> bool:
         """Whether the selector matches a series of an engine now, whatever it matched in the past."""

@@ -161,7 +161,5 @@ def _check_first(order: WatchOrder, one: Recorded) -> None:
             continue
         if period.problem == "no_series" and not source.matches_now():
             raise DataError(f"{option}: the selector matches no series of an engine; {source.nearest_values()}")
-        if period.problem == "scraped_too_seldom":
-            raise DataError(f"{option}: pages are scraped less often than twice a window; make --window longer")
         if period.problem == "several_models":
             raise DataError(f"{option}: the series are of several models ({', '.join(period.models)}); add model_name to it")

@@ -20,7 +20,6 @@ _PROBLEMS = {
     "no_engine": "the pages hold no names of an engine that is known here (vLLM, SGLang, TensorRT-LLM)",
     "unread": "no metrics page could be read",
     "several_models": "the series are of several models; add model_name to the selector, or watch one model's URLs",
-    "scraped_too_seldom": "pages are scraped less often than twice a window; make --window longer, or scrape more often",
     "mixed_replicas": "one address is answered by different processes; name each replica's own address",
     "no_replica_throughout": "no replica was there from the start to the end of the window",
 }

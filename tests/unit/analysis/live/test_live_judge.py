@@ -110,7 +110,7 @@ def test_errors_of_the_gateway_decide() -> None:
 REFUSED: dict[str, Callable[[LivePeriod], LivePeriod]] = {
     "load_not_alike": lambda one: replace(one, seconds=one.seconds / 2),
     "place_not_controlled": lambda one: replace(one, replicas=1, hosts=("gpu-z",), seconds=one.seconds),
-    "traffic_not_alike": lambda one: replace(one, observed={**one.observed, "prompt_tokens": buckets([300.0] * 200, TOKENS)}),
+    "traffic_not_alike": lambda one: replace(one, observed={**one.observed, "prompt_tokens": buckets([15.0] * 200, TOKENS)}),
     "slow_requests_vanish": lambda one: replace(one, running_rise=-20.0),
 }
 
@@ -119,7 +119,7 @@ REFUSED: dict[str, Callable[[LivePeriod], LivePeriod]] = {
 def test_arms_that_are_not_alike_are_refused_by_name(code: str) -> None:
     """Equal times, and still no word."""
     base, spec = arms(30)
-    evidence = LiveEvidence(speculative=tuple(map(REFUSED[code], spec)), baseline=base, run=run())
+    evidence = LiveEvidence(speculative=tuple(map(REFUSED[code], spec)), baseline=base, run=run(inputs=None))
     found = judged(evidence, RANDOM)
 
     assert (found.state, found.promote) == ("HOLD", False)

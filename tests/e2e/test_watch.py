@@ -1,0 +1,153 @@
+"""`watch` on two real engines: what it reads is what the engines did, by raw pages and through a real Prometheus."""
+
+import json
+import math
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+
+from specbench.analysis.buckets import bracket
+from specbench.analysis.live import live_figures
+from specbench.live.source import LiveSource, PagesSource, PrometheusServer, PrometheusSource
+from specbench.live.state_folder import WatchSettings
+from specbench.live.watch import WatchOrder, read_period
+from specbench.model.live.live_period import LivePeriod
+from specbench.model.live.watch_result import WatchRules
+from tests.support.prometheus import prometheus, tool
+from tests.unit.engine.http.test_server import SPECULATIVE, Served, served
+
+PROMPT = "    def write(self, data):\n        "
+
+
+class Load:
+    """Requests of 48 tokens to one engine, so many at a time, until the context is closed; then none is open."""
+
+    def __init__(self, url: str, streams: int = 4, temperature: float = 0.0) -> None:
+        self._url, self._temperature = url, temperature
+        self._stop = threading.Event()
+        self._threads = [threading.Thread(target=self._send, args=(n,), daemon=True) for n in range(streams)]
+
+    def __enter__(self) -> "Load":
+        for thread in self._threads:
+            thread.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._stop.set()
+        for thread in self._threads:
+            thread.join()
+
+    def _send(self, number: int) -> None:
+        with httpx.Client(base_url=self._url, timeout=60, trust_env=False) as client:
+            count = 0
+            while not self._stop.is_set():
+                count += 1
+                body: dict[str, Any] = {"prompt": f"{PROMPT}{number} {count}", "max_tokens": 48, "ignore_eos": True}
+                body["temperature"] = self._temperature
+                client.post("/v1/completions", json=body).raise_for_status()
+
+
+@contextmanager
+def two_engines(**speculative: Any) -> Iterator[tuple[Served, Served]]:
+    """A baseline and a speculative engine."""
+    with served() as base, served(**{"speculative": SPECULATIVE, **speculative}) as spec:
+        yield base, spec
+
+
+def url_of(engine: Served) -> str:
+    """Where it serves."""
+    return str(engine.client.base_url).rstrip("/")
+
+
+def watch(*words: str) -> tuple[int, str]:
+    """Exit code and output of the command."""
+    done = subprocess.run([sys.executable, "-m", "specbench", "watch", *words], capture_output=True, text=True, timeout=300, check=False)
+    assert "Traceback" not in done.stderr
+    return done.returncode, done.stdout + done.stderr
+
+
+def objects(output: str) -> dict[str, dict[str, Any]]:
+    """The newest object of each arm."""
+    lines = [json.loads(line) for line in output.splitlines() if line.startswith("{")]
+    return {one["arm"]: one for one in lines}
+
+
+def requests_of(engine: Served) -> list[dict[str, Any]]:
+    """What the engine itself noted of its requests."""
+    return list(engine.client.get("/truth/requests", params={"last": 1000}).json())
+
+
+def order_of(spec: LiveSource, base: LiveSource, server: PrometheusServer | None = None) -> WatchOrder:
+    """A watch of both arms without a run."""
+    settings = WatchSettings(speculative="s", baseline="b", run=None, period_s=60.0, rules=WatchRules())
+    return WatchOrder(settings=settings, speculative=spec, baseline=base, server=server)
+
+
+@pytest.mark.slow
+@pytest.mark.beside
+def test_what_is_read_is_what_the_engines_did(tmp_path: Path) -> None:
+    """By raw pages to the digit; through Prometheus too, as all load lies between two scrapes; TPOT, alpha and percentiles true."""
+    program = tool("prometheus", "prometheus")
+    with ExitStack() as stack:
+        base, spec = stack.enter_context(two_engines())
+        urls = {"base": url_of(base), "spec": url_of(spec)}
+        server = None
+        if isinstance(program, Path):
+            server = PrometheusServer(url=stack.enter_context(prometheus(program, urls, tmp_path)))
+        raw = order_of(PagesSource([url_of(spec)]), PagesSource([url_of(base)]))
+        for source in (raw.speculative, raw.baseline):
+            source.look()
+        began = time.time()
+        with Load(url_of(base)), Load(url_of(spec)):
+            time.sleep(4)
+        for source in (raw.speculative, raw.baseline):
+            source.look()
+        ended = time.time()
+        pages = read_period(raw, began, ended)
+        found = {"spec": pages.speculative, "base": pages.baseline}
+        for arm, engine in (("spec", spec), ("base", base)):
+            _is_true(found[arm], engine)
+        if server is None:
+            pytest.skip(f"raw pages agree; through Prometheus it is not tried: {program}")
+        time.sleep(1.5)  # for two scrapes after the load
+        through = order_of(PrometheusSource(server, '{arm="spec"}'), PrometheusSource(server, '{arm="base"}'), server)
+        read = read_period(through, began, time.time())
+
+    assert _counts(read.speculative) == _counts(pages.speculative)
+    assert _counts(read.baseline) == _counts(pages.baseline)
+
+
+def _counts(period: LivePeriod | None) -> tuple[object, ...]:
+    """Every count that both ways tell."""
+    assert period is not None
+    assert period.problem is None
+    told = period.told
+    tokens = (told.generated_tokens, told.prompt_tokens, told.decode_steps, told.preemptions)
+    return (period.replicas, period.models, told.acceptance, tokens, period.observed)
+
+
+def _is_true(period: LivePeriod | None, engine: Served) -> None:
+    """The period against the engine's own notes of every request and round."""
+    assert period is not None
+    noted, totals = requests_of(engine), engine.client.get("/truth").json()
+    times = sorted((one["due_ns"][-1] - one["due_ns"][0]) / (sum(one["tokens"]) - 1) / 1e6 for one in noted)
+    assert period.finished == len(noted) > 20
+    mean = live_figures.mean_s(period, "tpot")
+    assert mean is not None
+    assert 1000 * mean == pytest.approx(sum(times) / len(times), rel=0.01)
+    for percentile in (50, 95, 99):
+        span = bracket(period.observed["tpot"], percentile / 100)
+        assert span is not None
+        assert 1000 * span[0] <= times[math.ceil(len(times) * percentile / 100) - 1] <= 1000 * span[1]
+    if totals["rounds"]:
+        assert live_figures.acceptance_length(period) == 1 + totals["accepted"] / totals["rounds"]
+        rejected = totals["rounds"] - totals["per_position"][-1]
+        assert live_figures.alpha(period) == pytest.approx(totals["accepted"] / (totals["accepted"] + rejected), rel=0.01)
