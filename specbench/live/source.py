@@ -196,7 +196,7 @@ def _replicas_of(result: Sequence[Mapping[str, Any]]) -> tuple[ReplicaPages, ...
         ReplicaPages(
             name=" ".join(filter(None, target)),
             host=target[0].rsplit(":", 1)[0],
-            pages=tuple((at, _page(target[0], samples)) for at, samples in sorted(moments.items())),
+            pages=tuple((at, _page("|".join(target), samples)) for at, samples in sorted(moments.items())),
         )
         for target, moments in sorted(pages.items())
     )

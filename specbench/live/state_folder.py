@@ -59,6 +59,14 @@ class StateFolder:
             DataError: Another watcher has it, it is of another run or other arms, or it cannot be written.
         """
         try:
+            self._take()
+        except BaseException:
+            self.__exit__(None, None, None)
+            raise
+        return self
+
+    def _take(self) -> None:
+        try:
             self.folder.mkdir(parents=True, exist_ok=True)
             self._lock = (self.folder / LOCK).open("ab")
             fcntl.flock(self._lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -71,7 +79,6 @@ class StateFolder:
             self.recorded = list(read_recorded(self.folder))
             _drop_half_a_line(self.folder / PERIODS)
         write_atomically(self.folder / SETTINGS, msgspec.json.format(msgspec.json.encode(self.settings), indent=2) + b"\n")
-        return self
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
         if self._lock is not None:

@@ -5,21 +5,24 @@ import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 
+from specbench.analysis.buckets import neighbours
 from specbench.analysis.live.live_judge import LiveEvidence, judged
-from specbench.errors import DataError
+from specbench.errors import DataError, ScenarioError, SpecbenchError
 from specbench.live.live_facts import live_facts
 from specbench.live.replica_pages import PeriodSpan, engine_in, live_period
 from specbench.live.source import LiveSource, PrometheusServer, PrometheusSource, failed_shares
 from specbench.live.state_folder import Recorded, StateFolder, WatchSettings
 from specbench.model.live.cited_run import CitedRun
 from specbench.model.live.live_period import LivePeriod
-from specbench.model.live.watch_result import WatchResult
+from specbench.model.live.watch_result import DEFAULT_LIMITS, LiveLimit, WatchResult
 from specbench.model.scenario import ArmName
 from specbench.telemetry import ENGINES, EngineSupport
+from specbench.units import MS_PER_S
 
 SETTLED_S = 15.0  # after a period's end, before its samples are asked for
 MOST_POLLS = 20  # looks at raw pages within a period
 LEAST_POLL_S = 0.25
+RETRY_S = 5.0  # before a period that could not be read is asked for once more
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -57,7 +60,7 @@ def watch(order: WatchOrder, state: StateFolder | None, on_period: OnPeriod) -> 
     result: WatchResult | None = None
     began = time.time()
     for start_s, end_s in _periods(order, recorded, began):
-        one = read_period(order, start_s, end_s)
+        one = read_period(order, start_s, end_s) if not recorded else _read_or_not(order, start_s, end_s)
         if not recorded:
             _check_first(order, one)
         if state is not None:
@@ -96,6 +99,23 @@ def read_period(order: WatchOrder, start_s: float, end_s: float) -> Recorded:
     if order.facts_url is not None and time.time() - end_s < 2 * order.settings.period_s + SETTLED_S:
         facts = live_facts(order.facts_url, order.facts_headers or {})
     return Recorded(speculative=spec, baseline=base, facts=facts)
+
+
+def _read_or_not(order: WatchOrder, start_s: float, end_s: float) -> Recorded:
+    """The period; one that says why it could not be read where the server is away for longer than a moment."""
+    try:
+        return read_period(order, start_s, end_s)
+    except SpecbenchError:
+        if time.time() - end_s < 2 * order.settings.period_s:  # of the past, the next periods would fail as well
+            time.sleep(min(RETRY_S, order.settings.period_s / 2))
+    try:
+        return read_period(order, start_s, end_s)
+    except SpecbenchError as error:
+        unread = LivePeriod(
+            arm="speculative", start_s=start_s, end_s=end_s, replicas=0, problem="unread", absent={"pages": str(error)}
+        )
+        base = None if order.baseline is None else replace(unread, arm="baseline")
+        return Recorded(speculative=unread, baseline=base)
 
 
 def _of_arm(order: WatchOrder, arm: ArmName, source: LiveSource, start_s: float, end_s: float) -> LivePeriod:
@@ -152,7 +172,10 @@ def _as_they_pass(order: WatchOrder) -> Iterator[tuple[float, float]]:
 
 
 def _check_first(order: WatchOrder, one: Recorded) -> None:
-    """Refuses at once what no later period would mend: a selector that matches nothing, pages that are scraped too seldom."""
+    """Refuses at once what no later period would mend: a selector that matches nothing, several models, a limit off the edges."""
+    for limit in order.settings.rules.limits:
+        if limit not in DEFAULT_LIMITS and limit.metric != "alpha":
+            _check_limit(limit, one.speculative)
     for period, source, option in (
         (one.speculative, order.speculative, "--speculative"),
         (one.baseline, order.baseline, "--baseline"),
@@ -163,3 +186,13 @@ def _check_first(order: WatchOrder, one: Recorded) -> None:
             raise DataError(f"{option}: the selector matches no series of an engine; {source.nearest_values()}")
         if period.problem == "several_models":
             raise DataError(f"{option}: the series are of several models ({', '.join(period.models)}); add model_name to it")
+
+
+def _check_limit(limit: LiveLimit, period: LivePeriod) -> None:
+    counts = period.observed.get(limit.metric.partition("_p")[0])
+    below, above = (limit.value, limit.value) if counts is None else neighbours(counts.edges, limit.value / MS_PER_S)
+    if below != above:
+        near = " or ".join(f"{edge * MS_PER_S:g}ms" for edge in (below, above) if edge is not None)
+        raise ScenarioError(
+            f"--limit {limit.metric}={limit.value:g}ms: is no edge of the engine's buckets; the nearest are {near}"
+        )

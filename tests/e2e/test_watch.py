@@ -69,7 +69,9 @@ def url_of(engine: Served) -> str:
 
 def watch(*words: str) -> tuple[int, str]:
     """Exit code and output of the command."""
-    done = subprocess.run([sys.executable, "-m", "specbench", "watch", *words], capture_output=True, text=True, timeout=300, check=False)
+    done = subprocess.run(
+        [sys.executable, "-m", "specbench", "watch", *words], capture_output=True, text=True, timeout=300, check=False
+    )
     assert "Traceback" not in done.stderr
     return done.returncode, done.stdout + done.stderr
 
@@ -94,7 +96,7 @@ def order_of(spec: LiveSource, base: LiveSource, server: PrometheusServer | None
 @pytest.mark.slow
 @pytest.mark.beside
 def test_what_is_read_is_what_the_engines_did(tmp_path: Path) -> None:
-    """By raw pages to the digit; through Prometheus too, as all load lies between two scrapes; TPOT, alpha and percentiles true."""
+    """By raw pages to the digit, through Prometheus too as all load lies between two scrapes; times and alpha are true."""
     program = tool("prometheus", "prometheus")
     with ExitStack() as stack:
         base, spec = stack.enter_context(two_engines())

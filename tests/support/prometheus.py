@@ -1,4 +1,4 @@
-"""A real Prometheus for tests, unpacked from Debian's package into a folder of this machine; no service is started or installed."""
+"""A real Prometheus for tests, unpacked from Debian's package into a folder; no service is installed."""
 
 import os
 import shutil

@@ -25,7 +25,8 @@ def arms(windows: int, seed: int = 0, **speculative: Any) -> tuple[tuple[LivePer
     base = tuple(period(n, "baseline", tpot_s=0.010 * noise[n, 0], ttft_s=0.12 * noise[n, 0]) for n in range(windows))
     times = {"tpot_s", "ttft_s"}
     spec = tuple(
-        period(n, **{name: value * noise[n, 1] if name in times else value for name, value in fields.items()}) for n in range(windows)
+        period(n, **{name: value * noise[n, 1] if name in times else value for name, value in fields.items()})
+        for n in range(windows)
     )
     return base, spec
 
