@@ -67,7 +67,7 @@ class StateFolder:
 
     def _take(self) -> None:
         try:
-            self.folder.mkdir(parents=True, exist_ok=True)
+            self.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
             self._lock = (self.folder / LOCK).open("ab")
             fcntl.flock(self._lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
