@@ -9,6 +9,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from math import exp, inf, log, sqrt
 
+import numpy as np
+
+from specbench.analysis.arrays.events import Floats
 from specbench.analysis.buckets import added, resolving_edges, variation
 from specbench.analysis.live import live_figures as figures
 from specbench.analysis.stats.anytime import LEAST_WINDOWS, AnytimeMean, anytime_mean
@@ -168,10 +171,11 @@ def _bracket(periods: Sequence[LivePeriod], name: str, quantile: float, alpha: f
     held = [one for one in held if one.edges == held[-1].edges]
     if len(held) < LEAST_WINDOWS:
         return None
+    counts = np.array([one.count for one in held])
+    over = 1 - np.array([one.up_to for one in held]) / counts[:, None]
     low, high = 0.0, inf
-    for place, edge in enumerate(held[-1].edges):
-        over = [1 - one.up_to[place] / one.count for one in held]
-        bounds = _share_bounds(over, [one.count for one in held], alpha)
+    for edge, shares in zip(held[-1].edges, over.T, strict=True):
+        bounds = _share_bounds(shares, counts, alpha)
         if bounds is None:
             return None
         if bounds.low > 1 - quantile:
@@ -182,10 +186,10 @@ def _bracket(periods: Sequence[LivePeriod], name: str, quantile: float, alpha: f
     return low, high
 
 
-def _share_bounds(shares: Sequence[float], counts: Sequence[float], alpha: float) -> AnytimeMean | None:
+def _share_bounds(shares: Floats, counts: Floats, alpha: float) -> AnytimeMean | None:
     """Bounds of a mean share; where few exceed, the spread is at least that of a share of one more."""
-    total = sum(counts)
-    near = (sum(share * count for share, count in zip(shares, counts, strict=True)) + 1) / (total + 2)
+    total = float(counts.sum())
+    near = (float(shares @ counts) + 1) / (total + 2)
     return anytime_mean(shares, alpha, least_sd=sqrt(near * (1 - near) * len(counts) / total))
 
 
@@ -255,7 +259,7 @@ def _same_prefix_hits(pairs: Sequence[Pair]) -> bool:
     """Whether the prefix cache helps both arms alike; where that is not told, nothing speaks against it."""
     if not pairs:
         return True
-    base, spec = (figures.prefix_share(figures.added_up([pair[arm] for pair in pairs])) for arm in (0, 1))
+    base, spec = (figures.prefix_share_of([pair[arm] for pair in pairs]) for arm in (0, 1))
     return base is None or spec is None or abs(base - spec) <= ALIKE_PREFIX
 
 
@@ -263,8 +267,7 @@ def _doubts(pairs: Sequence[Pair]) -> tuple[Reason, ...]:
     """Why nothing may pass, though harm may still be shown."""
     if not pairs:
         return ()
-    whole = [figures.added_up([pair[arm] for pair in pairs]) for arm in (0, 1)]
-    base, spec = map(figures.abandoned_share, whole)
+    base, spec = (figures.abandoned_share_of([pair[arm] for pair in pairs]) for arm in (0, 1))
     if base is None or spec is None or abs(base - spec) <= ALIKE_ABANDONED:
         return ()
     return (live_reasons.slow_requests_vanish(base, spec),)

@@ -23,7 +23,7 @@ DETECTORS: tuple[live_reasons.Quantity, ...] = ("alpha", "acceptance_length")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Drift:
+class AcceptanceDrift:
     """One watched quantity: `evidence` is the log evidence ÷ that of an alarm; None while the reference is not full."""
 
     quantity: live_reasons.Quantity
@@ -41,16 +41,16 @@ def hours_of(periods: Sequence[LivePeriod]) -> list[LivePeriod]:
     return [hour for hour in whole if hour.told.acceptance is not None and (hour.told.acceptance.rounds or 0) >= LEAST_ROUNDS]
 
 
-def drifts(periods: Sequence[LivePeriod], tolerance: float) -> tuple[Drift, ...]:
+def drifts(periods: Sequence[LivePeriod], tolerance: float) -> tuple[AcceptanceDrift, ...]:
     """Alpha and acceptance length (relative to its reference) over the hours of these periods."""
     hours = hours_of(periods)
     return tuple(drift_of(quantity, _values(hours, quantity), tolerance) for quantity in DETECTORS)
 
 
-def drift_of(quantity: live_reasons.Quantity, values: Sequence[float], tolerance: float) -> Drift:
+def drift_of(quantity: live_reasons.Quantity, values: Sequence[float], tolerance: float) -> AcceptanceDrift:
     """The drift of one quantity by its hourly values; once it has alarmed, the alarm stands."""
     if len(values) <= REFERENCE_HOURS:
-        return Drift(quantity=quantity, evidence=None, hours=len(values))
+        return AcceptanceDrift(quantity=quantity, evidence=None, hours=len(values))
     scale = 1.0 if quantity == "alpha" else fmean(values[:REFERENCE_HOURS])
     scaled = [value / scale for value in values]
     reference, later = scaled[:REFERENCE_HOURS], scaled[REFERENCE_HOURS:]
@@ -60,7 +60,7 @@ def drift_of(quantity: live_reasons.Quantity, values: Sequence[float], tolerance
     alarm = None
     if max(evidence) >= level:
         alarm = live_reasons.acceptance_drift(quantity, middle * scale, fmean(later[-24:]) * scale, REFERENCE_HOURS)
-    return Drift(quantity=quantity, evidence=max(evidence[-1], 0.0) / level, hours=len(values), alarm=alarm)
+    return AcceptanceDrift(quantity=quantity, evidence=max(evidence[-1], 0.0) / level, hours=len(values), alarm=alarm)
 
 
 def _values(hours: Sequence[LivePeriod], quantity: live_reasons.Quantity) -> list[float]:

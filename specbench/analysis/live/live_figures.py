@@ -78,16 +78,25 @@ def arrivals_per_replica(period: LivePeriod) -> float | None:
 
 def abandoned_share(period: LivePeriod) -> float | None:
     """About the share of requests that were given up after their first token: first tokens − finished − rise of running."""
-    first, finished, rise = period.first_tokens, period.finished, period.running_rise
-    if first is None or finished is None or rise is None or first <= 0:
+    return abandoned_share_of([period])
+
+
+def abandoned_share_of(periods: Sequence[LivePeriod]) -> float | None:
+    """The same over all of these periods; None where one of them does not tell."""
+    told = [(period.first_tokens, period.finished, period.running_rise) for period in periods]
+    known = [(a, b, c) for a, b, c in told if a is not None and b is not None and c is not None]
+    first = sum(one[0] for one in known)
+    if len(known) < len(told) or first <= 0:
         return None
-    return max(0.0, (first - finished - rise) / first)
+    return max(0.0, (first - sum(one[1] for one in known) - sum(one[2] for one in known)) / first)
 
 
-def prefix_share(period: LivePeriod) -> float | None:
-    """The share of prompt tokens that were found in the prefix cache."""
-    queries, hits = period.told.prefix_queries, period.told.prefix_hits
-    return None if not queries or hits is None else hits / queries
+def prefix_share_of(periods: Sequence[LivePeriod]) -> float | None:
+    """The share of prompt tokens that were found in the prefix cache, over these periods."""
+    told = [(period.told.prefix_queries, period.told.prefix_hits) for period in periods]
+    known = [(queries, hits) for queries, hits in told if queries is not None and hits is not None]
+    queries = sum(one[0] for one in known)
+    return sum(one[1] for one in known) / queries if queries and len(known) == len(told) else None
 
 
 def usable(periods: Iterable[LivePeriod]) -> list[LivePeriod]:
@@ -130,7 +139,7 @@ def windows_of_both(rows: Sequence[tuple[LivePeriod, ...]]) -> list[tuple[LivePe
     for row in rows:
         held.append(row)
         if all(sum(part[arm].finished or 0 for part in held) >= LEAST_REQUESTS for arm in range(len(row))):
-            made.append(tuple(added_up([part[arm] for part in held]) for arm in range(len(row))))
+            made.append(held[0] if len(held) == 1 else tuple(added_up([part[arm] for part in held]) for arm in range(len(row))))
             held = []
     return made
 

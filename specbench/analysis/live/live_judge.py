@@ -8,7 +8,7 @@ from specbench.analysis.live import live_figures as figures
 from specbench.analysis.live import live_limits
 from specbench.analysis.live.live_break_even import below_break_even, break_even
 from specbench.analysis.live.live_comparison import LiveComparison, compared
-from specbench.analysis.live.live_drift import Drift, drifts
+from specbench.analysis.live.live_drift import AcceptanceDrift, drifts
 from specbench.analysis.stats.anytime import LEAST_WINDOWS
 from specbench.explain.live import live_reasons
 from specbench.model.guardrails import DEFAULTS
@@ -106,7 +106,7 @@ def _against_run(
     evidence: LiveEvidence,
     run: CitedRun,
     spec: Sequence[LivePeriod],
-    drifting: Sequence[Drift],
+    drifting: Sequence[AcceptanceDrift],
     *,
     measured: bool,
 ) -> None:
@@ -173,7 +173,7 @@ def _unusable(newest: LivePeriod) -> Reason:
 
 
 def _figures(
-    spec: Sequence[LivePeriod], run: CitedRun | None, comparison: LiveComparison, drifting: Sequence[Drift]
+    spec: Sequence[LivePeriod], run: CitedRun | None, comparison: LiveComparison, drifting: Sequence[AcceptanceDrift]
 ) -> LiveFigures:
     if not spec:
         return LiveFigures()

@@ -9,6 +9,8 @@ from math import exp, log, sqrt
 
 import numpy as np
 
+from specbench.analysis.arrays.events import Floats
+
 LEAST_WINDOWS = 24
 """Before so many windows nothing is said: the bounds hold as windows grow many."""
 
@@ -33,7 +35,7 @@ class AnytimeMean:
     joined: int
 
 
-def anytime_mean(series: Sequence[float], alpha: float, least_sd: float = 0.0) -> AnytimeMean | None:
+def anytime_mean(series: Sequence[float] | Floats, alpha: float, least_sd: float = 0.0) -> AnytimeMean | None:
     """The mean with two-sided bounds of error `alpha` over all looks together; None before LEAST_WINDOWS, or without any spread.
 
     mean ± s · sqrt(2 (t ρ² + 1) ÷ (t² ρ²) · log(sqrt(t ρ² + 1) ÷ alpha)), with s² times (1 + φ) ÷ (1 − φ): φ is the lag-1
@@ -66,7 +68,7 @@ def anytime_mean(series: Sequence[float], alpha: float, least_sd: float = 0.0) -
     return AnytimeMean(mean=mean, low=mean - reach, high=mean + reach, windows=t, correlation=correlation, joined=joined)
 
 
-def lag_one(series: Sequence[float] | np.ndarray) -> float:
+def lag_one(series: Sequence[float] | Floats) -> float:
     """The correlation of each value with the next; 0 where there is no spread."""
     values = np.asarray(series, dtype=float)
     away = values - values.mean()

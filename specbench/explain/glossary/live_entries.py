@@ -62,7 +62,7 @@ LIVE_CODES: tuple[Entry, ...] = (
     _code(
         "acceptance_drift",
         "acceptance has fallen",
-        "Hourly alpha or acceptance length has fallen past the tolerance since the first week; one false alarm in 90 days at most.",
+        "Hourly alpha or acceptance length has fallen past the tolerance since the first week; one false alarm in 90 days.",
         "See what changed in traffic or weights; retrain the draft, or run again.",
     ),
     _code("no_traffic", "no traffic", "Fewer than 20 requests finished within the last hour."),
@@ -89,7 +89,7 @@ LIVE_CODES: tuple[Entry, ...] = (
     _code(
         "slow_requests_vanish",
         "one arm loses more requests",
-        "Requests given up after their first token are in no histogram; their shares differ by more than a point.",
+        "Requests given up are in no histogram of whole requests; their shares differ by over a point.",
         "Find out why clients leave; harm can still be shown.",
     ),
     _code("nothing_readable", "nothing can be read", "No window of the speculative arm could be read.", "The sentence says why."),

@@ -17,11 +17,11 @@ _CAUSES: dict[Cause, str] = {
 }
 _PROBLEMS = {
     "no_series": "no series of an engine matches",
-    "no_engine": "the pages hold no names of an engine that is known here (vLLM, SGLang, TensorRT-LLM)",
+    "no_engine": "the pages have no names of vLLM, SGLang or TensorRT-LLM",
     "unread": "no metrics page could be read",
     "several_models": "the series are of several models; add model_name to the selector, or watch one model's URLs",
     "mixed_replicas": "one address is answered by different processes; name each replica's own address",
-    "no_replica_throughout": "no replica was there from the start to the end of the window",
+    "no_replica_throughout": "no replica was there throughout a window",
 }
 PROBLEMS = tuple(_PROBLEMS)
 
@@ -101,7 +101,7 @@ def not_drafting(periods: int) -> Reason:
 
 def fact_changed(name: str, then: str, now: str) -> Reason:
     """A fact of the live endpoint is not that of the run."""
-    return _reason(f"{name}_changed", f"{name} was {then} in the run and is {now} now.")
+    return Reason(code=f"{name}_changed", cell=None, metric=None, message=f"{name} was {then} in the run and is {now} now.")
 
 
 def traffic_not_as_tested(what: Literal["prompts", "answers"], share: float, band: tuple[float, float]) -> Reason:
