@@ -4,6 +4,7 @@ Each arm's windows have a speed of their own that remembers the window before; r
 the campaign's name and number.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache, partial
 from math import exp
@@ -130,7 +131,7 @@ def _buckets(values: Floats, edges: tuple[float, ...]) -> BucketCounts:
 
 MEMORIES = (0.0, 0.3, 0.6, 0.8)
 FALLS = (0.15, 0.08, 0.06)
-WATCH_RUNS = {
+WATCH_RUNS: dict[str, Callable[[int], Outcome]] = {
     **{f"watch-aa-{memory}": partial(watch_aa, memory) for memory in MEMORIES},
     "watch-harm": watch_harm,
     "watch-drift-0": partial(drift, 0.0),
