@@ -131,7 +131,11 @@ class PrometheusSource:
             if isinstance(values, list) and wanted not in values:
                 shown = nearest(wanted, map(str, values))
                 listed = [shown] if shown else list(map(str, values[:3]))
-                return f"{label} is {' or '.join(listed)} there" if listed else f"no series of an engine has the label {label}"
+                return (
+                    f"the nearest: {' or '.join(f'{label}={value}' for value in listed)}"
+                    if listed
+                    else f"no series of an engine has the label {label}"
+                )
         return "no series of an engine has all of these labels"
 
 

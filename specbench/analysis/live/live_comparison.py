@@ -129,7 +129,7 @@ def _of_guardrail(
     quantile = rule.metric.rpartition("_p")[2]
     if not quantile.isdecimal():
         return [found]
-    return [found, _tail(rule, name, pairs, alpha, run)]
+    return [found, _tail(rule, name, pairs, alpha, run, rules)]
 
 
 def _mean(rule: Guardrail, name: str, pairs: Sequence[Pair], harm_alpha: float, pass_alpha: float) -> LiveFinding:
@@ -147,7 +147,9 @@ def _mean(rule: Guardrail, name: str, pairs: Sequence[Pair], harm_alpha: float, 
     return replace(found, state="PASS") if exp(passing.high) < bound else found
 
 
-def _tail(rule: Guardrail, name: str, pairs: Sequence[Pair], alpha: float, run: CitedRun | None) -> LiveFinding:
+def _tail(
+    rule: Guardrail, name: str, pairs: Sequence[Pair], alpha: float, run: CitedRun | None, rules: WatchRules
+) -> LiveFinding:
     """The quantile by the edges between which it surely lies in each arm: harm and pass by the far ends of both brackets."""
     quantile = int(rule.metric.rpartition("_p")[2]) / 100
     base, spec = (_bracket([pair[arm] for pair in pairs], name, quantile, alpha / 2) for arm in (0, 1))
@@ -162,7 +164,7 @@ def _tail(rule: Guardrail, name: str, pairs: Sequence[Pair], alpha: float, run: 
         return replace(found, state="FAIL")
     if high < bound:
         return replace(found, state="PASS")
-    return replace(found, code="buckets_too_wide", remedy=_remedy(rule, name, run))
+    return replace(found, code="buckets_too_wide", remedy=_remedy(rule, name, run, rules))
 
 
 def _bracket(periods: Sequence[LivePeriod], name: str, quantile: float, alpha: float) -> tuple[float, float] | None:
@@ -273,10 +275,11 @@ def _doubts(pairs: Sequence[Pair]) -> tuple[Reason, ...]:
     return (live_reasons.slow_requests_vanish(base, spec),)
 
 
-def _remedy(rule: Guardrail, name: str, run: CitedRun | None) -> str | None:
+def _remedy(rule: Guardrail, name: str, run: CitedRun | None, rules: WatchRules) -> str | None:
     """The value of vLLM's --custom-histogram-buckets that resolves the margin; None where no run says where the times lie."""
     known = None if run is None else run.p50_p99_ms.get(name)
     if known is None or rule.margin is None:
         return None
-    edges = resolving_edges(known[0] / MS_PER_S, known[1] / MS_PER_S, rule.margin)
+    also = [limit.value / MS_PER_S for limit in rules.limits if limit.metric.startswith(f"{name}_")]
+    edges = resolving_edges(known[0] / MS_PER_S, known[1] / MS_PER_S, rule.margin, also)
     return f'{{"{_FAMILIES[name]}": [{", ".join(f"{edge:g}" for edge in edges)}]}}'

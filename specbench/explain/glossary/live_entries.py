@@ -1,10 +1,15 @@
 """The codes and words of `watch`: what each one says of live traffic, and what to do."""
 
 from specbench.explain.glossary.entry import Entry
+from specbench.model.facts import FACTS
 
 
-def _code(name: str, title: str, text: str, fix: str = "") -> Entry:
-    return Entry("reason code", name, title, text, fix)
+def _code(name: str, title: str, text: str, fix: str = "", also: tuple[str, ...] = ()) -> Entry:
+    return Entry("reason code", name, title, text, fix, also)
+
+
+def _note(name: str, text: str) -> Entry:
+    return Entry("finding note", name, name.replace("_", " "), text)
 
 
 LIVE_CODES: tuple[Entry, ...] = (
@@ -40,6 +45,7 @@ LIVE_CODES: tuple[Entry, ...] = (
         "a fact changed since the run",
         "The name stands before `_changed`, such as `engine_version_changed`: the endpoint has another value than in the run.",
         "Run again with what is live.",
+        tuple(f"{name}_changed" for name in FACTS),
     ),
     _code(
         "traffic_not_as_tested",
@@ -119,6 +125,16 @@ LIVE_CODES: tuple[Entry, ...] = (
         "Give --facts URL.",
     ),
     _code("no_run", "no run is named", "Only limits and drafting are watched.", "Name the run that let speculation go live."),
+)
+
+LIVE_NOTES: tuple[Entry, ...] = (
+    _note("arms_have_different_traffic", "Live: traffic is not assigned at random, so that no ratio of the arms means anything."),
+    _note("demand_not_capacity", "Live: throughput is what users asked for, not what an arm could serve."),
+    _note("not_told_by_counters", "Live: the engines' counters do not hold this metric."),
+    _note("prefix_hits_not_alike", "Live: the prefix cache helps one arm more, by over 5 points, so that TTFT is not compared."),
+    _note("no_spread", "Live: all windows have one and the same ratio, which is no evidence."),
+    _note("limit_not_told", "Live: the engine has no such histogram, or the limit lies between two edges that do not decide."),
+    _note("errors_accepted_unknown", "Live: nobody tells failed requests, and `--errors none` accepts that."),
 )
 
 LIVE_EXITS: tuple[Entry, ...] = (

@@ -11,7 +11,7 @@ from specbench.explain.glossary.check_entries import CHECKS
 from specbench.explain.glossary.code_entries import CODES
 from specbench.explain.glossary.code_notes import ABSENCES, FLAGS, NOTES, OUTCOMES
 from specbench.explain.glossary.entry import Entry
-from specbench.explain.glossary.live_entries import LIVE_CODES, LIVE_EXITS
+from specbench.explain.glossary.live_entries import LIVE_CODES, LIVE_EXITS, LIVE_NOTES
 from specbench.explain.glossary.term_entries import EXIT_CODES, STATES, VERDICTS, WORDS
 from specbench.model.guardrails import DEFAULTS
 from specbench.model.metrics import METRICS, Metric
@@ -41,6 +41,7 @@ ENTRIES: tuple[Entry, ...] = (
         *CODES,
         *LIVE_CODES,
         *NOTES,
+        *LIVE_NOTES,
         *FLAGS,
         *OUTCOMES,
         *ABSENCES,
