@@ -9,6 +9,7 @@ from functools import partial
 from pathlib import Path
 
 from specbench.calibrate import engine_simulation, faults, live_runs, single_comparisons, whole_runs
+from specbench.calibrate.watching.live_weeks import WATCH_RUNS
 from specbench.calibrate.whole_runs import Outcome
 from specbench.calibrate.worlds.capacity_searches import SERVERS, search_covers
 from specbench.calibrate.worlds.event_cases import EVENT_GROUPS
@@ -21,6 +22,7 @@ SHORTER_BLOCKS = (200, 500, 1000)
 FULL_BLOCK = 2000
 FACTS = "facts"  # the folder that holds the run folders of campaigns over sockets
 WORLD_RUNS = 300  # of each case: 5 % is then known to 2.5 %
+WATCHED_WEEKS = 200  # of each campaign of `watch`
 COVERED_RUNS = 1000  # 95 % is then known to 1.4 %, less than the 2 % that it may be off
 COVERED_RUNS_64 = 400  # at 64 streams, where one takes as long as fifteen others
 
@@ -87,5 +89,6 @@ CAMPAIGNS: tuple[Campaign, ...] = (
     Campaign("engine-faster", 500, engine_simulation.engine_faster),
     Campaign("engine-capped", 500, engine_simulation.engine_capped),
     *(Campaign(case.name, WORLD_RUNS, partial(outcome_of, case), 50) for case in WORLD_CASES),
+    *(Campaign(name, WATCHED_WEEKS, run, 50) for name, run in WATCH_RUNS.items()),
     *(Campaign(f"sockets-{name}", 20, None, 1, over_sockets=run) for name, run in live_runs.RUNS.items()),
 )

@@ -23,6 +23,7 @@ from specbench.calibrate.targets import (
     test_rows,
     verdict_rows,
 )
+from specbench.calibrate.watching.watch_rows import watch_rows
 from specbench.calibrate.whole_runs import BINS, CLEAN, LEVELS, PAIRS, SCALE, SEED, SHIFTING
 from specbench.calibrate.world_rows import world_rows
 
@@ -94,6 +95,7 @@ def table_of(found: Outcomes) -> str:
         "The embedded engine's scheduler and roofline on a simulated clock: one cell, blocks of 200 steps": engine_rows(
             found, "engine"
         ),
+        "Live traffic (`watch`): simulated weeks of windows of five minutes": watch_rows(found),
         f"Over real sockets, embedded engines, {REAL_PAIRS} pairs of 3 s, {PAIRS_OF_A_CAP} for a cap": engine_rows(
             found, "sockets"
         ),

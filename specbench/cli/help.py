@@ -54,6 +54,13 @@ GROUPS: dict[str, dict[str, tuple[str, ...]]] = {
         ),
         "analyze": ("specbench analyze RUN",),
     },
+    "After launch": {
+        "watch": (
+            "specbench watch latest --speculative http://gpu-b:8000/metrics --once",
+            "specbench watch RUN --prometheus http://prometheus:9090 --speculative '{arm=\"spec\"}'",
+            "specbench watch --rejudge watch-state",
+        ),
+    },
     "Integrate": {
         "serve": ("specbench serve RUN --max-age 6h", "specbench serve reports"),
         "schema": ("specbench schema",),

@@ -10,6 +10,7 @@ from specbench import __version__
 from specbench.cli import bins, compare_results, completion, demo, fleet_command, init, lookups, results, run, tools
 from specbench.cli.capacity import capacity_command
 from specbench.cli.help import GroupedCommands
+from specbench.cli.live import watch_command
 from specbench.errors import ExitCode, Interrupted, SpecbenchError
 from specbench.run.output import prepare, say, tell
 
@@ -29,7 +30,21 @@ app = typer.Typer(
     "data, 69 endpoint not reachable, 70 internal error, 129, 130 and 143 interrupted.",
 )
 
-for commands in (run, capacity_command, demo, init, results, compare_results, lookups, bins, tools, fleet_command, completion):
+COMMANDS = (
+    run,
+    capacity_command,
+    demo,
+    init,
+    results,
+    compare_results,
+    lookups,
+    bins,
+    tools,
+    watch_command,
+    fleet_command,
+    completion,
+)
+for commands in COMMANDS:
     commands.register(app)
 
 

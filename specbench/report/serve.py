@@ -230,6 +230,12 @@ def serve_app(served: Starlette, host: str, port: int) -> None:
     Raises:
         UnreachableError: The address cannot be bound.
     """
+    with listening_at(host, port) as listening:
+        serve_on(served, listening)
+
+
+def serve_on(served: Starlette, listening: socket.socket) -> None:
+    """Serves these routes on a socket that listens already, until the process is told to end."""
     import uvicorn
     from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
@@ -242,8 +248,7 @@ def serve_app(served: Starlette, host: str, port: int) -> None:
         log_level="warning",
     )
     logging.getLogger("uvicorn.error").addFilter(Few())
-    with listening_at(host, port) as listening:
-        uvicorn.Server(config).run(sockets=[listening])
+    uvicorn.Server(config).run(sockets=[listening])
 
 
 def listening_at(host: str, port: int) -> socket.socket:

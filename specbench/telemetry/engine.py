@@ -3,8 +3,8 @@
 One value per engine, made in that engine's own file; no engine's names here.
 """
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, fields
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, fields
 from typing import Any
 
 from specbench.model.records import StreamFormat, Telemetry
@@ -15,7 +15,7 @@ from specbench.telemetry.metrics_pages import HttpAnswers, Scrape
 
 Quantities = dict[str, Reported[Any]]
 
-_QUANTITIES = frozenset(field.name for field in fields(Telemetry)) - {"reset", "restarts", "absent"}
+_QUANTITIES = frozenset(one.name for one in fields(Telemetry)) - {"reset", "restarts", "absent"}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -27,6 +27,8 @@ class EngineSupport:
     ("acceptance.rounds") gives the reason for a part that is None.
     `fact_paths` are fetched once, before load: `recognises` says whether such answers are this engine's, `facts` what it
     says of itself, by the names of `facts.py`.
+    `prefixes` begin the names of its series, the first one its own; `histograms` names, without a prefix, those that `watch`
+    reads, by the names of `LivePeriod`.
     `tokenize(model, text)` is the path and body that ask for a text's token ids, None where the engine has no such route.
     """
 
@@ -40,6 +42,8 @@ class EngineSupport:
     recognises: Callable[[HttpAnswers], bool]
     facts: Callable[[HttpAnswers], dict[str, str]]
     tokenize: Callable[[str, str], tuple[str, dict[str, Any]]] | None = None
+    prefixes: tuple[str, ...] = ()
+    histograms: Mapping[str, str] = field(default_factory=dict)
 
 
 def telemetry_of(before: Scrape, during: Sequence[Scrape], after: Scrape, engine: EngineSupport) -> Telemetry:

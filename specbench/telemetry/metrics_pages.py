@@ -136,9 +136,13 @@ def _page_of(answer: HttpAnswer) -> Page:
     samples = parse(answer.body)
     if not samples.values and samples.unreadable:
         return Page(url=answer.url, absent="not_metrics: the body is no Prometheus text")
+    return page_with(answer.url, samples, answer.headers.get(LLAMACPP_PROCESS_HEADER))
+
+
+def page_with(url: str, samples: Exposition, process: str | None = None) -> Page:
+    """A page of these samples; `process` tells the answering process apart where the samples do not say when it started."""
     started_s = _started_s(samples)
-    process = answer.headers.get(LLAMACPP_PROCESS_HEADER) if started_s is None else str(started_s)
-    return Page(url=answer.url, samples=samples, process=process, started_s=started_s)
+    return Page(url=url, samples=samples, process=process if started_s is None else str(started_s), started_s=started_s)
 
 
 def _why_absent(answer: HttpAnswer) -> str | None:

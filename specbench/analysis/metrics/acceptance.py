@@ -13,6 +13,7 @@ from specbench.analysis.arrays.samples import Totals
 from specbench.analysis.metrics.speculation_counts import PER_REQUEST, Counts, counts_of
 from specbench.analysis.stats.paired import t_quantile
 from specbench.explain import absences
+from specbench.model.records import SpeculationCounts
 from specbench.model.result import AcceptanceSummary
 
 ALPHA_TOLERANCE = 0.04  # alpha is given while what drafts of uneven length leave open moves it by no more than this
@@ -51,6 +52,20 @@ def acceptance_of(columns: CellArrays, confidence: float = 0.95) -> AcceptanceSu
         source=counts.source,
         reason=why,
         length_by_request=_length_by_request(columns) if counts.source == PER_REQUEST else None,
+    )
+
+
+def alpha_of(counts: SpeculationCounts) -> float | None:
+    """Alpha of one set of counts, such as an engine's over a period; None where they do not tell how many rounds were whole."""
+    if counts.rounds is None or counts.accepted is None or not counts.rounds:
+        return None
+    drafted = None if counts.drafted is None else float(counts.drafted)
+    positions = np.asarray(counts.per_position or (), dtype=float)
+    full, _ = _whole_rounds(float(counts.rounds), drafted, float(counts.accepted), positions)
+    return (
+        None
+        if full is None or counts.accepted + counts.rounds <= full
+        else counts.accepted / (counts.accepted + counts.rounds - full)
     )
 
 

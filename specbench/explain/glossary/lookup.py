@@ -11,6 +11,7 @@ from specbench.explain.glossary.check_entries import CHECKS
 from specbench.explain.glossary.code_entries import CODES
 from specbench.explain.glossary.code_notes import ABSENCES, FLAGS, NOTES, OUTCOMES
 from specbench.explain.glossary.entry import Entry
+from specbench.explain.glossary.live_entries import LIVE_CODES, LIVE_EXITS, LIVE_NOTES
 from specbench.explain.glossary.term_entries import EXIT_CODES, STATES, VERDICTS, WORDS
 from specbench.model.guardrails import DEFAULTS
 from specbench.model.metrics import METRICS, Metric
@@ -31,7 +32,22 @@ def metric_entry(metric: Metric) -> Entry:
 
 METRIC_ENTRIES: tuple[Entry, ...] = tuple(map(metric_entry, METRICS.values()))
 ENTRIES: tuple[Entry, ...] = (
-    *(*WORDS, *METRIC_ENTRIES, *STATES, *VERDICTS, *CHECKS, *CODES, *NOTES, *FLAGS, *OUTCOMES, *ABSENCES, *EXIT_CODES),
+    *(
+        *WORDS,
+        *METRIC_ENTRIES,
+        *STATES,
+        *VERDICTS,
+        *CHECKS,
+        *CODES,
+        *LIVE_CODES,
+        *NOTES,
+        *LIVE_NOTES,
+        *FLAGS,
+        *OUTCOMES,
+        *ABSENCES,
+        *EXIT_CODES,
+        *LIVE_EXITS,
+    ),
 )
 
 

@@ -7,6 +7,7 @@ from specbench.explain.glossary.check_entries import CHECKS
 from specbench.explain.glossary.code_entries import CODES
 from specbench.explain.glossary.code_notes import ABSENCES, FLAGS, NOTES, OUTCOMES
 from specbench.explain.glossary.entry import Entry
+from specbench.explain.glossary.live_entries import LIVE_CODES, LIVE_EXITS, LIVE_NOTES
 from specbench.explain.glossary.term_entries import EXIT_CODES, STATES, VERDICTS, WORDS
 from specbench.model.metrics import METRICS
 
@@ -29,11 +30,12 @@ def glossary_page() -> str:
         _section("Verdicts", ("verdict", "means", "do"), [(e.name, e.text, e.fix) for e in VERDICTS]),
         _section("Integrity checks", ("check", "holds when", "where it fails"), [(_code(e), e.text, e.fix) for e in CHECKS]),
         _section("Reason codes", ("code", "means", "do"), [(_code(e), e.text, e.fix) for e in CODES]),
-        _section("Notes of findings", ("code", "means"), _coded(NOTES)),
+        _section("Codes of live traffic", ("code", "means", "do"), [(_code(e), e.text, e.fix) for e in LIVE_CODES]),
+        _section("Notes of findings", ("code", "means"), _coded((*NOTES, *LIVE_NOTES))),
         _section("Flags of requests", ("flag", "means"), _coded(FLAGS)),
         _section("Outcomes of requests", ("outcome", "means"), _coded(OUTCOMES)),
         _section("Why an engine's number is absent", ("reason begins with", "means"), _coded(ABSENCES)),
-        _section("Exit codes", ("code", "name", "means"), [(e.name, e.title, e.text) for e in EXIT_CODES]),
+        _section("Exit codes", ("code", "name", "means"), [(e.name, e.title, e.text) for e in (*EXIT_CODES, *LIVE_EXITS)]),
     ]
     return "\n\n".join("\n".join(part) for part in parts) + "\n"
 

@@ -222,4 +222,13 @@ SGLANG = EngineSupport(
     recognises=recognises,
     facts=facts,
     tokenize=tokenize,
+    prefixes=("sglang:", "sglang_"),
+    # Its prompt and answer lengths are there with --collect-tokens-histogram alone; it times no token by request.
+    histograms={
+        "ttft": "time_to_first_token_seconds",
+        "e2e": "e2e_request_latency_seconds",
+        "queue": "queue_time_seconds",
+        "prompt_tokens": "prompt_tokens_histogram",
+        "answer_tokens": "generation_tokens_histogram",
+    },
 )

@@ -174,4 +174,11 @@ TRTLLM = EngineSupport(
     fact_paths=("/version", "/v1/models", "/metrics", PROMETHEUS),
     recognises=recognises,
     facts=facts,
+    prefixes=("trtllm_",),
+    histograms={
+        "ttft": "time_to_first_token_seconds",
+        "tpot": "time_per_output_token_seconds",
+        "e2e": "e2e_request_latency_seconds",
+        "queue": "request_queue_time_seconds",
+    },
 )

@@ -151,4 +151,16 @@ VLLM = EngineSupport(
     recognises=recognises,
     facts=facts,
     tokenize=tokenize,
+    prefixes=("vllm:", "ray_vllm_"),
+    histograms={
+        "ttft": "time_to_first_token_seconds",
+        "tpot": "request_time_per_output_token_seconds",
+        "e2e": "e2e_request_latency_seconds",
+        "queue": "request_queue_time_seconds",
+        "decode": "request_decode_time_seconds",
+        "step_gap": "inter_token_latency_seconds",
+        "step_tokens": "iteration_tokens_total",
+        "prompt_tokens": "request_prompt_tokens",
+        "answer_tokens": "request_generation_tokens",
+    },
 )

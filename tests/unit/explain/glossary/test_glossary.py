@@ -155,7 +155,7 @@ def test_no_two_entries_of_a_kind_share_a_name() -> None:
         ("✓", ["state"]),
         ("(✓)", ["word"]),
         ("acceptance", ["word"]),
-        ("exit-codes", ["exit code"] * 11),
+        ("exit-codes", ["exit code"] * 13),
         ("11", ["exit code"]),
         ("95 % bounds", ["word"]),
         ("nothing of that name", []),

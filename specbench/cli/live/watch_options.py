@@ -1,0 +1,139 @@
+"""The options of `watch` as values, each refused in one line where it makes no sense."""
+
+import re
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal
+
+import typer
+
+from specbench.errors import DataError, ScenarioError
+
+if TYPE_CHECKING:
+    from specbench.live.source import LiveSource, PrometheusServer
+    from specbench.model.live.watch_result import LiveLimit
+    from specbench.model.result import Result
+
+_VALUE = re.compile(r"([0-9]*\.?[0-9]+)(ms|s)?")
+_LIMITED = re.compile(r"(tpot|ttft|e2e)_p[1-9][0-9]?")
+
+
+def cited(run: Path | None) -> "Result | None":
+    """The cited result; a run that is no reference is refused."""
+    from specbench.cli.printing import run_named
+    from specbench.report import read_result
+    from specbench.store import RESULT
+
+    if run is None:
+        return None
+    folder = run_named(run)
+    result = read_result(folder / RESULT)
+    if result.run.partial:
+        raise DataError(f"{folder}: the run ended early, and a part is no reference; name a whole run, or none")
+    if result.verdict == "INVALID":
+        raise DataError(f"{folder}: the run is INVALID, so nothing can be held against it; name another run, or none")
+    return result
+
+
+def server_of(url: str | None, key_variable: str | None) -> "PrometheusServer | None":
+    """The Prometheus server at this address; None where none is named."""
+    from specbench.credentials import key_header, secrets_in
+    from specbench.live.source import PrometheusServer
+    from specbench.net.urls import check_address
+
+    if url is None:
+        return None
+    check_address(url)
+    headers = key_header(key_variable, "--prometheus-key-env")
+    return PrometheusServer(url=url, headers=headers, secrets=secrets_in(headers.values()))
+
+
+def source(
+    named: str, option: str, server: "PrometheusServer | None", engine: str | None, key_variable: str | None
+) -> "LiveSource":
+    """Where an arm's figures come from: a selector where there is a server, else URLs."""
+    from specbench.credentials import key_header
+    from specbench.live.source import PagesSource, PrometheusSource
+    from specbench.net.urls import address_fault
+
+    if server is not None:
+        return PrometheusSource(server, named, engine_name(engine))
+    urls = [url.strip() for url in named.split(",") if url.strip()]
+    if named.strip().startswith("{"):
+        raise ScenarioError(f"{option}: {named} is a selector; name the server too: --prometheus URL")
+    for url in urls:
+        if (fault := address_fault(url, page=True)) is not None:
+            raise ScenarioError(f"{option}: {url} {fault}")
+    return PagesSource(urls, key_header(key_variable, "--metrics-key-env"))
+
+
+def second_source(
+    speculative: str, baseline: str | None, server: "PrometheusServer | None", engine: str | None, key_variable: str | None
+) -> "LiveSource | None":
+    """The baseline's source, which must not be the speculative arm's; None where it is not named."""
+    if baseline is None:
+        return None
+    both = [{part.strip().rstrip("/") for part in named.strip("{} ").split(",")} for named in (speculative, baseline)]
+    if both[0] == both[1] or (server is None and both[0] & both[1]):
+        raise ScenarioError("--baseline: is the speculative arm too; name replicas of the baseline alone")
+    return source(baseline, "--baseline", server, engine, key_variable)
+
+
+def engine_name(name: str | None) -> str | None:
+    """The engine as it is named, if its histograms are known."""
+    from specbench.errors import did_you_mean
+    from specbench.telemetry import ENGINES
+
+    known = [engine.name for engine in ENGINES.values() if engine.prefixes]
+    if name is not None and name not in known:
+        raise ScenarioError(
+            f"--engine {name}: its histograms are not known here; known: {', '.join(known)}{did_you_mean(name, known)}"
+        )
+    return name
+
+
+def errors_known(query: str | None, prometheus: str | None) -> Literal["told", "none"] | None:
+    """Whether failed requests are known, or accepted as unknown."""
+    if query is None or query == "none":
+        return "none" if query else None
+    if prometheus is None:
+        raise ScenarioError("--errors: is a query of a Prometheus server; name it too: --prometheus URL")
+    return "told"
+
+
+def span(text: str, option: str) -> float:
+    """The seconds of a span such as 5m."""
+    from specbench.units import s_of_span
+
+    try:
+        return s_of_span(text)
+    except ValueError as error:
+        raise typer.BadParameter(str(error), param_hint=option) from None
+
+
+def address(text: str) -> tuple[str, int]:
+    """Host and port to listen on."""
+    host, _, port = text.rpartition(":")
+    if not port.isdecimal() or int(port) > 65_535:
+        raise typer.BadParameter(f"{text}: write HOST:PORT, such as 127.0.0.1:9109", param_hint="--listen")
+    return host or "127.0.0.1", int(port)
+
+
+def limits(given: list[str]) -> "tuple[LiveLimit, ...]":
+    """The default limits, each replaced by the one that is given for its metric, and the others given.
+
+    Raises:
+        BadParameter: One is not written as METRIC=VALUE.
+    """
+    from specbench.model.live.watch_result import DEFAULT_LIMITS, LiveLimit
+
+    chosen = {one.metric: one for one in DEFAULT_LIMITS}
+    for text in given:
+        metric, _, value = text.replace(" ", "").partition("=")
+        found = _VALUE.fullmatch(value)
+        if found is None or not (metric == "alpha" or _LIMITED.fullmatch(metric)) or (metric == "alpha" and found[2]):
+            raise typer.BadParameter(
+                f"{text}: write METRIC=VALUE, such as tpot_p99=50ms, ttft_p95=1s or alpha=0.7", param_hint="--limit"
+            )
+        number = float(found[1]) * (1000 if found[2] == "s" else 1)
+        chosen[metric] = LiveLimit(metric=metric, value=number, periods=3 if metric == "alpha" else 2)
+    return tuple(chosen.values())

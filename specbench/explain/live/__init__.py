@@ -1,0 +1,1 @@
+"""Sentences on live traffic: why the watch is in its state, and what it prints."""

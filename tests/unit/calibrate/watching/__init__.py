@@ -1,0 +1,1 @@
+"""Claims about simulated weeks of live traffic."""

@@ -1,0 +1,65 @@
+"""What `watch` refuses, each in one line with what to try, before it waits for anything."""
+
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+from specbench.cli.main import app
+from specbench.errors import SpecbenchError
+from specbench.live.state_folder import Recorded, StateFolder, WatchSettings
+from specbench.model.live.watch_result import WatchRules
+from tests.support.goldens import same_text
+from tests.support.live import period
+
+URL = "http://127.0.0.1:9/metrics"
+WRONG = {
+    "no arm": (),
+    "a selector without a server": ("--speculative", '{arm="spec"}'),
+    "no address": ("--speculative", "gpu-b:8000"),
+    "one arm twice": ("--speculative", URL, "--baseline", URL),
+    "one selector twice": ("--speculative", '{a="b"}', "--baseline", '{ a="b" }', "--prometheus", "http://127.0.0.1:9"),
+    "errors without a server": ("--speculative", URL, "--errors", "sum(rate(x[5m]))"),
+    "a limit of an unknown metric": ("--speculative", URL, "--limit", "pace_p99=50ms"),
+    "a limit without a value": ("--speculative", URL, "--limit", "tpot_p99"),
+    "an engine without histograms": ("--speculative", URL, "--engine", "tgi"),
+    "a window that is none": ("--speculative", URL, "--window", "soon"),
+    "an address to listen on": ("--speculative", URL, "--listen", "here"),
+    "nobody there": ("--speculative", '{a="b"}', "--prometheus", "http://127.0.0.1:9", "--once"),
+    "no folder of a watch": ("--rejudge", "reports"),
+}
+
+
+@pytest.mark.parametrize("name", WRONG)
+def test_what_makes_no_sense_ends_in_one_line(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """By its own words, kept in the golden file."""
+    monkeypatch.setenv("COLUMNS", "200")
+    done = CliRunner().invoke(app, ["watch", *WRONG[name]], color=False)
+    known = isinstance(done.exception, SpecbenchError)
+    said = str(done.exception) if known else " ".join(done.output.split("Error")[-1].strip("\n: ╭─╮╰╯│").split())
+
+    assert known or done.exit_code == 2
+    assert "\n" not in said
+    same_text(name, said)
+
+
+def test_a_run_that_is_no_reference_is_refused(tmp_path: Path) -> None:
+    """No folder, and one without a result."""
+    for run in (tmp_path / "none", tmp_path):
+        done = CliRunner().invoke(app, ["watch", str(run), "--speculative", URL])
+        assert isinstance(done.exception, SpecbenchError)
+
+
+def test_recorded_windows_are_judged_again_with_the_same_code(tmp_path: Path) -> None:
+    """A load beyond break-even, without a server; another run is refused."""
+    rules = WatchRules(assignment="random", errors="none")
+    settings = WatchSettings(speculative=URL, baseline="b", run="example", period_s=300.0, rules=rules)
+    with StateFolder(tmp_path, settings) as folder:
+        for n in range(30):
+            slow = period(n, tpot_s=0.015 + 0.0001 * (n % 3))
+            folder.add(Recorded(speculative=slow, baseline=period(n, "baseline")))
+    done = CliRunner().invoke(app, ["watch", "reports/example", "--rejudge", str(tmp_path)])
+
+    assert done.exit_code == 20
+    assert "ROLLBACK" in done.output
+    assert CliRunner().invoke(app, ["watch", "--rejudge", str(tmp_path), "-f", "json"]).output.count('"state": "ROLLBACK"') == 2
