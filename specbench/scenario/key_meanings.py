@@ -18,6 +18,7 @@ MEANINGS: dict[str, dict[str, str]] = {
         "place": "`same`, or earlier A/A or swap runs which show that both hosts perform equally.",
         "accept_differences": "Names of facts that may differ between the arms.",
         "labels": "Free words kept with the run; prices per hour make a price per token.",
+        "tune": "What `specbench tune` tries (docs/tuning.md).",
     },
     "ArmSchema": {
         "engine": "Which engine serves; detected if omitted.",
@@ -113,6 +114,10 @@ MEANINGS: dict[str, dict[str, str]] = {
         "sha256": "The content that the bins were made of; another one is refused.",
     },
     "SuccessSchema": {"metric": "The metric that must gain.", "improve_by": "By at least this share."},
+    "TuneSchema": {
+        "vary": "One key of `speculative:` with the values to try.",
+        "candidates": "Or whole `speculative:` blocks; `num_speculative_tokens` may be a list.",
+    },
     "WorkloadSchema": {
         "source": "Where prompts come from: one of its two keys.",
         "route": "Which API is called.",
