@@ -17,6 +17,7 @@ from specbench.cli.printing import (
     print_result,
     run_named,
 )
+from specbench.cli.tuning.tune_commands import print_tune
 from specbench.errors import ExitCode
 from specbench.run.output import deliver, say, tell
 
@@ -40,8 +41,14 @@ def register(app: typer.Typer) -> None:
 def analyze(run: RunPath, verbose: Verbose = False, quiet: Quiet = False, as_json: AsJson = False, color: Color = "auto") -> None:
     """Judge a run again; writes result.json and report.html."""
     from specbench.run.analyze import analyze, facts_changed
+    from specbench.tune.picks import is_tune
 
     check_one_of(verbose, quiet, as_json)
+    if is_tune(run):
+        from specbench.tune.tuning import analyze_tune
+
+        print_tune(analyze_tune(run), run, quiet=quiet, as_json=as_json)
+        return
     folder = run_named(run)
     changed = facts_changed(folder)
     if changed is not None:
@@ -74,6 +81,9 @@ def report(
     from specbench.store import RESULT
 
     check_one_of(verbose, quiet, as_json)
+    if run is not None and (run / "tune.json").is_file():
+        _report_tune(run, "json" if as_json else format.casefold(), quiet)
+        return
     folder = run_named(run)
     kind = "json" if as_json else format.casefold()
     if kind == "text" and output is None:
@@ -84,6 +94,15 @@ def report(
         deliver(written)
     elif not quiet:
         say(f"wrote {written}")
+
+
+def _report_tune(folder: Path, kind: str, quiet: bool) -> None:
+    from specbench.errors import DataError
+    from specbench.tune.picks import read_tune
+
+    if kind not in ("text", "json"):
+        raise DataError(f"{folder}: is a tune, reported as text or json; for {kind} name one of the run folders in it")
+    print_tune(read_tune(folder), folder, quiet=quiet, as_json=kind == "json")
 
 
 def gate(
@@ -107,13 +126,13 @@ def gate(
 
 
 def schema() -> None:
-    """Print the JSON Schemas of the scenario and of result.json."""
+    """Print the JSON Schemas of the scenario, of result.json and of tune.json."""
     import json
 
-    from specbench.report import schema
+    from specbench.report import schema, tune_schema
     from specbench.scenario.schema import json_schema
 
-    deliver(json.dumps({"scenario": json_schema(), "result": schema()}, indent=2))
+    deliver(json.dumps({"scenario": json_schema(), "result": schema(), "tune": tune_schema()}, indent=2))
 
 
 def verdict_code(result: "Result", allow_capped: bool) -> int:

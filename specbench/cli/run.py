@@ -119,10 +119,10 @@ def run(
         raise typer.BadParameter(f"{until}: resolved or budget", param_hint="--until")
     if aa and swap:
         raise typer.BadParameter("either --aa or --swap", param_hint="--aa, --swap")
-    overrides = _overrides(profile, settings, baseline, speculative, model)
+    overrides = overrides_of(profile, settings, baseline, speculative, model)
     design: Design = "aa" if aa else "swap" if swap else "plain"
     overrides = replace(overrides, design=design, place=tuple(place or ()), up_to=up_to, rate_up_to=rate_up_to)
-    asked = _scenario(_named(scenario, overrides), overrides)
+    asked = _scenario(named_scenario(scenario, overrides), overrides)
     folder = out or folder_for(asked)
     try:
         with progress_on() as watching:
@@ -165,8 +165,8 @@ def plan(
     from specbench.plan.variance import spreads_in
 
     check_one_of(verbose, quiet, as_json)
-    overrides = _overrides(profile, settings, baseline, speculative, model)
-    asked = _scenario(_named(scenario, overrides), overrides)
+    overrides = overrides_of(profile, settings, baseline, speculative, model)
+    asked = _scenario(named_scenario(scenario, overrides), overrides)
     if asked.workload.dataset is not None:
         from specbench.arms.prompt_source import dataset_of
         from specbench.explain.dataset.dataset_notes import bins_line
@@ -184,9 +184,10 @@ def plan(
         check_margins(asked, spreads)
 
 
-def _overrides(
+def overrides_of(
     profile: str | None, settings: list[str] | None, baseline: str | None, speculative: str | None, model: str | None
 ) -> "Overrides":
+    """What these options change in a scenario."""
     from specbench.scenario.parse import Overrides
 
     if profile is not None and profile not in PROFILES:
@@ -200,7 +201,7 @@ def _overrides(
     return Overrides(profile=profile, settings=tuple(pairs), baseline_url=baseline, speculative_url=speculative, model=model)
 
 
-def _named(scenario: Path | None, overrides: "Overrides") -> Path:
+def named_scenario(scenario: Path | None, overrides: "Overrides") -> Path:
     """The scenario that was given.
 
     Raises:
@@ -214,16 +215,26 @@ def _named(scenario: Path | None, overrides: "Overrides") -> Path:
 
 
 def _scenario(path: Path, overrides: "Overrides"):  # type: ignore[no-untyped-def]
+    from specbench.scenario.parse import parse_scenario
+
+    return parse_scenario(content_of(path), str(path), overrides)
+
+
+def content_of(path: Path) -> str:
+    """The text of a scenario file, or of the shipped one of that name.
+
+    Raises:
+        ScenarioError: there is none, or it is no text.
+    """
     from specbench.errors import ScenarioError, did_you_mean
     from specbench.files import other_encoding
-    from specbench.scenario.parse import parse_scenario
     from specbench.scenario.shipped import shipped_scenario
 
     try:
         held = (shipped_scenario(path) or path).read_bytes()
         if (encoding := other_encoding(held)) is not None:
             raise ScenarioError(f"{path}: is {encoding} text; save it as UTF-8")
-        content = held.decode("utf-8-sig")
+        return held.decode("utf-8-sig")
     except OSError as error:
         near = [str(one) for folder in {path.parent, Path("scenarios")} for one in sorted(folder.glob("*.yaml"))]
         hint = did_you_mean(str(path), near) or (f"; here are {', '.join(near[:NAMED])}" if near else "")
@@ -232,7 +243,6 @@ def _scenario(path: Path, overrides: "Overrides"):  # type: ignore[no-untyped-de
         raise ScenarioError(f"{path}: cannot be read: {error.strerror}{hint}") from None
     except UnicodeDecodeError as error:
         raise ScenarioError(f"{path}: is not UTF-8 text (byte {error.start}); save it as UTF-8") from None
-    return parse_scenario(content, str(path), overrides)
 
 
 def _print_partial(folder: Path, as_json: bool) -> None:

@@ -215,7 +215,8 @@ def _faults(key: str, value: object) -> Mapping[str, float]:
 _TEXT = _check("a text", lambda value: isinstance(value, str) and value != "")
 _FLAG = _check("true or false", lambda value: isinstance(value, bool))
 FAULT_CHECKS: Mapping[str, Check] = {
-    "error_share": _number(0.0, 1.0), "exit_after_requests": _whole(1, 10**9),
+    "error_share": _number(0.0, 1.0),
+    "exit_after_requests": _whole(1, 10**9),
     # The table by batch size is taken and dropped, as vLLM does under data parallelism: every step drafts the most.
     "ignore_schedule": _whole(0, 1),
 }

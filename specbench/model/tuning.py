@@ -66,7 +66,7 @@ class Setting:
     """The picks in the engine's own words.
 
     `rows`: [lowest, highest, tokens] by batch size, where it is a table. `cap`: the most streams that a router may send to it,
-    where the engine has no table. `speculative`: what the arm's block becomes; `file`: name and text of a file that the words name.
+    where the engine has no table. `speculative`: what the arm's block becomes; `file`: name and text of a file in the words.
     """
 
     engine: str

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from itertools import count
+from typing import Protocol
 
 from specbench.arms.arms import RunningArm, asked_at, shares_server
 from specbench.load.messages import BlockSpec, BlockSummary, RequestJob
@@ -19,7 +20,6 @@ from specbench.prompts.request_body import body_of
 from specbench.prompts.sampler import Prompt, PromptSource, prompt, with_salt
 from specbench.run.drains import HANGING, Drains
 from specbench.run.running_figures import RequestFigures, RunningFigures, request_figures, running_figures
-from specbench.store import RunWriter
 from specbench.stream.exchange import Timeouts
 from specbench.stream.record import RequestSpec, record_of
 from specbench.telemetry import ENGINES, telemetry_of
@@ -34,6 +34,16 @@ NAME = re.compile(r"[a-z0-9_.]{1,60}")
 DYING_S = 10.0
 
 
+class FactsWriter(Protocol):
+    """Takes the facts of blocks as they come: a run folder, or whoever passes them on to several."""
+
+    def request(self, record: RequestRecord) -> None:
+        """Keeps one request's record."""
+
+    def block(self, block: Block) -> None:
+        """Keeps one block's facts."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BlockContext:
     """Everything that blocks need while the run lasts, but for their arm."""
@@ -41,7 +51,7 @@ class BlockContext:
     scenario: Scenario
     drawing: PromptSource
     child: LoadGenerator
-    writer: RunWriter
+    writer: FactsWriter
     drains: Drains = field(default_factory=Drains)
 
 

@@ -84,7 +84,7 @@ def run(scenario: Scenario, folder: Path, watcher: RunProgress, until_resolved: 
     check_unused(folder)
     check_previous_runs(scenario, folder)
     _refuse_what_cannot_end(scenario)
-    with _signals_as_interrupts():
+    with signals_as_interrupts():
         try:
             _measure(scenario, folder, watcher, EarlyStopping(folder, scenario.matrix.pairs) if until_resolved else None)
         except BaseException:
@@ -114,7 +114,7 @@ def _measure(scenario: Scenario, folder: Path, watcher: RunProgress, looking: Ea
         visit = stack.enter_context(open_arms(scenario, lambda name: _log(folder, name)))
         child = stack.enter_context(LoadGenerator())
         prepared = _prepared(scenario, visit, child, watcher)
-        manifest = _manifest(scenario, folder, prepared)
+        manifest = manifest_of(scenario, folder, prepared)
         for run in manifest.previous_runs:
             watcher.say(f"{scenario.name}: run {run.cited}, cited for the places: {run.problem or 'read'}")
         writer = stack.enter_context(closing(RunWriter(folder, manifest)))
@@ -141,7 +141,7 @@ def _prepared(scenario: Scenario, visit: OpenArm, child: LoadGenerator, watcher:
                 ready = way_of(started, ways[name])
                 if started.arm.recognise:
                     watcher.say(f"{scenario.name}: the {name} arm is taken for {ENGINES[ready.arm.engine].label}")
-                endpoints.append(_endpoint(ready, name))
+                endpoints.append(described(ready, name))
                 for note in proxy_notes(endpoints[-1]):
                     watcher.say(f"{scenario.name}: {note}")
                 if len(endpoints) == len(ARMS):
@@ -178,7 +178,8 @@ def _take_in_logs(folder: Path) -> None:
             beside.rename(folder / f"{name}.log")
 
 
-def _endpoint(ready: RunningArm, name: ArmName) -> Endpoint:
+def described(ready: RunningArm, name: ArmName) -> Endpoint:
+    """What the arm's endpoint says of itself."""
     served = ServedEndpoint(ready.url, ready.headers, ready.arm.model or "", ready.secrets)
     return endpoint_of(name, ready.arm, served, ENGINES[ready.arm.engine])
 
@@ -188,7 +189,8 @@ def _metrics_notes(ready: RunningArm, name: ArmName) -> list[str]:
     return [f"arms.{name}: {moved}" for moved in moved_pages(scrape(source))]
 
 
-def _manifest(scenario: Scenario, folder: Path, prepared: Preflight) -> Manifest:
+def manifest_of(scenario: Scenario, folder: Path, prepared: Preflight) -> Manifest:
+    """What is known of the run before its first request."""
     prompt_notes = prepared.drawing.notes if prepared.drawing is not None else ()
     way_notes = [note for name in ARMS for note in prepared.ways.of(name).notes]
     manifest = Manifest(
@@ -213,7 +215,7 @@ def _now() -> str:
 
 
 @contextmanager
-def _signals_as_interrupts() -> Iterator[None]:
+def signals_as_interrupts() -> Iterator[None]:
     """Ctrl-C, SIGTERM and SIGHUP raise `Interrupted` in here, so that every context closes; a second one is not listened to.
 
     A hang-up that is ignored already stays so: that is what `nohup` is for.

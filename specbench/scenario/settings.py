@@ -7,6 +7,7 @@ One row an engine in `TABLES` and `WORDS`; words as read in vLLM, SGLang and Ten
 import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import pairwise
 from math import inf
 from typing import Any
 
@@ -89,7 +90,7 @@ def rows_of(picks: Sequence[tuple[int, int]]) -> Rows:
 
 def thresholds_of(rows: Rows) -> tuple[int, ...]:
     """The batch sizes after which the depth changes."""
-    return tuple(highest for (_, highest, tokens), (_, _, following) in zip(rows, rows[1:], strict=False) if tokens != following)
+    return tuple(highest for (_, highest, tokens), (_, _, following) in pairwise(rows) if tokens != following)
 
 
 def has_table(engine: str, speculative: Mapping[str, Any]) -> bool:

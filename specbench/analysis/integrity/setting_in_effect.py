@@ -50,7 +50,7 @@ class _Counts:
 
 
 def _of_answers(cell: CellEvidence) -> _Counts | None:
-    """By the answers of the speculative arm in the steady window, and their steps after the first; None where they do not tell."""
+    """By the answers of the speculative arm in the steady window and their steps after the first; None where they tell none."""
     windows = {block.id: (block.window_open_ns, block.window_close_ns) for block in cell.blocks.speculative}
     records = [record for record in cell.records.speculative if record.outcome == "ok" and _inside(record, windows)]
     told = [(record.acceptance, len(record.event_tokens) - 1) for record in records if record.acceptance is not None]

@@ -59,7 +59,8 @@ def test_where_the_table_says_0_few_steps_may_draft(share: float, ok: bool, by: 
     """Ramps have smaller batches, so some drafts are no fault; drafts throughout are."""
     told = _told(16, drafts=4, share=share, by=by)
 
-    assert told is not None and told[0] is ok
+    assert told is not None
+    assert told[0] is ok
 
 
 def test_where_the_table_says_the_most_nothing_can_be_told() -> None:
