@@ -21,6 +21,7 @@ GROUPS: dict[str, dict[str, tuple[str, ...]]] = {
             "specbench tune scenarios/tune.yaml --profile smoke",
             "specbench tune code.yaml --vary num_speculative_tokens=1,2,3,5,8",
         ),
+        "confirm": ("specbench confirm reports/tune-tune-20261129-101500", "specbench confirm RUN --enforce router --gate"),
         "demo": ("specbench demo", "specbench demo --open"),
         "probe": ("specbench probe http://gpu-a:8000 --model llama --concurrency 8 --requests 64",),
     },

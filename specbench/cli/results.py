@@ -15,9 +15,9 @@ from specbench.cli.printing import (
     Verbose,
     check_one_of,
     print_result,
+    print_tune,
     run_named,
 )
-from specbench.cli.tuning.tune_commands import print_tune
 from specbench.errors import ExitCode
 from specbench.run.output import deliver, say, tell
 

@@ -15,7 +15,7 @@ from specbench.errors import Interrupted
 from specbench.run.output import deliver, tell
 
 if TYPE_CHECKING:
-    from specbench.model.scenario import Design
+    from specbench.model.scenario import Design, Scenario
     from specbench.scenario.parse import Overrides
 
 ENDPOINTS, SIZE, PLACES = "Endpoints", "Size", "Places"
@@ -111,8 +111,7 @@ def run(
     color: Color = "auto",
 ) -> None:
     """Measure both arms, judge, and write the report: the main job."""
-    from specbench.run.progress import progress_on
-    from specbench.run.run import folder_for, run
+    from specbench.run.run import folder_for
 
     check_one_of(verbose, quiet, as_json)
     if until not in ("budget", "resolved"):
@@ -124,9 +123,38 @@ def run(
     overrides = replace(overrides, design=design, place=tuple(place or ()), up_to=up_to, rate_up_to=rate_up_to)
     asked = _scenario(named_scenario(scenario, overrides), overrides)
     folder = out or folder_for(asked)
+    measure_and_print(
+        asked,
+        folder,
+        until_resolved=until == "resolved",
+        gate=gate,
+        allow_capped=allow_capped,
+        verbose=verbose,
+        quiet=quiet,
+        as_json=as_json,
+        color=color,
+    )
+
+
+def measure_and_print(
+    asked: "Scenario",
+    folder: Path,
+    *,
+    until_resolved: bool = False,
+    gate: bool = False,
+    allow_capped: bool = False,
+    verbose: bool = False,
+    quiet: bool = False,
+    as_json: bool = False,
+    color: Color = "auto",
+) -> None:
+    """Run the scenario, print its result, and exit as `run` does."""
+    from specbench.run.progress import progress_on
+    from specbench.run.run import run
+
     try:
         with progress_on() as watching:
-            result = run(asked, folder, watching, until_resolved=until == "resolved")
+            result = run(asked, folder, watching, until_resolved=until_resolved)
     except Interrupted as interruption:
         _print_partial(folder, as_json)
         raise typer.Exit(128 + interruption.signal_number) from None

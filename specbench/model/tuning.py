@@ -95,7 +95,7 @@ class Tune:
     """A whole tune, as `tune.json` holds it. `finished` is None while it runs, and in one that was cut off: then no setting.
 
     `start_sd`: how far starts differ, on the log scale, pooled over loads with its degrees of freedom. `settled`: whether every
-    pick is as sure as asked.
+    pick is as sure as asked. `schedule` is the scenario's own, in which a run confirms the setting.
     """
 
     format_version: int
@@ -105,6 +105,7 @@ class Tune:
     started: str
     finished: str | None
     engine: str
+    schedule: Literal["alternate", "simultaneous", "restart"]
     rules: TuneRules
     candidates: tuple[TriedCandidate, ...]
     series: int

@@ -56,7 +56,7 @@ def setting_for(engine: str, speculative: Mapping[str, Any], depths: DepthsByLoa
 
 
 def capped_table(engine: str, speculative: Mapping[str, Any], cap: int) -> Setting:
-    """The table that drafts as deep as the block says up to the cap, and nothing beyond.
+    """The table that drafts as the block says up to the cap, and nothing beyond.
 
     Raises:
         ValueError: the block names no depth.
@@ -64,7 +64,9 @@ def capped_table(engine: str, speculative: Mapping[str, Any], cap: int) -> Setti
     depth = speculative.get(DEPTH)
     if not isinstance(depth, int):
         raise ValueError(f"speculative.{DEPTH} must say how deep it drafts")
-    rows = ((1, cap, depth), (cap + 1, max(FAR, cap + 1), 0))
+    table = [row for row in speculative.get(TABLE) or [[1, cap, depth]] if row[0] <= cap]
+    below = [(lowest, highest, tokens) for lowest, highest, tokens in table[:-1]] + [(table[-1][0], cap, table[-1][2])]
+    rows = (*below, (cap + 1, max(FAR, cap + 1), 0))
     whole = {**speculative, TABLE: [list(row) for row in rows]}
     return _worded(Setting(engine=engine, kind="table", speculative=whole, rows=rows))
 

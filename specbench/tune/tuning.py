@@ -17,6 +17,7 @@ from specbench.explain.tuning import tune_sentences as say
 from specbench.load.parent import LoadGenerator
 from specbench.load.process_limits import check_open_files
 from specbench.model.result import Result
+from specbench.model.scenario import Schedule
 from specbench.model.tuning import BASELINE, FORMAT_VERSION, Candidate, TriedCandidate, Tune, TuneRules
 from specbench.plan.trials import cells_of
 from specbench.run.analyze import analyze
@@ -74,7 +75,8 @@ def tune(request: TuneRequest, rules: TuneRules, folder: Path, watcher: RunProgr
     baseline = TuneArm(BASELINE, arms[0].scenario, "baseline")
     with signals_as_interrupts():
         _make(folder)
-        whole = _begun(folder, arms[0], rules)
+        schedule = parse_scenario(request.content, request.path, request.overrides).matrix.schedule
+        whole = _begun(folder, arms[0], rules, schedule)
         write_tune(folder, _now_at(whole, candidates, arms, 0, 0))
         try:
             with ExitStack() as stack:
@@ -205,7 +207,7 @@ def _arm(request: TuneRequest, candidate: Candidate, rules: TuneRules) -> TuneAr
     return TuneArm(candidate.name, scenario_of(request, candidate, rules.series * rules.blocks), "speculative")
 
 
-def _begun(folder: Path, first: TuneArm, rules: TuneRules) -> Tune:
+def _begun(folder: Path, first: TuneArm, rules: TuneRules, schedule: Schedule) -> Tune:
     return Tune(
         format_version=FORMAT_VERSION,
         id=folder.name,
@@ -214,6 +216,7 @@ def _begun(folder: Path, first: TuneArm, rules: TuneRules) -> Tune:
         started=_now(),
         finished=None,
         engine=first.scenario.speculative.engine,
+        schedule=schedule,
         rules=rules,
         candidates=(),
         series=0,

@@ -1,18 +1,25 @@
 """The commands that look for a speculation setting and test one. As in `main.py`, heavy imports stand inside the commands."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
+from specbench.cli.completion import runs
 from specbench.cli.help import add
-from specbench.cli.printing import OUTPUT, AsJson, Quiet, check_one_of
-from specbench.cli.run import Model, ProfileName, ScenarioPath, Settings, content_of, named_scenario, overrides_of
+from specbench.cli.printing import OUTPUT, AsJson, Color, Quiet, Verbose, check_one_of, print_tune
+from specbench.cli.results import GATE, AllowCapped
+from specbench.cli.run import (
+    Model,
+    ProfileName,
+    ScenarioPath,
+    Settings,
+    content_of,
+    measure_and_print,
+    named_scenario,
+    overrides_of,
+)
 from specbench.errors import ExitCode, Interrupted
-from specbench.run.output import deliver, say
-
-if TYPE_CHECKING:
-    from specbench.model.tuning import Tune
 
 PICKS = "Picks"
 Vary = Annotated[
@@ -30,7 +37,8 @@ Blocks = Annotated[
 
 def register(app: typer.Typer) -> None:
     """Adds these commands to the application."""
-    add(app, tune)
+    for command in (tune, confirm):
+        add(app, command)
 
 
 def tune(
@@ -83,16 +91,39 @@ def tune(
         raise typer.Exit(int(ExitCode.INVALID))
 
 
-def print_tune(found: "Tune", folder: Path, *, quiet: bool = False, as_json: bool = False) -> None:
-    """Print a tune as its table, or in one line, or as JSON."""
-    from specbench.explain.tuning.tune_sentences import heading
-    from specbench.report.terminal.tune_table import tune_table
-    from specbench.store import pretty
+def confirm(
+    source: Annotated[Path, typer.Argument(metavar="RUN|TUNE", help="A CAPPED run's folder, or a tune's.", autocompletion=runs)],
+    enforce: Annotated[
+        str | None,
+        typer.Option("--enforce", metavar="WHO", rich_help_panel=PICKS, help="engine or router; the engine if it takes a table."),
+    ] = None,
+    profile: ProfileName = None,
+    gate: Annotated[bool, typer.Option("--gate", rich_help_panel=GATE, help="Exit with the verdict's code.")] = False,
+    allow_capped: AllowCapped = False,
+    out: Annotated[
+        Path | None,
+        typer.Option("--out", metavar="DIR", rich_help_panel=OUTPUT, help="The new run folder; default reports/NAME-TIME."),
+    ] = None,
+    verbose: Verbose = False,
+    quiet: Quiet = False,
+    as_json: AsJson = False,
+    color: Color = "auto",
+) -> None:
+    """Test a tune's setting, or a cap, as it will be deployed."""
+    from specbench.run.run import folder_for
+    from specbench.tune.confirming import REPORTS, confirming, earlier_tries, proposal_of
 
-    if as_json:
-        deliver(pretty(found))
-    else:
-        say(heading(found) if quiet else tune_table(found, str(folder)))
+    check_one_of(verbose, quiet, as_json)
+    if enforce not in (None, "engine", "router"):
+        raise typer.BadParameter(f"{enforce}: engine or router", param_hint="--enforce")
+    size = overrides_of(profile, None, None, None, None).profile or "standard"
+    proposal = proposal_of(source, enforce)  # type: ignore[arg-type]
+    folder = out or folder_for(proposal.scenario)
+    tries = earlier_tries(proposal.of, (REPORTS, folder.parent, source.resolve().parent))
+    asked = confirming(proposal, size, tries, folder)
+    measure_and_print(
+        asked, folder, gate=gate, allow_capped=allow_capped, verbose=verbose, quiet=quiet, as_json=as_json, color=color
+    )
 
 
 def _share(text: str, flag: str) -> float:

@@ -36,7 +36,8 @@ def test_the_best_is_picked_where_it_is_surely_better() -> None:
     found = _select(_figures({"off": 1.0, "d1": 0.70, "d2": 0.60, "d4": 0.65})).loads[0]
 
     assert (found.pick, found.leader, found.next_best) == ("d2", "d2", "d4")
-    assert found.sure is not None and found.sure > 0.99
+    assert found.sure is not None
+    assert found.sure > 0.99
     assert {name: round(mean, 3) for name, mean in found.means.items()} == pytest.approx(
         {"off": 0.0, "d1": log(0.70), "d2": log(0.60), "d4": log(0.65)}, abs=0.005
     )

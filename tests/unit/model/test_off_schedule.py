@@ -120,7 +120,7 @@ def test_a_scenario_is_held_to_it() -> None:
     }
     with pytest.raises(ScenarioError, match=r"s\.yaml:4: arms\.speculative\.speculative: off_from must be a number"):
         parse_scenario(text % ("url: 'http://b',", "soon"), "s.yaml", Overrides())
-    with pytest.raises(ScenarioError, match="takes a table by batch size alone.*leave out off_from"):
+    with pytest.raises(ScenarioError, match=r"takes a table by batch size alone.*leave out off_from"):
         parse_scenario(text % ("engine: embedded,", "16"), "s.yaml", Overrides())
 
 

@@ -32,7 +32,8 @@ def _as_vllm_reads_it(config: dict[str, Any], most: int = 64) -> list[int]:
     table: list[int] = []
     for low, high, tokens in config[TABLE]:
         assert all(type(number) is int for number in (low, high, tokens))
-        assert tokens >= 0 and low <= high
+        assert tokens >= 0
+        assert low <= high
         assert low == 1 if not table else low > len(table)
         table += [table[-1]] * (low - 1 - len(table)) if table else []
         table += [min(tokens, config["num_speculative_tokens"])] * (high - low + 1)
@@ -46,7 +47,8 @@ def test_vllms_table_says_what_was_picked_by_vllms_rules() -> None:
     config = json.loads(text.strip("'"))
 
     assert (flag, setting.kind) == ("--speculative-config", "table")
-    assert config["num_speculative_tokens"] == 4 and config["method"] == "eagle3"
+    assert config["num_speculative_tokens"] == 4
+    assert config["method"] == "eagle3"
     assert _as_vllm_reads_it(config) == [4, 2, 2, 2, 1, 1, 1, 1] + [0] * 56
 
 
