@@ -137,7 +137,7 @@ def _fitted(load: float, figures: Sequence[StartFigure]) -> _Fit:
         design[row, names.index(one.candidate)] = 1.0
         design[row, len(names) + series.index(one.series)] = 1.0
     values = np.array([one.value for one in figures])
-    inverse: Floats = np.linalg.pinv(design.T @ design)
+    inverse = np.linalg.pinv(design.T @ design).astype(np.float64)
     effects: Floats = inverse @ design.T @ values
     residuals = values - design @ effects
     df = len(figures) - int(np.linalg.matrix_rank(design))

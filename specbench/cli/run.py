@@ -180,6 +180,7 @@ def plan(
     settings: Settings = None,
     profile: ProfileName = None,
     like: Annotated[Path | None, typer.Option("--like", metavar="RUN", help="Take the variance from this run.")] = None,
+    tune: Annotated[bool, typer.Option("--tune", help="Plan `specbench tune`: starts, blocks, minutes.")] = False,
     verbose: Annotated[bool, typer.Option("--verbose", "-v", help="Add arms, bins, sampling and guardrails.")] = False,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Print one line: blocks and minutes.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON instead of text.")] = False,
@@ -194,6 +195,9 @@ def plan(
 
     check_one_of(verbose, quiet, as_json)
     overrides = overrides_of(profile, settings, baseline, speculative, model)
+    if tune:
+        _plan_tune(named_scenario(scenario, overrides), overrides, as_json)
+        return
     asked = _scenario(named_scenario(scenario, overrides), overrides)
     if asked.workload.dataset is not None:
         from specbench.arms.prompt_source import dataset_of
@@ -210,6 +214,24 @@ def plan(
         deliver(plan_line(asked, trials) if quiet else plan_table(asked, trials, spreads))
     if like is not None:
         check_margins(asked, spreads)
+
+
+def _plan_tune(path: Path, overrides: "Overrides", as_json: bool) -> None:
+    import json
+    from dataclasses import asdict
+
+    from specbench.explain.tuning.tune_sentences import planned, start_assumed
+    from specbench.tune.candidates import TuneRequest, candidates_of
+    from specbench.tune.tune_size import tune_size
+    from specbench.tune.tuning import DEFAULTS, tune_rules
+
+    request = TuneRequest(content=content_of(path), path=str(path), overrides=overrides)
+    asked = _scenario(path, overrides)
+    size = tune_size(asked, len(candidates_of(request)), tune_rules(request, *DEFAULTS))
+    if as_json:
+        deliver(json.dumps(asdict(size), indent=2))
+    else:
+        deliver(f"{planned(asked.name, size.candidates, size.starts, size.blocks, size.minutes)}\n{start_assumed(size.start_s)}")
 
 
 def overrides_of(

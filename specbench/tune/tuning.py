@@ -3,6 +3,7 @@
 What was measured is on disk as soon as it was seen, so any end of this script leaves folders that `analyze` reads.
 """
 
+import time
 from collections.abc import Sequence
 from contextlib import ExitStack, suppress
 from dataclasses import replace
@@ -28,8 +29,9 @@ from specbench.store import MANIFEST, Ending, check_unused, pretty, read_manifes
 from specbench.tune.candidates import TuneRequest, candidates_of, check_launches, scenario_of
 from specbench.tune.picks import SETTING_TEXT, judged, read_tune, selection_of, write_tune
 from specbench.tune.starts import KeptFacts, TuneArm, TuneBench, start_baseline, start_candidate
+from specbench.units import S_PER_MIN
 
-FEWEST_SERIES = LEAST_SERIES
+DEFAULTS = (0.02, 0.9, 4, 3)  # within, sure, series, blocks
 
 
 def tune_rules(request: TuneRequest, within: float, sure: float, series: int, blocks: int) -> TuneRules:
@@ -42,8 +44,8 @@ def tune_rules(request: TuneRequest, within: float, sure: float, series: int, bl
         raise ScenarioError(f"--within {within:.0%}: lies outside 0 to 50 %")
     if not 0.5 <= sure < 1:
         raise ScenarioError(f"--sure {sure:.0%}: lies outside 50 to 99 %")
-    if not FEWEST_SERIES <= series <= 50:
-        raise ScenarioError(f"--series {series}: lies outside {FEWEST_SERIES} to 50; one start of each shows no scatter")
+    if not LEAST_SERIES <= series <= 50:
+        raise ScenarioError(f"--series {series}: lies outside {LEAST_SERIES} to 50; one start of each shows no scatter")
     if not 1 <= blocks <= 100:
         raise ScenarioError(f"--blocks {blocks}: lies outside 1 to 100")
     first = scenario_of(request, candidates_of(request)[0], series * blocks)
@@ -131,7 +133,7 @@ def _series(bench: TuneBench, baseline: TuneArm, arms: Sequence[TuneArm], candid
         live = [arm for arm in arms if arm.live]
         if not live:
             break
-        _one_series(bench, baseline, live, series)
+        _one_series(bench, baseline, live, series, rules.series)
         whole = _now_at(whole, candidates, arms, series + 1, bench.starts)
         write_tune(bench.folder, whole)
         found = selection_of(bench.folder, whole)
@@ -148,7 +150,7 @@ def _series(bench: TuneBench, baseline: TuneArm, arms: Sequence[TuneArm], candid
     return whole
 
 
-def _one_series(bench: TuneBench, baseline: TuneArm, live: Sequence[TuneArm], series: int) -> None:
+def _one_series(bench: TuneBench, baseline: TuneArm, live: Sequence[TuneArm], series: int, most: int) -> None:
     """The baseline and every live candidate once, in an order that is rotated from series to series."""
     order = [baseline, *live]
     turn = series % len(order)
@@ -157,7 +159,11 @@ def _one_series(bench: TuneBench, baseline: TuneArm, live: Sequence[TuneArm], se
     for place, arm in enumerate((*order[turn:], *order[:turn])):
         bench.watcher.say(say.start(series + 1, place + 1, len(order), arm.name))
         if arm is baseline:
+            began = time.monotonic()
             kept = start_baseline(bench, arm, series)
+            if series == 0:
+                took, starts = time.monotonic() - began, (len(order) * LEAST_SERIES, len(order) * most)
+                bench.watcher.say(say.start_measured(took, (took * starts[0] / S_PER_MIN, took * starts[1] / S_PER_MIN)))
             for before in measured:
                 if before.writer is not None:
                     kept.give(before.writer)

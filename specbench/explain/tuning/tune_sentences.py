@@ -12,10 +12,28 @@ from specbench.model.tuning import BASELINE, Confirmation, LoadPick, Setting, Tu
 
 NOT_FOR_QUOTING = "Figures of picks were chosen for being the best: not for quoting."
 TABLE_COSTS = (
-    "A table by batch size costs: at depth 0 the drafter still runs one pass a step, batches at a border switch back and forth,"
-    " and engines may use slower graphs with it, or drop it under data parallelism."
+    "A table by batch size has costs: at depth 0 the drafter still runs one pass a step, and batches at a border switch back"
+    " and forth. Engines may use slower graphs with it, or drop it under data parallelism."
 )
 _TABLE_NAMES = "vllm, trtllm, sglang (EAGLE with topk 1) and the embedded engine (draft_model, ngram)"
+
+
+def planned(name: str, candidates: int, starts: tuple[int, int], blocks: tuple[int, int], minutes: tuple[float, float]) -> str:
+    """The size of a tune in one line: from the fewest series to the most."""
+    return (
+        f"{name}: {one_of(candidates, 'candidate')} and the baseline, {starts[0]} to {starts[1]} starts,"
+        f" {blocks[0]} to {blocks[1]} blocks, {minutes[0]:.0f} to {minutes[1]:.0f} min or more"
+    )
+
+
+def start_assumed(seconds: float) -> str:
+    """That the time of a start is not known."""
+    return f"A start is taken to last {seconds / 60:.0f} min, as none was measured; `tune` says the time again after its first."
+
+
+def start_measured(seconds: float, minutes: tuple[float, float]) -> str:
+    """How long the first start lasted, its blocks included, and what the tune takes at that."""
+    return f"the first start took {seconds:.0f} s with its blocks; the tune takes {minutes[0]:.0f} to {minutes[1]:.0f} min"
 
 
 def start(series: int, place: int, of: int, name: str) -> str:

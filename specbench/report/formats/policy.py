@@ -39,7 +39,7 @@ def policy_of(result: Result, allow_capped: bool = False) -> dict[str, Any]:
     }
 
 
-def _confirmed(result: Result) -> dict[str, str]:
+def _confirmed(result: Result) -> dict[str, str | float | bool | None]:
     """The setting that this run confirmed, and as which run; nothing where it confirmed none."""
     asked = result.run.confirms
     if asked is None or result.verdict != "PROMOTE":
