@@ -13,7 +13,7 @@ from specbench.run.output import deliver, say, tell
 
 if TYPE_CHECKING:
     from specbench.model.result import Result
-    from specbench.model.tuning import Tune
+    from specbench.model.tuning.tune_values import Tune
     from specbench.report.terminal.screen import Screen
 
 ColorWhen = Literal["auto", "always", "never"]

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from specbench.model.data.datasets import Census
 from specbench.model.scenario import Design, Length
 from specbench.model.shown import TrafficBin
-from specbench.model.tuning import Confirmation
+from specbench.model.tuning.tune_values import Confirmation
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

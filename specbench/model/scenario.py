@@ -4,7 +4,7 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from specbench.model.data.datasets import DatasetReading
-from specbench.model.tuning import Confirmation, TunePlan
+from specbench.model.tuning.tune_values import Confirmation, TunePlan
 
 ArmName = Literal["baseline", "speculative"]
 ARMS: tuple[ArmName, ArmName] = ("baseline", "speculative")

@@ -29,7 +29,7 @@ from specbench.model.scenario import (
     Success,
     Workload,
 )
-from specbench.model.tuning import TunePlan
+from specbench.model.tuning.tune_values import TunePlan
 from specbench.net.urls import without_secrets
 from specbench.scenario.arms import arm_of, check_schedule
 from specbench.scenario.asking import other_route

@@ -12,7 +12,7 @@ from math import inf
 from typing import Any
 
 from specbench.model.off_schedule import TABLE
-from specbench.model.tuning import DEPTH, Setting
+from specbench.model.tuning.tune_values import DEPTH, Setting
 from specbench.scenario.launch_commands import PROGRAMS, speculation_words
 
 Rows = tuple[tuple[int, int, int], ...]

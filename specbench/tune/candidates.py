@@ -11,7 +11,7 @@ from typing import Any
 from specbench.errors import ScenarioError
 from specbench.model.off_schedule import schedule_of
 from specbench.model.scenario import Arm, Scenario
-from specbench.model.tuning import BASELINE, DEPTH, Candidate
+from specbench.model.tuning.tune_values import BASELINE, DEPTH, Candidate
 from specbench.scenario.launch_commands import PROGRAMS, speculation_words
 from specbench.scenario.parse import Overrides, parse_scenario
 

@@ -17,7 +17,7 @@ from specbench.explain.tuning.tune_sentences import no_table
 from specbench.files import regular_bytes
 from specbench.model.off_schedule import TABLE
 from specbench.model.scenario import Arm, BlockSize, Limits, Matrix, Scenario
-from specbench.model.tuning import Confirmation, EnforcedBy, Setting
+from specbench.model.tuning.tune_values import Confirmation, EnforcedBy, Setting
 from specbench.report import read_result
 from specbench.scenario.launch_commands import PROGRAMS, speculation_words
 from specbench.scenario.overrides import limit_loads
@@ -35,6 +35,7 @@ class Proposal:
     """What is to be confirmed: the scenario that it was measured with, and the setting with who enforces it."""
 
     of: str
+    source: str
     scenario: Scenario
     setting: Setting
     enforced_by: EnforcedBy
@@ -67,6 +68,7 @@ def confirming(proposal: Proposal, profile: str, tries: int, beside: Path) -> Sc
         try_number=number,
         setting=setting.words,
         enforced_by=proposal.enforced_by,
+        source=proposal.source,
         cap=cap,
         thresholds=thresholds,
     )
@@ -77,6 +79,7 @@ def confirming(proposal: Proposal, profile: str, tries: int, beside: Path) -> Sc
         profile=profile,
         speculative=_with_setting(before.speculative, setting, beside),
         matrix=_matrix(before.matrix, tuple(sorted(loads)), profile, before.profile),
+        flags=(),
         alpha=_first_alpha(before) / 2 ** (number - 1),
         tune=None,
         confirms=confirms,
@@ -139,7 +142,13 @@ def _of_tune(source: Path, enforce: EnforcedBy | None) -> Proposal:
     runs = [source / one.candidate.name for one in told.candidates if (source / one.candidate.name / MANIFEST).is_file()]
     deepest = read_manifest(runs[-1]).scenario
     base = replace(deepest, matrix=replace(deepest.matrix, schedule=told.schedule))
-    return Proposal(of=told.id, scenario=base, setting=setting, enforced_by="router" if setting.kind == "capped" else "engine")
+    return Proposal(
+        of=told.id,
+        source=str(source),
+        scenario=base,
+        setting=setting,
+        enforced_by="router" if setting.kind == "capped" else "engine",
+    )
 
 
 def _of_run(source: Path, enforce: EnforcedBy | None) -> Proposal:
@@ -161,12 +170,12 @@ def _of_run(source: Path, enforce: EnforcedBy | None) -> Proposal:
         setting = Setting(
             engine=scenario.speculative.engine, kind="capped", speculative=dict(speculative) or None, cap=cap, words=words
         )
-        return Proposal(of=root, scenario=scenario, setting=setting, enforced_by="router")
+        return Proposal(of=root, source=str(source), scenario=scenario, setting=setting, enforced_by="router")
     try:
         setting = capped_table(scenario.speculative.engine, speculative, cap)
     except ValueError as error:
         raise ScenarioError(f"{source}: --enforce engine: {error}; use --enforce router") from None
-    return Proposal(of=root, scenario=scenario, setting=setting, enforced_by="engine")
+    return Proposal(of=root, source=str(source), scenario=scenario, setting=setting, enforced_by="engine")
 
 
 def _first_alpha(scenario: Scenario) -> float:

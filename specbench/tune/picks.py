@@ -19,7 +19,7 @@ from specbench.files import regular_bytes
 from specbench.model.metrics import METRICS
 from specbench.model.result import Result
 from specbench.model.scenario import ARMS
-from specbench.model.tuning import (
+from specbench.model.tuning.tune_values import (
     BASELINE,
     DEPTH,
     FORMAT_VERSION,

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 from specbench.analysis.selection import LEAST_SERIES
 from specbench.model.scenario import Scenario
-from specbench.model.tuning import TuneRules
+from specbench.model.tuning.tune_values import TuneRules
 from specbench.units import S_PER_MIN
 
 ASSUMED_START_S = 120.0  # until the engine serves; a large model on vLLM takes twice that

@@ -19,7 +19,7 @@ from specbench.load.parent import LoadGenerator
 from specbench.load.process_limits import check_open_files
 from specbench.model.result import Result
 from specbench.model.scenario import Schedule
-from specbench.model.tuning import BASELINE, FORMAT_VERSION, Candidate, TriedCandidate, Tune, TuneRules
+from specbench.model.tuning.tune_values import BASELINE, FORMAT_VERSION, Candidate, TriedCandidate, Tune, TuneRules
 from specbench.plan.trials import cells_of
 from specbench.run.analyze import analyze
 from specbench.run.progress import RunProgress

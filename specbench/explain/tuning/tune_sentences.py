@@ -8,7 +8,7 @@ from shlex import quote
 from specbench.explain.brief.changes import compared
 from specbench.explain.numbers import one_of, percent, streams
 from specbench.explain.phrases import metric_words
-from specbench.model.tuning import BASELINE, Confirmation, LoadPick, Setting, Tune
+from specbench.model.tuning.tune_values import BASELINE, Confirmation, LoadPick, Setting, Tune
 
 NOT_FOR_QUOTING = "Figures of picks were chosen for being the best: not for quoting."
 TABLE_COSTS = (
@@ -80,7 +80,7 @@ def remarks(tune: Tune) -> tuple[str, ...]:
         said.append(f"Starts scatter by {percent(tune.start_sd)} (pooled over loads, {tune.start_df} degrees of freedom).")
     if tune.finished is not None and tune.loads and not tune.settled:
         level = percent(1 - (1 - tune.rules.sure) / len(tune.loads))
-        said.append(f"Not every pick is as sure as asked ({level} at each load); more series (--series) make them surer.")
+        said.append(f"Not every pick is as sure as asked ({level} at each load); give more series (--series).")
     if tune.finished is None:
         said.append("Partial: the tune was cut off, so these are the picks so far, and there is no setting.")
     said += [f"{one.candidate.name} is out: {one.reason}." for one in tune.candidates if one.reason is not None]

@@ -20,7 +20,7 @@ from specbench.credentials import escaped
 from specbench.errors import DataError, ExitCode, InternalError
 from specbench.files import regular_bytes
 from specbench.model.result import Result
-from specbench.model.tuning import Tune
+from specbench.model.tuning.tune_values import Tune
 from specbench.store import MANIFEST, RESULT
 
 SCHEMA_VERSION = 1

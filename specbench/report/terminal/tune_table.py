@@ -5,7 +5,7 @@ from textwrap import wrap
 from specbench.credentials import printable_line
 from specbench.explain.numbers import columns
 from specbench.explain.tuning import tune_sentences as words
-from specbench.model.tuning import BASELINE, LoadPick, Tune
+from specbench.model.tuning.tune_values import BASELINE, LoadPick, Tune
 
 WIDTH = 80
 MOST_COLUMNS = 6  # candidates side by side

@@ -83,7 +83,7 @@ def test_noise_leaves_a_tune_unsettled() -> None:
     assert (level_of(0.9, 1), level_of(0.9, 4)) == pytest.approx((0.9, 0.975))
 
 
-def test_what_is_surely_not_the_best_at_any_load_is_started_no_more() -> None:
+def test_what_cannot_be_the_best_anywhere_is_started_no_more() -> None:
     """Depth 4 loses at both loads; depth 1 only at one of them; the baseline stays whatever it does."""
     low = _figures({"off": 1.0, "d1": 0.70, "d2": 0.60, "d4": 0.80})
     high = _figures({"off": 1.0, "d1": 0.90, "d2": 0.95, "d4": 1.20}, load=8.0)

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from specbench.model.tuning import Setting
+from specbench.model.tuning.tune_values import Setting
 from specbench.scenario.settings import DepthsByLoad, capped_table, has_table, rows_of, setting_for, thresholds_of
 from tests.support.goldens import same_text
 
@@ -113,7 +113,7 @@ def test_without_a_table_the_cap_ends_where_the_depth_stops_winning() -> None:
 
 
 def test_a_cap_becomes_a_table_where_the_engine_has_one() -> None:
-    """As deep as before up to the cap, and nothing beyond."""
+    """As deep as before to the cap, nothing beyond."""
     setting = capped_table("embedded", {"method": "draft_model", "num_speculative_tokens": 4}, 4)
 
     assert (setting.rows, thresholds_of(setting.rows)) == (((1, 4, 4), (5, 512, 0)), (4,))

@@ -9,9 +9,10 @@ import pytest
 
 from specbench.analysis.judge import judge
 from specbench.errors import DataError, ScenarioError
+from specbench.explain.brief.next_step import next_command
 from specbench.model.result import Result
 from specbench.model.scenario import Launch, Scenario
-from specbench.model.tuning import Setting
+from specbench.model.tuning.tune_values import Setting
 from specbench.report.formats.policy import policy_of
 from specbench.report.formats.result_json import result_json
 from specbench.scenario.launch_commands import launch_command
@@ -32,7 +33,7 @@ SETTING = Setting(
     words="speculative: ...",
 )
 AS_TUNED = a_scenario([1, 8, 16], pairs=8)
-PROPOSAL = Proposal(of="t", scenario=AS_TUNED, setting=SETTING, enforced_by="engine")
+PROPOSAL = Proposal(of="t", source="reports/t", scenario=AS_TUNED, setting=SETTING, enforced_by="engine")
 OUT = Path("reports/confirmed")
 
 
@@ -183,3 +184,21 @@ def test_promote_of_a_confirm_is_no_proposal_any_more() -> None:
     assert (result.config.alpha, entry["max_streams"]) == (0.025, 8)
     same_text("second try", *[note for note in result.notes if "try 2" in note])
     assert "confirmed_by" not in policy_of(_judged(AS_TUNED, dict.fromkeys(("c1", "c8", "c16"), GOOD)))["enable"][0]
+
+
+@pytest.mark.parametrize(
+    ("profile", "effect", "command"),
+    [
+        ("standard", GOOD, ""),
+        ("standard", BAD, "specbench confirm reports/r1 --enforce engine"),
+        ("smoke", GOOD, "specbench confirm reports/t --enforce engine"),
+    ],
+)
+def test_the_next_command_confirms_again(profile: str, effect: Effect, command: str) -> None:
+    """Nothing once it is confirmed; the lower cap where it has one; the same with more pairs after a first look."""
+    asked = confirming(replace(PROPOSAL, setting=capped_table("embedded", DRAFT, 8)), profile, 0, OUT)
+    off = Effect(tpot=1.0, tokens_per_step=1, drafts=False)
+    counts = {"c9": off, "c16": off if effect is GOOD else replace(off, tpot=1.4)}
+    result = _judged(asked, {"c1": GOOD, "c8": GOOD} | counts)
+
+    assert (result.verdict, next_command(result)) == ("PROMOTE" if effect is GOOD else "CAPPED", command), result.reasons

@@ -9,7 +9,7 @@ from specbench.analysis.judge import judge
 from specbench.errors import DataError
 from specbench.model.records import RunData
 from specbench.model.result import Result
-from specbench.model.tuning import Candidate, LoadFigure, LoadPick, TriedCandidate, Tune, TuneRules
+from specbench.model.tuning.tune_values import Candidate, LoadFigure, LoadPick, TriedCandidate, Tune, TuneRules
 from specbench.report.terminal.tune_table import tune_table
 from specbench.store import RunWriter
 from specbench.tune.picks import is_tune, judged, read_tune, setting_of, write_tune

@@ -1,4 +1,4 @@
-"""A table by batch size that the engine dropped is found by how much a round drafts."""
+"""A table of depths that the engine dropped is found by how much a round drafts."""
 
 from dataclasses import replace
 

@@ -1,4 +1,4 @@
-"""The depth of each step follows the table by batch size, as vLLM's does."""
+"""The depth of each step follows the rows of its batch, as vLLM's does."""
 
 from typing import Any
 

@@ -127,6 +127,8 @@ class Tune:
 class Confirmation:
     """What a run confirms: a setting, or a cap, proposed by the run or tune of that id; `try_number` counts from 1.
 
+    `source`: the folder as it was given.
+
     `cap`: the most streams, where a router enforces it. `thresholds`: batch sizes after which the setting changes.
     """
 
@@ -134,5 +136,6 @@ class Confirmation:
     try_number: int
     setting: str
     enforced_by: EnforcedBy
+    source: str = ""
     cap: int | None = None
     thresholds: tuple[int, ...] = ()
