@@ -89,7 +89,7 @@ def setting_of(tune: Tune) -> Setting:
     named = next((load for load in chosen if load.streams == tune.rules.primary), chosen[0])
     method = _method(known[named.pick or ""])
     family = {name: one for name, one in known.items() if _method(one) == method}
-    ratios = {load.streams: _allowed(load, family) for load in tune.loads}
+    ratios = {load.streams: _allowed(load, family, tune.rules.metric) for load in tune.loads}
     picks = []
     for load in tune.loads:
         of = ratios[load.streams]
@@ -188,10 +188,11 @@ def _figure(name: str, load: float, means: Mapping[str, float] | None, out: Out,
     return LoadFigure(candidate=name, ratio=None if value is None else exp(sign * value), ruled_out=out.get((name, load)))
 
 
-def _allowed(load: LoadPick, family: Mapping[str, Candidate]) -> dict[str, float]:
-    """The figures of this method and of no speculation that may be picked at the load."""
+def _allowed(load: LoadPick, family: Mapping[str, Candidate], metric: str) -> dict[str, float]:
+    """The figures of this method and of no speculation that may be picked at the load; lower is better, whatever the metric."""
+    higher = METRICS[metric].direction == "higher"
     return {
-        one.candidate: one.ratio
+        one.candidate: 1 / one.ratio if higher else one.ratio
         for one in load.figures
         if one.ratio is not None and one.ruled_out is None and (one.candidate in family or one.candidate == BASELINE)
     }

@@ -27,7 +27,7 @@ from specbench.run.run import signals_as_interrupts
 from specbench.scenario.parse import parse_scenario
 from specbench.store import MANIFEST, Ending, check_unused, pretty, read_manifest, write_in_run
 from specbench.tune.candidates import TuneRequest, candidates_of, check_launches, scenario_of
-from specbench.tune.picks import SETTING_TEXT, judged, read_tune, selection_of, write_tune
+from specbench.tune.picks import SETTING_TEXT, judged, read_tune, ruled_out, selection_of, write_tune
 from specbench.tune.starts import KeptFacts, TuneArm, TuneBench, start_baseline, start_candidate
 from specbench.units import S_PER_MIN
 
@@ -136,7 +136,9 @@ def _series(bench: TuneBench, baseline: TuneArm, arms: Sequence[TuneArm], candid
         _one_series(bench, baseline, live, series, rules.series)
         whole = _now_at(whole, candidates, arms, series + 1, bench.starts)
         write_tune(bench.folder, whole)
-        found = selection_of(bench.folder, whole)
+        # Harm takes two series to show, and what it rules out need not be told apart from the rest.
+        out = ruled_out(_results(bench.folder, whole), whole) if series + 1 >= LEAST_SERIES else {}
+        found = selection_of(bench.folder, whole, out)
         if series + 1 >= LEAST_SERIES and found.settled(rules.sure):
             break
         names = [arm.name for arm in arms if arm.live]
