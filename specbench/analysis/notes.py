@@ -14,6 +14,7 @@ from specbench.analysis.stats.alpha_spending import holm
 from specbench.analysis.stats.paired import Estimate
 from specbench.analysis.theory import gain_ends
 from specbench.explain import notes
+from specbench.explain.tuning.tune_sentences import confirms
 from specbench.model.records import RequestRecord, RunData
 from specbench.model.scenario import ARMS, ArmName
 
@@ -23,6 +24,9 @@ ALPHA_FALL = 0.1
 def run_notes(evidence: RunData, cells: Sequence[CellMetrics]) -> tuple[str, ...]:
     """The notes of a run, in a fixed order: those made before load, then those that the records ask for."""
     found = [*evidence.manifest.notes]
+    scenario = evidence.manifest.scenario
+    if scenario.confirms is not None:
+        found.append(confirms(scenario.confirms, scenario.alpha))
     if evidence.manifest.scenario.workload.corpus is not None:
         found.append(notes.CORPUS)
     if evidence.partial:

@@ -27,6 +27,7 @@ def run_info(evidence: RunData) -> RunInfo:
         labels=dict(sorted(manifest.scenario.labels.items())),
         scenario=manifest.scenario.path or None,
         flags=manifest.scenario.flags,
+        confirms=manifest.scenario.confirms,
     )
 
 

@@ -14,6 +14,7 @@ from specbench.calibrate.whole_runs import Outcome
 from specbench.calibrate.worlds.capacity_searches import SERVERS, search_covers
 from specbench.calibrate.worlds.event_cases import EVENT_GROUPS
 from specbench.calibrate.worlds.noise_cases import NOISE_GROUPS
+from specbench.calibrate.worlds.selections import SELECTIONS, selection
 from specbench.calibrate.worlds.world_case import outcome_of
 
 # Coverage is also looked at in shorter blocks, where stalls are few in each and the arms meet them differently.
@@ -83,6 +84,7 @@ CAMPAIGNS: tuple[Campaign, ...] = (
         for name, scene in single_comparisons.SCENARIOS.items()
     ),
     *(_covering(SHORTER_SCENE, steps, COVERED_RUNS) for steps in SHORTER_BLOCKS),
+    Campaign("selection", SELECTIONS, selection),
     Campaign("engine-aa", 1000, engine_simulation.engine_aa),
     Campaign("engine-aa-drafting", 1000, engine_simulation.engine_aa_drafting),
     Campaign("engine-slower", 500, engine_simulation.engine_slower),

@@ -20,6 +20,7 @@ from specbench.calibrate.targets import (
     engine_rows,
     looking_rows,
     other_rows,
+    selection_rows,
     test_rows,
     verdict_rows,
 )
@@ -92,6 +93,7 @@ def table_of(found: Outcomes) -> str:
         "Faults, needs, determinism": other_rows(found),
         "Searches for capacity (`specbench capacity`), 8 blocks of 150 s around the crossing": capacity_rows(found),
         WORLDS: world_rows(found),
+        "Picks of a tune (`specbench tune`), up to 4 series": selection_rows(found),
         "The embedded engine's scheduler and roofline on a simulated clock: one cell, blocks of 200 steps": engine_rows(
             found, "engine"
         ),

@@ -215,6 +215,17 @@ def capacity_rows(found: Outcomes) -> list[TargetRow]:
     ]
 
 
+def selection_rows(found: Outcomes) -> list[TargetRow]:
+    """The picks of `tune`, and how many engine starts they take."""
+    tunes = found["selection"]
+    claim = "5 depths at 1, 4 and 16 streams, starts scatter by 1 %: every pick within 2 % of the best"
+    starts = f"{fmean(tune['starts'] for tune in tunes):.1f} on average" if tunes else ""
+    return [
+        at_least("selection", claim, share_of(tunes, lambda tune: tune["good"]), 0.9),
+        TargetRow("selection", "engine starts of a tune", "shown", len(tunes), starts, "shown" if tunes else "not run"),
+    ]
+
+
 def engine_rows(found: Outcomes, kind: str) -> list[TargetRow]:
     """The embedded engine: `kind` "engine" on a simulated clock, "sockets" over real ones."""
     both = [*found[f"{kind}-aa"], *found.get(f"{kind}-aa-drafting", ())]

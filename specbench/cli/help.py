@@ -21,6 +21,11 @@ GROUPS: dict[str, dict[str, tuple[str, ...]]] = {
             "specbench capacity code.yaml --slo ttft_p95=400ms --slo tpot_p95=20ms",
             "specbench capacity code.yaml --traffic 40 --headroom 30% --minutes 90",
         ),
+        "tune": (
+            "specbench tune scenarios/tune.yaml --profile smoke",
+            "specbench tune code.yaml --vary num_speculative_tokens=1,2,3,5,8",
+        ),
+        "confirm": ("specbench confirm reports/tune-tune-20261129-101500", "specbench confirm RUN --enforce router --gate"),
         "demo": ("specbench demo", "specbench demo --open"),
         "probe": ("specbench probe http://gpu-a:8000 --model llama --concurrency 8 --requests 64",),
         "worker": ("specbench worker load-master:5557 --processes 4",),

@@ -11,6 +11,7 @@ from specbench.cli import bins, compare_results, completion, demo, fleet_command
 from specbench.cli.capacity import capacity_command
 from specbench.cli.help import GroupedCommands
 from specbench.cli.live import watch_command
+from specbench.cli.tuning import tune_commands
 from specbench.errors import ExitCode, Interrupted, SpecbenchError
 from specbench.run.output import prepare, say, tell
 
@@ -32,6 +33,7 @@ app = typer.Typer(
 
 COMMANDS = (
     run,
+    tune_commands,
     capacity_command,
     demo,
     init,

@@ -13,6 +13,7 @@ from specbench.run.output import deliver, say, tell
 
 if TYPE_CHECKING:
     from specbench.model.result import Result
+    from specbench.model.tuning.tune_values import Tune
     from specbench.report.terminal.screen import Screen
 
 ColorWhen = Literal["auto", "always", "never"]
@@ -101,3 +102,15 @@ def print_result(
     screen = this_screen(color)
     options = TextOptions(folder=folder, verbose=verbose, quiet=quiet, exit_code=exit_code, screen=screen)
     say(text(result, options).rstrip("\n"), styled=screen.color)
+
+
+def print_tune(found: "Tune", folder: Path, *, quiet: bool = False, as_json: bool = False) -> None:
+    """Print a tune as its table, or in one line, or as JSON."""
+    from specbench.explain.tuning.tune_sentences import heading
+    from specbench.report.terminal.tune_table import tune_table
+    from specbench.store import pretty
+
+    if as_json:
+        deliver(pretty(found))
+    else:
+        say(heading(found) if quiet else tune_table(found, str(folder)))

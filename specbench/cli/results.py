@@ -16,6 +16,7 @@ from specbench.cli.printing import (
     Verbose,
     check_one_of,
     print_result,
+    print_tune,
     run_named,
 )
 from specbench.errors import ExitCode
@@ -42,8 +43,14 @@ def analyze(run: RunPath, verbose: Verbose = False, quiet: Quiet = False, as_jso
     """Judge a run again; writes result.json and report.html."""
     from specbench.run.analyze import analyze, facts_changed
     from specbench.run.capacity.analyze_capacity import analyze_capacity, is_search
+    from specbench.tune.picks import is_tune
 
     check_one_of(verbose, quiet, as_json)
+    if is_tune(run):
+        from specbench.tune.tuning import analyze_tune
+
+        print_tune(analyze_tune(run), run, quiet=quiet, as_json=as_json)
+        return
     folder = run_named(run)
     if is_search(folder):
         print_capacity(analyze_capacity(folder), folder, as_json=as_json, color=color)
@@ -79,6 +86,9 @@ def report(
     from specbench.store import RESULT
 
     check_one_of(verbose, quiet, as_json)
+    if run is not None and (run / "tune.json").is_file():
+        _report_tune(run, "json" if as_json else format.casefold(), quiet)
+        return
     folder = run_named(run)
     kind = "json" if as_json else format.casefold()
     if kind == "text" and output is None:
@@ -89,6 +99,15 @@ def report(
         deliver(written)
     elif not quiet:
         say(f"wrote {written}")
+
+
+def _report_tune(folder: Path, kind: str, quiet: bool) -> None:
+    from specbench.errors import DataError
+    from specbench.tune.picks import read_tune
+
+    if kind not in ("text", "json"):
+        raise DataError(f"{folder}: is a tune, reported as text or json; for {kind} name one of the run folders in it")
+    print_tune(read_tune(folder), folder, quiet=quiet, as_json=kind == "json")
 
 
 def gate(
@@ -112,13 +131,13 @@ def gate(
 
 
 def schema() -> None:
-    """Print the JSON Schemas of the scenario and of result.json."""
+    """Print the JSON Schemas of the scenario, of result.json and of tune.json."""
     import json
 
-    from specbench.report import schema
+    from specbench.report import schema, tune_schema
     from specbench.scenario.schema import json_schema
 
-    deliver(json.dumps({"scenario": json_schema(), "result": schema()}, indent=2))
+    deliver(json.dumps({"scenario": json_schema(), "result": schema(), "tune": tune_schema()}, indent=2))
 
 
 def verdict_code(result: "Result", allow_capped: bool) -> int:

@@ -1,6 +1,6 @@
 """The commands on a scenario: run it, and plan it. As in `main.py`, heavy imports stand inside the commands."""
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from shlex import quote
 from typing import TYPE_CHECKING, Annotated
@@ -16,6 +16,7 @@ from specbench.errors import Interrupted
 from specbench.run.output import deliver, tell
 
 if TYPE_CHECKING:
+    from specbench.load.fleet.fleet_plan import FleetOptions
     from specbench.model.scenario import Design, Scenario
     from specbench.run.resume import InterruptedRun
     from specbench.scenario.parse import Overrides
@@ -122,31 +123,71 @@ def run(
     color: Color = "auto",
 ) -> None:
     """Measure both arms, judge, and write the report: the main job."""
-    from specbench.run.progress import progress_on
     from specbench.run.resume import interrupted_run
-    from specbench.run.run import folder_for, run
+    from specbench.run.run import folder_for
 
     check_one_of(verbose, quiet, as_json)
     if until not in (None, "budget", "resolved"):
         raise typer.BadParameter(f"{until}: resolved or budget", param_hint="--until")
     if aa and swap:
         raise typer.BadParameter("either --aa or --swap", param_hint="--aa, --swap")
-    fleet = fleet_options(processes, workers, worker_wait, listen)
-    overrides = _overrides(profile, settings, baseline, speculative, model)
+    overrides = overrides_of(profile, settings, baseline, speculative, model)
     design: Design = "aa" if aa else "swap" if swap else "plain"
     overrides = replace(overrides, design=design, place=tuple(place or ()), up_to=up_to, rate_up_to=rate_up_to)
     if resume is not None and out is not None:
         raise typer.BadParameter("either --resume, which goes on in its folder, or --out", param_hint="--resume, --out")
     interrupted = None if resume is None else interrupted_run(run_named(resume))
     if interrupted is None:
-        asked = _scenario(_named(scenario, overrides), overrides)
+        asked = _scenario(named_scenario(scenario, overrides), overrides)
         folder = out or folder_for(asked)
     else:
         asked, folder = _resumed(interrupted, scenario, overrides, until), interrupted.folder
         until = "resolved" if interrupted.manifest.until_resolved else "budget"
+    measure_and_print(
+        asked,
+        folder,
+        RunWays(until == "resolved", interrupted, fleet_options(processes, workers, worker_wait, listen)),
+        gate=gate,
+        allow_capped=allow_capped,
+        verbose=verbose,
+        quiet=quiet,
+        as_json=as_json,
+        color=color,
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class RunWays:
+    """How a run goes: whether it looks at the data on the way, the run that goes on, the processes that drive it."""
+
+    until_resolved: bool = False
+    interrupted: "InterruptedRun | None" = None
+    fleet: "FleetOptions | None" = None
+
+
+ONCE = RunWays()
+
+
+def measure_and_print(
+    asked: "Scenario",
+    folder: Path,
+    ways: RunWays = ONCE,
+    *,
+    gate: bool = False,
+    allow_capped: bool = False,
+    verbose: bool = False,
+    quiet: bool = False,
+    as_json: bool = False,
+    color: Color = "auto",
+) -> None:
+    """Run the scenario, print its result, and exit as `run` does."""
+    from specbench.load.fleet.fleet_plan import ONE_PROCESS
+    from specbench.run.progress import progress_on
+    from specbench.run.run import run
+
     try:
         with progress_on() as watching:
-            result = run(asked, folder, watching, until == "resolved", interrupted, fleet)
+            result = run(asked, folder, watching, ways.until_resolved, ways.interrupted, ways.fleet or ONE_PROCESS)
     except Interrupted as interruption:
         _print_partial(folder, as_json)
         raise typer.Exit(128 + interruption.signal_number) from None
@@ -172,6 +213,7 @@ def plan(
     settings: Settings = None,
     profile: ProfileName = None,
     like: Annotated[Path | None, typer.Option("--like", metavar="RUN", help="Take the variance from this run.")] = None,
+    tune: Annotated[bool, typer.Option("--tune", help="Plan `specbench tune`: starts, blocks, minutes.")] = False,
     verbose: Annotated[bool, typer.Option("--verbose", "-v", help="Add arms, bins, sampling and guardrails.")] = False,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Print one line: blocks and minutes.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON instead of text.")] = False,
@@ -185,8 +227,11 @@ def plan(
     from specbench.plan.variance import spreads_in
 
     check_one_of(verbose, quiet, as_json)
-    overrides = _overrides(profile, settings, baseline, speculative, model)
-    asked = _scenario(_named(scenario, overrides), overrides)
+    overrides = overrides_of(profile, settings, baseline, speculative, model)
+    if tune:
+        _plan_tune(named_scenario(scenario, overrides), overrides, as_json)
+        return
+    asked = _scenario(named_scenario(scenario, overrides), overrides)
     if asked.workload.dataset is not None:
         from specbench.arms.prompt_source import dataset_of
         from specbench.explain.dataset.dataset_notes import bins_line
@@ -208,14 +253,33 @@ def scenario_named(
     scenario: Path | None, settings: list[str] | None, baseline: str | None, speculative: str | None, model: str | None
 ) -> "Scenario":
     """The scenario of that file with these changes, as `run` would read it."""
-    overrides = _overrides(None, settings, baseline, speculative, model)
-    found: Scenario = _scenario(_named(scenario, overrides), overrides)
+    overrides = overrides_of(None, settings, baseline, speculative, model)
+    found: Scenario = _scenario(named_scenario(scenario, overrides), overrides)
     return found
 
 
-def _overrides(
+def _plan_tune(path: Path, overrides: "Overrides", as_json: bool) -> None:
+    import json
+    from dataclasses import asdict
+
+    from specbench.explain.tuning.tune_sentences import planned, start_assumed
+    from specbench.tune.candidates import TuneRequest, candidates_of
+    from specbench.tune.tune_size import tune_size
+    from specbench.tune.tuning import DEFAULTS, tune_rules
+
+    request = TuneRequest(content=content_of(path), path=str(path), overrides=overrides)
+    asked = _scenario(path, overrides)
+    size = tune_size(asked, len(candidates_of(request)), tune_rules(request, *DEFAULTS))
+    if as_json:
+        deliver(json.dumps(asdict(size), indent=2))
+    else:
+        deliver(f"{planned(asked.name, size.candidates, size.starts, size.blocks, size.minutes)}\n{start_assumed(size.start_s)}")
+
+
+def overrides_of(
     profile: str | None, settings: list[str] | None, baseline: str | None, speculative: str | None, model: str | None
 ) -> "Overrides":
+    """What these options change in a scenario."""
     from specbench.scenario.parse import Overrides
 
     if profile is not None and profile not in PROFILES:
@@ -241,7 +305,7 @@ def _resumed(interrupted: "InterruptedRun", scenario: Path | None, overrides: "O
     return asked
 
 
-def _named(scenario: Path | None, overrides: "Overrides") -> Path:
+def named_scenario(scenario: Path | None, overrides: "Overrides") -> Path:
     """The scenario that was given.
 
     Raises:
@@ -255,24 +319,9 @@ def _named(scenario: Path | None, overrides: "Overrides") -> Path:
 
 
 def _scenario(path: Path, overrides: "Overrides"):  # type: ignore[no-untyped-def]
-    from specbench.errors import ScenarioError, did_you_mean
-    from specbench.files import other_encoding
     from specbench.scenario.parse import parse_scenario
-    from specbench.scenario.shipped import shipped_scenario
 
-    try:
-        held = (shipped_scenario(path) or path).read_bytes()
-        if (encoding := other_encoding(held)) is not None:
-            raise ScenarioError(f"{path}: is {encoding} text; save it as UTF-8")
-        content = held.decode("utf-8-sig")
-    except OSError as error:
-        near = [str(one) for folder in {path.parent, Path("scenarios")} for one in sorted(folder.glob("*.yaml"))]
-        hint = did_you_mean(str(path), near) or (f"; here are {', '.join(near[:NAMED])}" if near else "")
-        if isinstance(error, FileNotFoundError):
-            raise ScenarioError(f"{path}: no such scenario{hint or '; write one with: specbench demo'}") from None
-        raise ScenarioError(f"{path}: cannot be read: {error.strerror}{hint}") from None
-    except UnicodeDecodeError as error:
-        raise ScenarioError(f"{path}: is not UTF-8 text (byte {error.start}); save it as UTF-8") from None
+    content = content_of(path)
     asked = parse_scenario(content, str(path), overrides)
     if asked.matrix.replay is None:
         return asked
@@ -284,6 +333,31 @@ def _scenario(path: Path, overrides: "Overrides"):  # type: ignore[no-untyped-de
     asked = parse_scenario(content, str(path), overrides, trace.mean_rate)
     check_long_enough(trace, asked.matrix)
     return asked
+
+
+def content_of(path: Path) -> str:
+    """The text of a scenario file, or of the shipped one of that name.
+
+    Raises:
+        ScenarioError: there is none, or it is no text.
+    """
+    from specbench.errors import ScenarioError, did_you_mean
+    from specbench.files import other_encoding
+    from specbench.scenario.shipped import shipped_scenario
+
+    try:
+        held = (shipped_scenario(path) or path).read_bytes()
+        if (encoding := other_encoding(held)) is not None:
+            raise ScenarioError(f"{path}: is {encoding} text; save it as UTF-8")
+        return held.decode("utf-8-sig")
+    except OSError as error:
+        near = [str(one) for folder in {path.parent, Path("scenarios")} for one in sorted(folder.glob("*.yaml"))]
+        hint = did_you_mean(str(path), near) or (f"; here are {', '.join(near[:NAMED])}" if near else "")
+        if isinstance(error, FileNotFoundError):
+            raise ScenarioError(f"{path}: no such scenario{hint or '; write one with: specbench demo'}") from None
+        raise ScenarioError(f"{path}: cannot be read: {error.strerror}{hint}") from None
+    except UnicodeDecodeError as error:
+        raise ScenarioError(f"{path}: is not UTF-8 text (byte {error.start}); save it as UTF-8") from None
 
 
 def _print_partial(folder: Path, as_json: bool) -> None:

@@ -16,6 +16,7 @@ DraftSampling = Literal["sampled", "greedy"]
 Corpus = Literal["python", "prose"]
 MOST_DRAFTED = 8
 MOST_TREE_NODES = 64
+TABLE = "num_speculative_tokens_per_batch_size"
 # Beyond its text, a request needs room for the largest tree and for what rounding to blocks wastes.
 ROOM_TOKENS = MOST_TREE_NODES + 32
 
@@ -26,6 +27,8 @@ class Speculation:
 
     `draft_sampling` says whether drafts are drawn (acceptance then follows q) or best guesses. `prompt_lookup_min` and
     `prompt_lookup_max` bound the match of `ngram`. `tree` gives `heads` that many candidates at each depth instead of one.
+    `num_speculative_tokens_per_batch_size`: rows of [lowest, highest, tokens] by the requests of a step; gaps, and what lies
+    beyond the last row, take the tokens before them, as in vLLM.
     """
 
     method: Method = "draft_model"
@@ -34,6 +37,14 @@ class Speculation:
     prompt_lookup_min: int = 2
     prompt_lookup_max: int = 4
     tree: tuple[int, ...] | None = None
+    num_speculative_tokens_per_batch_size: tuple[tuple[int, int, int], ...] | None = None
+
+    def depth_at(self, requests: int) -> int:
+        """Tokens that are drafted for a request in a step of so many requests."""
+        rows = self.num_speculative_tokens_per_batch_size
+        if rows is None:
+            return self.num_speculative_tokens
+        return [tokens for lowest, _, tokens in rows if requests >= lowest][-1]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -103,6 +114,8 @@ def speculation_of(value: object) -> Speculation:
         raise ScenarioError("speculative.prompt_lookup_min: must not be above prompt_lookup_max")
     if speculation.tree is not None:
         _check_tree(speculation.tree, speculation.num_speculative_tokens)
+    if speculation.num_speculative_tokens_per_batch_size is not None:
+        _check_table(speculation)
     return speculation
 
 
@@ -123,6 +136,20 @@ def _check_tree(widths: tuple[int, ...], depth: int) -> None:
         raise ScenarioError(f"speculative.tree: one width for each of the {depth} speculative tokens is needed")
     if tree_nodes(widths) > MOST_TREE_NODES:
         raise ScenarioError(f"speculative.tree: {tree_nodes(widths)} tokens to verify are more than {MOST_TREE_NODES}")
+
+
+def _check_table(speculation: Speculation) -> None:
+    if speculation.method == "heads":
+        raise ScenarioError(f"speculative.{TABLE}: belongs to methods draft_model and ngram, not to heads")
+    before = 0
+    for lowest, highest, tokens in speculation.num_speculative_tokens_per_batch_size or ():
+        row = f"speculative.{TABLE}: [{lowest}, {highest}, {tokens}]"
+        if lowest > highest or lowest <= before or (before == 0 and lowest != 1):
+            raise ScenarioError(f"{row}: the first row begins at 1, and rows rise and do not overlap")
+        if tokens > speculation.num_speculative_tokens:
+            most = speculation.num_speculative_tokens
+            raise ScenarioError(f"{row}: {tokens} tokens are more than num_speculative_tokens ({most})")
+        before = highest
 
 
 Check = Callable[[str, object], Any]
@@ -169,6 +196,16 @@ def _widths(key: str, value: object) -> tuple[int, ...]:
     return tuple(width(key, each) for each in value)
 
 
+def _rows(key: str, value: object) -> tuple[tuple[int, int, int], ...]:
+    wanted = f"{key}: rows of [lowest, highest, tokens] such as [[1, 4, 2], [5, 64, 0]] are needed, got {value!r}"
+    if not isinstance(value, list | tuple) or not value:
+        raise ScenarioError(wanted)
+    if not all(isinstance(row, list | tuple) and len(row) == 3 for row in value):
+        raise ScenarioError(wanted)
+    bound, depth = _whole(1, 10**9), _whole(0, MOST_DRAFTED)
+    return tuple((bound(key, low), bound(key, high), depth(key, tokens)) for low, high, tokens in value)
+
+
 def _faults(key: str, value: object) -> Mapping[str, float]:
     if not isinstance(value, Mapping):
         raise ScenarioError(f"{key}: a mapping from a fault's name to its strength is needed, got {value!r}")
@@ -177,7 +214,12 @@ def _faults(key: str, value: object) -> Mapping[str, float]:
 
 _TEXT = _check("a text", lambda value: isinstance(value, str) and value != "")
 _FLAG = _check("true or false", lambda value: isinstance(value, bool))
-FAULT_CHECKS: Mapping[str, Check] = {"error_share": _number(0.0, 1.0), "exit_after_requests": _whole(1, 10**9)}
+FAULT_CHECKS: Mapping[str, Check] = {
+    "error_share": _number(0.0, 1.0),
+    "exit_after_requests": _whole(1, 10**9),
+    # The table by batch size is taken and dropped, as vLLM does under data parallelism: every step drafts the most.
+    "ignore_schedule": _whole(0, 1),
+}
 SPECULATION_CHECKS: Mapping[str, Check] = {
     "method": _one_of("draft_model", "ngram", "heads"),
     "num_speculative_tokens": _whole(1, MOST_DRAFTED),
@@ -185,6 +227,7 @@ SPECULATION_CHECKS: Mapping[str, Check] = {
     "prompt_lookup_min": _whole(1, 16),
     "prompt_lookup_max": _whole(1, 16),
     "tree": _or_none(_widths),
+    TABLE: _or_none(_rows),
 }
 OWNERS = {"prompt_lookup_min": "ngram", "prompt_lookup_max": "ngram", "tree": "heads"}
 OPTION_CHECKS: Mapping[str, Check] = {

@@ -55,6 +55,17 @@ def not_speculating(why: str, engine: str, url: str | None, launched: bool) -> s
     return f"The speculative arm does not speculate: {why}. {remedy}."
 
 
+def setting_in_effect(cell: Cell, depth: int, value: float | None, ok: bool | None) -> str:
+    """How deep the speculative arm drafts, where its table by batch size says `depth`; where that is 0, in how many steps."""
+    if value is None:
+        return f"{place_of(cell)}, nothing tells whether the table by batch size is in effect (depth {depth})."
+    found = f"drafts in {figure(100 * value)} % of its steps" if depth == 0 else f"drafts {figure(value)} tokens a round"
+    message = f"{place_of(cell)}, the speculative arm {found}; the table by batch size says {depth}."
+    if ok:
+        return message
+    return f"{message} The table is not in effect. Check the engine's log: data parallelism drops it, and so may its version."
+
+
 def repeated_prompts(counts: PerArm[tuple[int, int]], sooner: float, ok: bool | None, accepted: bool) -> str:
     """How many of the prompts that were asked twice had their first token much sooner the second time, in each arm."""
     had = " and ".join(f"{counts.of(arm)[0]} of {counts.of(arm)[1]} in the {arm} arm" for arm in ARMS)

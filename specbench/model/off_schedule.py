@@ -1,4 +1,4 @@
-"""At which load an engine switches its own speculation off, as a scenario declares it. Pure; the scenario's parser asks too."""
+"""At which load an engine drafts how much, or nothing, as a scenario declares it. Pure; the scenario's parser asks too."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -27,6 +27,38 @@ def is_off(speculative: Mapping[str, Any] | None, running: float) -> bool:
 def schedule_of(speculative: Mapping[str, Any] | None) -> dict[str, Any]:
     """What of it declares a schedule by which speculation is switched off."""
     return {key: value for key, value in (speculative or {}).items() if key in (OFF_FROM, TABLE, *ABOVE)}
+
+
+def depth_at(speculative: Mapping[str, Any] | None, running: float) -> int | None:
+    """Tokens that the declared table lets an engine with so many running requests draft; None without a table.
+
+    Gaps, and what lies beyond the last row, take the tokens before them; below the first row it is the most.
+    """
+    rows = (speculative or {}).get(TABLE)
+    if not rows:
+        return None
+    reached = [tokens for lowest, _, tokens in rows if running >= lowest]
+    return reached[-1] if reached else most_drafted(speculative)
+
+
+def most_drafted(speculative: Mapping[str, Any] | None) -> int | None:
+    """The declared depth, at which an engine drafts that drops its table; None where none is declared."""
+    depth = (speculative or {}).get("num_speculative_tokens")
+    return depth if isinstance(depth, int) and not isinstance(depth, bool) else None
+
+
+def embedded_fault(speculative: Mapping[str, Any]) -> str | None:
+    """What the embedded engine cannot take of a schedule; None where it can take it."""
+    others = [key for key in schedule_of(speculative) if key != TABLE]
+    if others:
+        return f"the embedded engine takes a table by batch size alone ({TABLE}): leave out {', '.join(others)}"
+    rows, most = speculative.get(TABLE) or [], most_drafted(speculative)
+    if rows and rows[0][0] != 1:
+        return f"{TABLE}: the first row must begin at 1, not {rows[0][0]}"
+    deepest = max((tokens for _, _, tokens in rows), default=0)
+    if most is not None and deepest > most:
+        return f"{TABLE}: {deepest} tokens are more than num_speculative_tokens ({most})"
+    return None
 
 
 def schedule_fault(speculative: Mapping[str, Any]) -> str | None:

@@ -9,7 +9,8 @@ from typing import Any
 from specbench.model.scenario import Arm, Sampling, Scenario
 
 EXTRA_BODY = "extra_body"
-_OF_THE_FILE = ("path", "sha256", "flags")  # where the scenario came from, and by which words it was changed
+# Where the scenario came from, by which words it was changed, and what it is for: no run is another one by these.
+_OF_THE_FILE = ("path", "sha256", "flags", "tune", "confirms")
 
 
 def differing_fields(scenario: Scenario) -> tuple[str, ...]:

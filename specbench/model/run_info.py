@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from specbench.model.data.datasets import Census
 from specbench.model.scenario import Design, Length
 from specbench.model.shown import TrafficBin
+from specbench.model.tuning.tune_values import Confirmation
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -12,6 +13,7 @@ class RunInfo:
     """Which run this is the result of; `scenario` is the path of its scenario as it was given, None where not known.
 
     `flags` are the words of its command line that changed the scenario, but for profile, design and loads.
+    `confirms`: the setting or cap that the run tests, None where it tests none.
     """
 
     id: str
@@ -24,6 +26,7 @@ class RunInfo:
     labels: dict[str, str]
     scenario: str | None = None
     flags: tuple[str, ...] = ()
+    confirms: Confirmation | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

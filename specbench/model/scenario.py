@@ -4,6 +4,7 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from specbench.model.data.datasets import DatasetReading
+from specbench.model.tuning.tune_values import Confirmation, TunePlan
 
 ArmName = Literal["baseline", "speculative"]
 ARMS: tuple[ArmName, ArmName] = ("baseline", "speculative")
@@ -270,7 +271,8 @@ class Scenario:
     `design`: `aa` lets both arms run what the baseline runs, each in its own place; `swap` has them exchange places. `place` is
     "same" where the places are declared to be alike, and `place_runs` names earlier runs (ids or folders) that are to show it.
     `sha256` is of the file's text alone: what the command line changed is in the other fields, and not in it; `flags` are the
-    words that changed them, but for profile, design and loads, and without what may be secret.
+    words that changed them, but for profile, design and loads, and without what may be secret. `tune` is what `specbench tune`
+    is to try, `confirms` what a run of `specbench confirm` confirms.
     """
 
     name: str
@@ -291,6 +293,8 @@ class Scenario:
     design: Design = "plain"
     place_runs: tuple[str, ...] = ()
     flags: tuple[str, ...] = ()
+    tune: TunePlan | None = None
+    confirms: Confirmation | None = None
 
     def arm(self, name: ArmName) -> Arm:
         """The arm of that name."""

@@ -11,10 +11,10 @@ from pathlib import Path
 from specbench.credentials import printable
 from specbench.errors import DataError, did_you_mean
 from specbench.model.result import Result
-from specbench.report.formats.result_json import read_result, result_json, schema
+from specbench.report.formats.result_json import read_result, result_json, schema, tune_schema
 from specbench.store import REPORT, stream_run, write_atomically, write_in_run
 
-__all__ = ["FORMATS", "TABLES", "Format", "read_result", "render", "result_json", "schema", "write_report"]
+__all__ = ["FORMATS", "TABLES", "Format", "read_result", "render", "result_json", "schema", "tune_schema", "write_report"]
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from itertools import islice
 from math import sqrt
+from typing import Protocol
 
 from specbench.arms.arms import RunningArm, asked_at, shares_server
 from specbench.load.fleet.fleet import Fleet
@@ -27,7 +28,6 @@ from specbench.prompts.sessions import session
 from specbench.run.backlog import backlog_by_second
 from specbench.run.drains import HANGING, Drains
 from specbench.run.running_figures import RequestFigures, RunningFigures, request_figures, running_figures
-from specbench.store import RunWriter
 from specbench.stream.exchange import Timeouts
 from specbench.stream.record import RequestSpec, record_of
 from specbench.telemetry import ENGINES, telemetry_of
@@ -42,6 +42,16 @@ NAME = re.compile(r"[a-z0-9_.]{1,60}")
 DYING_S = 10.0
 
 
+class FactsWriter(Protocol):
+    """Takes the facts of blocks as they come: a run folder, or whoever passes them on to several."""
+
+    def request(self, record: RequestRecord) -> None:
+        """Keeps one request's record."""
+
+    def block(self, block: Block) -> None:
+        """Keeps one block's facts."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BlockContext:
     """Everything that blocks need while the run lasts, but for their arm.
@@ -53,7 +63,7 @@ class BlockContext:
     scenario: Scenario
     drawing: PromptSource
     child: LoadGenerator
-    writer: RunWriter
+    writer: FactsWriter
     drains: Drains = field(default_factory=Drains)
     trace: ArrivalTrace | None = None
     fleet: Fleet | None = None

@@ -193,7 +193,7 @@ def prepared_arms(scenario: Scenario, visit: OpenArm, child: LoadGenerator, watc
                 ready = way_of(started, ways[name])
                 if started.arm.recognise:
                     watcher.say(f"{scenario.name}: the {name} arm is taken for {ENGINES[ready.arm.engine].label}")
-                endpoints.append(_endpoint(ready, name))
+                endpoints.append(described(ready, name))
                 for note in proxy_notes(endpoints[-1]):
                     watcher.say(f"{scenario.name}: {note}")
                 if len(endpoints) == len(ARMS):
@@ -232,7 +232,8 @@ def take_in_logs(folder: Path) -> None:
             beside.rename(folder / f"{name}.log")
 
 
-def _endpoint(ready: RunningArm, name: ArmName) -> Endpoint:
+def described(ready: RunningArm, name: ArmName) -> Endpoint:
+    """What the arm's endpoint says of itself."""
     served = ServedEndpoint(ready.url, ready.headers, ready.arm.model or "", ready.secrets)
     return endpoint_of(name, ready.arm, served, ENGINES[ready.arm.engine])
 

@@ -1,6 +1,6 @@
 """The two arms of a scenario, frozen, with the commands that start them; and whether a schedule fits them. Pure."""
 
-from specbench.model.off_schedule import schedule_fault, schedule_of
+from specbench.model.off_schedule import embedded_fault, schedule_fault
 from specbench.model.scenario import ARMS, Arm, ArmName, Launch, Schedule
 from specbench.net.urls import share_server, without_route
 from specbench.scenario.asking import path_fault
@@ -38,8 +38,8 @@ def arm_of(form: ArmSchema, name: ArmName, text: YamlSource) -> Arm:
     if form.speculative is not None:
         if (fault := schedule_fault(form.speculative)) is not None:
             raise text.error((*path, "speculative"), fault)
-        if engine == "embedded" and (keys := schedule_of(form.speculative)):
-            raise text.error((*path, "speculative"), f"the embedded engine drafts at every load: leave out {', '.join(keys)}")
+        if engine == "embedded" and (fault := embedded_fault(form.speculative)) is not None:
+            raise text.error((*path, "speculative"), fault)
     launch = None if form.launch is None else _launch(form.launch, form, engine, (*path, "launch"), text)
     model = form.model or (form.launch.model if form.launch is not None else None)
     told = form.model_dump(exclude={"engine", "url", "path", "model", "launch"})

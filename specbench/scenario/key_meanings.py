@@ -18,6 +18,7 @@ MEANINGS: dict[str, dict[str, str]] = {
         "place": "`same`, or earlier A/A or swap runs which show that both hosts perform equally.",
         "accept_differences": "Names of facts that may differ between the arms.",
         "labels": "Free words kept with the run; prices per hour make a price per token.",
+        "tune": "What `specbench tune` tries (docs/tuning.md).",
     },
     "ArmSchema": {
         "engine": "Which engine serves; detected if omitted.",
@@ -127,6 +128,10 @@ MEANINGS: dict[str, dict[str, str]] = {
     "SessionsSchema": {
         "turns": "Turns of a session, from and to.",
         "think_s": "How long its user thinks before the next turn, from and to.",
+    },
+    "TuneSchema": {
+        "vary": "One key of `speculative:` with the values to try.",
+        "candidates": "Or whole `speculative:` blocks; `num_speculative_tokens` may be a list.",
     },
     "WorkloadSchema": {
         "source": "Where prompts come from: one of its two keys.",

@@ -54,10 +54,15 @@ def launch_command(
     """
     if engine not in PROGRAMS:
         raise ValueError(f"{engine} has no ready-made command (those who have: {', '.join(PROGRAMS)}); write launch.command")
-    return (*(program or PROGRAMS[engine]), model, *SERVED[engine](served), *_speculation(engine, speculative))
+    return (*(program or PROGRAMS[engine]), model, *SERVED[engine](served), *speculation_words(engine, speculative))
 
 
-def _speculation(engine: str, speculative: Speculative | None) -> tuple[str, ...]:
+def speculation_words(engine: str, speculative: Speculative | None) -> tuple[str, ...]:
+    """The words that make an engine draft so; none for a plain engine.
+
+    Raises:
+        ValueError: the method is not one of the ready-made command's, or lacks what it needs.
+    """
     if speculative is None:
         return ()
     method = speculative.get("method")
@@ -99,7 +104,10 @@ def _llamacpp(method: str, speculative: Speculative) -> tuple[str, ...]:
         length = str(speculative.get("prompt_lookup_max", 8))
         return ("--spec-type", kind, f"--spec-{kind}-size-n", length, f"--spec-{kind}-size-m", tokens)
     model = ("--spec-draft-model", str(speculative["model"])) if "model" in speculative else ()
-    return ("--spec-type", kind, *model, "--spec-draft-n-max", tokens)
+    # The default of p-min went from 0.75 to 0 without an error, so that it is always written.
+    least, surest = str(speculative.get("draft_n_min", 0)), str(speculative.get("draft_p_min", 0.0))
+    drafts = ("--spec-draft-n-max", tokens, "--spec-draft-n-min", least, "--spec-draft-p-min", surest)
+    return ("--spec-type", kind, *model, *drafts)
 
 
 _AT = ("--host", "127.0.0.1", "--port", "{port}")

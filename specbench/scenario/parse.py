@@ -32,14 +32,15 @@ from specbench.model.scenario import (
     Success,
     Workload,
 )
+from specbench.model.tuning.tune_values import TunePlan
 from specbench.net.urls import without_secrets
 from specbench.scenario.arms import arm_of, check_schedule
 from specbench.scenario.asking import other_route
 from specbench.scenario.experiment_design import apply_design, check_two_arms
 from specbench.scenario.overrides import Overrides, apply_overrides, flags_of, limit_loads
 from specbench.scenario.replay_levels import UNKNOWN_RATE, with_replayed_rates
-from specbench.scenario.schema import GuardrailSchema, LimitsSchema, MatrixSchema, ScenarioSchema, WorkloadSchema
-from specbench.scenario.secret_detection import is_secret_name
+from specbench.scenario.schema import GuardrailSchema, LimitsSchema, MatrixSchema, ScenarioSchema, TuneSchema, WorkloadSchema
+from specbench.scenario.secret_detection import is_secret_name, secret_field
 from specbench.scenario.spelling import unknown_key
 from specbench.scenario.yaml_source import Path, YamlSource, key_path, lone_surrogate, read_text, scalar
 
@@ -195,6 +196,7 @@ def _frozen(form: ScenarioSchema, text: YamlSource, content: str, profile: str) 
         place_runs=tuple(dict.fromkeys(place for place in places if place != SAME)),
         accept_differences=tuple(form.accept_differences),
         labels=dict(form.labels),
+        tune=None if form.tune is None else _tune(form.tune, text),
     )
 
 
@@ -208,6 +210,12 @@ def _check_sessions(form: ScenarioSchema, text: YamlSource) -> None:
         raise text.error(where, "has turns in several bins, and separate traffic has one: set matrix.traffic: mixed")
     if form.matrix.arrivals == "replay":
         raise text.error(where, "has pauses of its own, and replayed arrivals those of the dataset: leave one of them out")
+
+
+def _tune(form: TuneSchema, text: YamlSource) -> TunePlan:
+    if (name := secret_field({"vary": form.vary, "candidates": form.candidates})) is not None:
+        raise text.error(("tune",), f"{name} looks like a secret, and scenarios are stored: leave it out")
+    return TunePlan(vary={key: tuple(values) for key, values in form.vary.items()}, candidates=tuple(form.candidates))
 
 
 def _workload(form: WorkloadSchema, text: YamlSource) -> Workload:

@@ -317,6 +317,13 @@ class GuardrailSchema(Strict):
     bins: list[Name] | None = None
 
 
+class TuneSchema(Strict):
+    """`tune`."""
+
+    vary: dict[str, list[Any]] = {}
+    candidates: list[AnyFields] = []
+
+
 class ScenarioSchema(Strict):
     """The whole scenario."""
 
@@ -331,6 +338,7 @@ class ScenarioSchema(Strict):
     place: str | Annotated[list[str], Field(min_length=1)] | None = None
     accept_differences: list[str] = []
     labels: dict[str, str] = {}
+    tune: TuneSchema | None = None
 
     @field_validator("labels")
     @classmethod

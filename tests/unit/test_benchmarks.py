@@ -8,6 +8,7 @@ from benchmarks.known_run import Error, Kind, Known
 from benchmarks.machine import Shares
 from benchmarks.results import write_section
 from benchmarks.starved import Place, Row
+from benchmarks.tune_seeds import is_right, losses
 
 CLOSE, OFF = Error("baseline", "chunk_gap_p99", 10.09, 10.0), Error("speculative", "ttft_p95", 50.7, 50.0)
 QUIET, BUSY = Shares(foreign=0.01, stolen=0.0), Shares(foreign=0.02, stolen=0.2)
@@ -82,3 +83,12 @@ def test_a_section_is_written_in_its_place(tmp_path: Path) -> None:
         write_section(title, body, page)
 
     assert page.read_text() == "# One\n\nnew\n\n# Two\n\n2\n\n| a |\n\n# Three\n\n3\n"
+
+
+def test_a_pick_is_right_within_5_percent_of_the_best() -> None:
+    """4.2 % at four streams is right, 10 % is not; the best itself loses nothing."""
+    truth = {1: {"off": 1.0, "depth-4": 0.5}, 4: {"off": 1.0, "depth-2": 0.72, "depth-4": 0.75, "depth-8": 0.8}}
+
+    assert losses({1: "depth-4", 4: "depth-4"}, truth) == pytest.approx({1: 0.0, 4: 0.0417}, abs=1e-4)
+    assert is_right({1: "depth-4", 4: "depth-4"}, truth)
+    assert not is_right({1: "depth-4", 4: "depth-8"}, truth)

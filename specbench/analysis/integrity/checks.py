@@ -24,6 +24,7 @@ from specbench.analysis.integrity.generator_limits import (
     reads_in_time,
     sends_in_time,
 )
+from specbench.analysis.integrity.setting_in_effect import setting_in_effect
 from specbench.analysis.integrity.workers import with_worst_worker, worker_checks
 from specbench.analysis.integrity.workload import Drift, excess_checks, pairs_present, same_prompts
 from specbench.analysis.stats.alpha_spending import holm
@@ -56,6 +57,7 @@ def cell_checks(evidence: RunData, cell: CellEvidence) -> tuple[IntegrityCheck, 
         *worker_checks(evidence, cell),
         *(check(cell) for check in (counters_whole, no_foreign_traffic, prefix_cache_alike)),
         *speculation_on(cell, PerArm(scenario.baseline.speculative, scenario.speculative.speculative)),
+        *setting_in_effect(cell, scenario.speculative.speculative),
         *same_prompts(cell),
         *excess_checks(cell),
         pairs,

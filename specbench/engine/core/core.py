@@ -6,7 +6,7 @@ Deterministic given the requests, their order and the seed; waiting for that tim
 import math
 import random
 from collections.abc import Sequence as Tokens
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from specbench.engine.core.decoding import next_tokens
 from specbench.engine.core.kv import BLOCK_TOKENS, BlockPool
@@ -16,7 +16,7 @@ from specbench.engine.core.scheduler import Batch, BatchLimits, Sequence, StepSh
 from specbench.engine.core.verify import Round
 from specbench.engine.models.distribution import probability
 from specbench.engine.models.training import Models
-from specbench.engine.options import EngineOptions, lookahead_of
+from specbench.engine.options import EngineOptions, Speculation, lookahead_of
 from specbench.engine.timing.roofline import Machine, Part, step_s
 
 
@@ -85,6 +85,8 @@ class Engine:
             limits=BatchLimits(options.max_num_batched_tokens, options.max_num_seqs, lookahead),
         )
         self.counts = EngineCounts(per_position=[0] * (self.speculation.num_speculative_tokens if self.speculation else 0))
+        self._ignores_table = bool(options.faults.get("ignore_schedule"))
+        self._drafting = self.speculation
         self._seed = options.seed
         self._submitted = 0
 
@@ -118,6 +120,7 @@ class Engine:
         shares = schedule(self.batch)
         if not shares:
             return None
+        self._drafting = self._speculation_of(len(shares))
         started = tuple(share.sequence for share in shares if not share.sequence.started)
         outputs: list[Output] = []
         parts: list[Part] = []
@@ -131,6 +134,14 @@ class Engine:
         self.counts.steps += 1
         self.counts.computed_tokens += tokens
         return Step(started, tuple(outputs), step_s(self.machine, parts), tokens)
+
+    def _speculation_of(self, requests: int) -> Speculation | None:
+        """How a step of so many requests drafts, prompts among them; None where it drafts nothing."""
+        table = self.speculation and self.speculation.num_speculative_tokens_per_batch_size
+        if self.speculation is None or table is None or self._ignores_table:
+            return self.speculation
+        depth = self.speculation.depth_at(requests)
+        return replace(self.speculation, num_speculative_tokens=depth) if depth else None
 
     def _advance(self, share: StepShare) -> tuple[Part, Output | None]:
         sequence = share.sequence
@@ -151,7 +162,7 @@ class Engine:
 
     def _next_tokens(self, share: StepShare) -> tuple[Round, int]:
         sequence = share.sequence
-        speculation = self.speculation if share.decodes and sequence.speculate else None
+        speculation = self._drafting if share.decodes and sequence.speculate else None
         made, drafted = next_tokens(self.models, speculation, sequence.tokens, sequence.request.shaping, sequence.rng)
         if drafted:
             sequence.drafted_by_round.append(drafted)

@@ -12,6 +12,7 @@ from specbench.explain.rules.load_ranges import caps, tops
 from specbench.model import queries
 from specbench.model.guardrails import MIN_LAUNCHES
 from specbench.model.result import Reason, Result
+from specbench.model.tuning.tune_values import Confirmation
 
 DEMO = "Demo: embedded engine, virtual time. It decides nothing about a real server."
 HALF_DEMO = "Demo: one arm is the embedded engine, in virtual time. It decides nothing about a real server."
@@ -48,6 +49,8 @@ def action(result: Result) -> str:
 
 def next_command(result: Result) -> str:
     """The command that does it; '' where no run of this program does."""
+    if result.run.confirms is not None:
+        return _confirm_again(result, result.run.confirms)
     if result.verdict == "CAPPED" and (command := confirmation(result)):
         return command
     if result.verdict in ("PROMOTE", "CAPPED"):
@@ -61,6 +64,15 @@ def next_command(result: Result) -> str:
     if result.verdict == "HOLD":
         return _held_command(result)
     return run_again(result)
+
+
+def _confirm_again(result: Result, confirms: Confirmation) -> str:
+    """The next try: of the cap that this run proposes, else of what it was to confirm; '' once it has."""
+    if result.verdict == "PROMOTE" and not few_pairs(result):
+        return ""
+    proposes = result.verdict == "CAPPED" and not few_pairs(result)
+    source = f"reports/{result.run.id}" if proposes else confirms.source
+    return " ".join(map(quote, ["specbench", "confirm", source, "--enforce", confirms.enforced_by]))
 
 
 def run_again(result: Result, pairs: int | None = None, *words: str) -> str:

@@ -35,6 +35,12 @@ CHECKS: tuple[Entry, ...] = (
         "Check that server's speculative configuration, or declare the schedule (speculative.off_from).",
     ),
     _check(
+        "setting_in_effect",
+        "the engine ignores its table by batch size",
+        "Where a table by batch size is declared, rounds draft about as many tokens as it says for this load, and not the most.",
+        "Check the engine's log: vLLM drops the table under data parallelism.",
+    ),
+    _check(
         "speculation_baseline",
         "the baseline speculates",
         "The baseline drafts in no block.",

@@ -51,6 +51,14 @@ WORDS: tuple[Entry, ...] = (
     _word("arrival", "One time stamp that delivered at least one output token."),
     _word("step", "One engine step as the client sees it."),
     _word("round", "One verification of one request's drafted tokens by the target model.", "verification round"),
+    _word("candidate", "One speculation setting that `tune` measures; no speculation is always one more."),
+    _word("series", "The baseline and every live candidate of a tune started once, with the same prompts."),
+    _word("pick", "The candidate that `tune` chose at one load: chosen for being the best, so its figure is not for quoting."),
+    _word(
+        "setting", "The picks of all loads in the engine's own words: one depth, a table by batch size, or a depth with a cap."
+    ),
+    _word("threshold", "A batch size after which a setting changes its depth."),
+    _word("try", "One run that confirms a setting. Try n of a chain is judged at alpha ÷ 2^(n−1).", "confirm"),
     _word(
         "steady window",
         "The part of a block that counts. It opens when every stream has finished a request, or a fixed time after the start.",

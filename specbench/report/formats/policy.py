@@ -16,6 +16,7 @@ def policy_of(result: Result, allow_capped: bool = False) -> dict[str, Any]:
 
     A router that reads it needs no other field than `default` and `enable`: `default` is the arm for all traffic that no entry of
     `enable` names. A cap that no run has confirmed is a proposal and stands under `proposed`, unless `allow_capped` takes it.
+    What `specbench confirm` confirmed has its `setting` and `confirmed_by`.
     """
     whole = result.verdict in ("PROMOTE", "CAPPED")
     spans = (
@@ -27,7 +28,7 @@ def policy_of(result: Result, allow_capped: bool = False) -> dict[str, Any]:
         if result.slices
         else [(None, None, result.enable_range, result.rate_range)]
     )
-    entries = [_entry(*span) for span in (spans if whole else [])]
+    entries = [_entry(*span) | _confirmed(result) for span in (spans if whole else [])]
     return {
         "schema_version": 1,
         "run": result.run.id,
@@ -36,6 +37,14 @@ def policy_of(result: Result, allow_capped: bool = False) -> dict[str, Any]:
         "enable": [entry for entry in entries if allow_capped or not entry["proposal"]],
         "proposed": [entry for entry in entries if entry["proposal"] and not allow_capped],
     }
+
+
+def _confirmed(result: Result) -> dict[str, str | float | bool | None]:
+    """The setting that this run confirmed, and as which run; nothing where it confirmed none."""
+    asked = result.run.confirms
+    if asked is None or result.verdict != "PROMOTE":
+        return {}
+    return {"setting": asked.setting, "enforced_by": asked.enforced_by, "confirmed_by": result.run.id}
 
 
 def _entry(

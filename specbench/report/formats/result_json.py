@@ -20,6 +20,7 @@ from specbench.credentials import escaped
 from specbench.errors import DataError, ExitCode, InternalError
 from specbench.files import regular_bytes
 from specbench.model.result import Result
+from specbench.model.tuning.tune_values import Tune
 from specbench.store import MANIFEST, RESULT
 
 SCHEMA_VERSION = 1
@@ -134,3 +135,9 @@ def schema() -> dict[str, Any]:
     """The JSON Schema of `result.json`; within version 1 fields are only ever added."""
     found = msgspec.json.schema(Result)
     return {"$schema": "https://json-schema.org/draft/2020-12/schema", "title": "specbench result, schema version 1", **found}
+
+
+def tune_schema() -> dict[str, Any]:
+    """The JSON Schema of `tune.json`."""
+    found = msgspec.json.schema(Tune)
+    return {"$schema": "https://json-schema.org/draft/2020-12/schema", "title": "specbench tune, format version 1", **found}

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from specbench.engine.options import EngineOptions, Speculation, lookahead_of, options_of, speculation_of, tree_nodes
+from specbench.engine.options import TABLE, EngineOptions, Speculation, lookahead_of, options_of, speculation_of, tree_nodes
 from specbench.errors import ScenarioError
 
 
@@ -58,6 +58,13 @@ def test_everything_can_be_asked() -> None:
         ({"faults": {"flood": 1}}, "faults.flood"),
         ({"faults": ["error_share"]}, "faults"),
         ({"speculative": "ngram"}, "speculative"),
+        ({"speculative": {TABLE: []}}, f"speculative.{TABLE}"),
+        ({"speculative": {TABLE: [[1, 4]]}}, f"speculative.{TABLE}"),
+        ({"speculative": {TABLE: [[2, 4, 1]]}}, f"speculative.{TABLE}"),
+        ({"speculative": {TABLE: [[1, 4, 2], [4, 8, 1]]}}, f"speculative.{TABLE}"),
+        ({"speculative": {TABLE: [[4, 1, 2]]}}, f"speculative.{TABLE}"),
+        ({"speculative": {TABLE: [[1, 4, 3]], "num_speculative_tokens": 2}}, f"speculative.{TABLE}"),
+        ({"speculative": {TABLE: [[1, 4, 2]], "method": "heads"}}, f"speculative.{TABLE}"),
         ({"speculative": {"method": "eagle"}}, "speculative.method"),
         ({"speculative": {"gamma": 4}}, "speculative.gamma"),
         ({"speculative": {"num_speculative_tokens": 9}}, "speculative.num_speculative_tokens"),

@@ -6,7 +6,7 @@ import pytest
 
 from specbench.analysis.judge import judge
 from specbench.errors import ScenarioError
-from specbench.model.off_schedule import is_off, schedule_fault
+from specbench.model.off_schedule import depth_at, embedded_fault, is_off, schedule_fault
 from specbench.model.result import Result
 from specbench.scenario.launch_commands import launch_command
 from specbench.scenario.parse import Overrides, parse_scenario
@@ -109,7 +109,7 @@ def test_a_schedule_that_means_nothing_is_refused(schedule: dict[str, Any]) -> N
 
 
 def test_a_scenario_is_held_to_it() -> None:
-    """A wrong key's place is named, and the embedded engine has no schedule."""
+    """A wrong key's place is named, and the embedded engine has no schedule but vLLM's table."""
     text = (
         "name: s\narms:\n  baseline: {url: 'http://a'}\n  speculative: {%s speculative: {method: ngram, off_from: %s}}\n"
         "workload: {source: {corpus: python}, bins: [{name: a, input_tokens: [8, 16], output_tokens: [8, 16]}]}\n"
@@ -120,8 +120,37 @@ def test_a_scenario_is_held_to_it() -> None:
     }
     with pytest.raises(ScenarioError, match=r"s\.yaml:4: arms\.speculative\.speculative: off_from must be a number"):
         parse_scenario(text % ("url: 'http://b',", "soon"), "s.yaml", Overrides())
-    with pytest.raises(ScenarioError, match="drafts at every load: leave out off_from"):
+    with pytest.raises(ScenarioError, match=r"alone.*leave out off_from"):
         parse_scenario(text % ("engine: embedded,", "16"), "s.yaml", Overrides())
+
+
+@pytest.mark.parametrize(
+    ("table", "running", "depth"),
+    [
+        ([[1, 4, 3], [5, 8, 1], [9, 16, 0]], 4, 3),
+        ([[1, 4, 3], [5, 8, 1], [9, 16, 0]], 5, 1),
+        ([[1, 4, 3], [9, 16, 1]], 6, 3),
+        ([[1, 4, 3], [9, 16, 1]], 400, 1),
+        ([[3, 8, 1]], 2, 4),
+        (None, 2, None),
+    ],
+)
+def test_a_table_says_the_depth_of_each_batch(table: list[list[int]] | None, running: int, depth: int | None) -> None:
+    """Gaps, and what lies beyond the last row, take the tokens before them; below the first row it is the declared depth."""
+    assert depth_at(DRAFTS | ({TABLE: table} if table else {}), running) == depth
+
+
+@pytest.mark.parametrize(
+    ("table", "fault"),
+    [
+        ([[1, 4, 4], [5, 8, 0]], None),
+        ([[2, 4, 4]], "the first row must begin at 1, not 2"),
+        ([[1, 4, 5]], "5 tokens are more than num_speculative_tokens (4)"),
+    ],
+)
+def test_the_embedded_engine_takes_what_vllm_takes(table: list[list[int]], fault: str | None) -> None:
+    """The first row begins at 1, and no row drafts more than the most."""
+    assert embedded_fault(DRAFTS | {TABLE: table}) == (None if fault is None else f"{TABLE}: {fault}")
 
 
 def test_an_engine_is_not_told_our_word_for_it() -> None:

@@ -9,6 +9,7 @@ from specbench.scenario.launch_commands import launch_command
 VLLM = ["vllm", "serve", "org/model", "--served-model-name", "m", "--host", "127.0.0.1", "--port", "{port}"]
 SGLANG = ["{python}", "-m", "sglang.launch_server", "--model-path", "org/model", "--served-model-name", "m"]
 SGLANG += ["--host", "127.0.0.1", "--port", "{port}", "--enable-metrics"]
+LEAST = ("--spec-draft-n-min", "0", "--spec-draft-p-min", "0.0")  # always written, as its default moved
 LLAMACPP = ["llama-server", "--model", "org/model", "--alias", "m", "--host", "127.0.0.1", "--port", "{port}"]
 LLAMACPP += ["--metrics", "--slots"]
 
@@ -79,7 +80,7 @@ LLAMACPP += ["--metrics", "--slots"]
         (
             "llamacpp",
             {"method": "draft_model", "model": "draft.gguf", "num_speculative_tokens": 4},
-            [*LLAMACPP, "--spec-type", "draft-simple", "--spec-draft-model", "draft.gguf", "--spec-draft-n-max", "4"],
+            [*LLAMACPP, "--spec-type", "draft-simple", "--spec-draft-model", "draft.gguf", "--spec-draft-n-max", "4", *LEAST],
         ),
         (
             "llamacpp",
@@ -89,7 +90,7 @@ LLAMACPP += ["--metrics", "--slots"]
         (
             "llamacpp",
             {"method": "mtp", "num_speculative_tokens": 2},
-            [*LLAMACPP, "--spec-type", "draft-mtp", "--spec-draft-n-max", "2"],
+            [*LLAMACPP, "--spec-type", "draft-mtp", "--spec-draft-n-max", "2", *LEAST],
         ),
     ],
 )

@@ -1,0 +1,1 @@
+"""The commands that propose a setting and test it."""

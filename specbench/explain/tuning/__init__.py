@@ -1,0 +1,1 @@
+"""The sentences of a tune and of what confirms it."""
