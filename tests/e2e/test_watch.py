@@ -1,5 +1,6 @@
 """`watch` on two real engines: what it reads is what the engines did, by raw pages and through a real Prometheus."""
 
+import itertools
 import math
 import subprocess
 import sys
@@ -17,7 +18,7 @@ from specbench.analysis.buckets import bracket
 from specbench.analysis.live import live_break_even, live_figures
 from specbench.analysis.live.run_reference import cited_run
 from specbench.live.source import LiveSource, PagesSource, PrometheusServer, PrometheusSource
-from specbench.live.state_folder import WatchSettings
+from specbench.live.state_folder import WatchSettings, read_recorded, read_settings
 from specbench.live.watch import WatchOrder, conclusion, read_period
 from specbench.model.live.live_period import LivePeriod
 from specbench.model.live.watch_result import WatchRules
@@ -30,10 +31,10 @@ PROMPT = "    def write(self, data):\n        "
 
 
 class Load:
-    """Requests of 48 tokens to one engine, so many at a time, until the context is closed; then none is open."""
+    """Requests of 48 tokens, so many at a time, to these engines in turn, until the context is closed; then none is open."""
 
-    def __init__(self, url: str, streams: int = 4, temperature: float = 0.0) -> None:
-        self._url, self._temperature = url, temperature
+    def __init__(self, *urls: str, streams: int = 4, temperature: float = 0.0) -> None:
+        self._urls, self._temperature = itertools.cycle(urls), temperature
         self._stop = threading.Event()
         self._threads = [threading.Thread(target=self._send, args=(n,), daemon=True) for n in range(streams)]
 
@@ -48,13 +49,13 @@ class Load:
             thread.join()
 
     def _send(self, number: int) -> None:
-        with httpx.Client(base_url=self._url, timeout=60, trust_env=False) as client:
+        with httpx.Client(timeout=60, trust_env=False) as client:
             count = 0
             while not self._stop.is_set():
                 count += 1
                 body: dict[str, Any] = {"prompt": f"{PROMPT}{number} {count}", "max_tokens": 48, "ignore_eos": True}
                 body["temperature"] = self._temperature
-                client.post("/v1/completions", json=body).raise_for_status()
+                client.post(f"{next(self._urls)}/v1/completions", json=body).raise_for_status()
 
 
 @contextmanager
@@ -218,9 +219,11 @@ def _wait_for_answers(engine: Served, requests: int) -> None:
 
 @pytest.mark.campaign
 def test_an_arm_that_is_slower_by_a_fifth_is_rolled_back_within_forty_windows(tmp_path: Path) -> None:
-    """Two arms without speculation under the same load."""
-    with served() as base, served(slow_by=0.2) as slow, Load(url_of(base), streams=6), Load(url_of(slow), streams=6):
+    """Two arms without speculation, slow enough that a busy machine keeps up, which get the requests of 24 streams in turn."""
+    with served(slow_by=2.0) as base, served(slow_by=2.6) as slow, Load(url_of(base), url_of(slow), streams=24):
         where = ("--speculative", url_of(slow), "--baseline", url_of(base), "--assignment", "random", "--errors", "none")
-        code, printed = watch(*where, "--window", "3s", "--for", "100s", "--state", str(tmp_path / "state"))
+        code, printed = watch(*where, "--window", "6s", "--for", "220s", "--state", str(tmp_path / "state"))
 
+    windows = list(read_recorded(tmp_path / "state"))
     assert code == 20, printed
+    assert conclusion(windows[:40], read_settings(tmp_path / "state"), None).state == "ROLLBACK"

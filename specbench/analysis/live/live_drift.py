@@ -33,11 +33,12 @@ class AcceptanceDrift:
 
 
 def hours_of(periods: Sequence[LivePeriod]) -> list[LivePeriod]:
-    """Full hours of the clock with enough verification rounds, each as one period."""
+    """Hours of the clock that are over, with enough verification rounds, each as one period."""
+    over = int(max((period.end_s for period in periods), default=0.0) // HOUR_S)
     by_hour: dict[int, list[LivePeriod]] = {}
     for period in figures.usable(periods):
         by_hour.setdefault(int(period.start_s // HOUR_S), []).append(period)
-    whole = [figures.added_up(parts) for _, parts in sorted(by_hour.items())]
+    whole = [figures.added_up(by_hour[hour]) for hour in sorted(by_hour) if hour < over]
     return [hour for hour in whole if hour.told.acceptance is not None and (hour.told.acceptance.rounds or 0) >= LEAST_ROUNDS]
 
 

@@ -13,6 +13,7 @@ from specbench.cli.live.watch_options import (
     cited,
     engine_name,
     errors_known,
+    kept_name,
     limits,
     second_source,
     server_of,
@@ -131,8 +132,8 @@ def watch(
     )
     server = server_of(prometheus, prometheus_key_env)
     settings = WatchSettings(
-        speculative=speculative,
-        baseline=baseline,
+        speculative=kept_name(speculative),
+        baseline=None if baseline is None else kept_name(baseline),
         run=None if result_of_run is None else result_of_run.run.id,
         period_s=max(span(window, "--window"), LEAST_WINDOW_S),
         rules=rules,

@@ -78,6 +78,13 @@ def second_source(
     return source(baseline, "--baseline", server, engine, key_variable)
 
 
+def kept_name(named: str) -> str:
+    """How an arm is named in the folder of the watch: its selector, or its URLs without what may be a secret in them."""
+    from specbench.net.urls import without_secrets
+
+    return named if named.strip().startswith("{") else ",".join(without_secrets(url.strip()) for url in named.split(","))
+
+
 def engine_name(name: str | None) -> str | None:
     """The engine as it is named, if its histograms are known."""
     from specbench.errors import did_you_mean

@@ -25,6 +25,7 @@ class WindowPrinter:
         """Prints a period of both arms, and in text the state after it where it is another one."""
         import json
 
+        from specbench.credentials import escaped
         from specbench.explain.live.live_lines import state_block, window_line
         from specbench.report.live.window_objects import emf_line, window_object
 
@@ -32,9 +33,9 @@ class WindowPrinter:
             if period is None:
                 continue
             if self._format == "emf":
-                deliver(emf_line(period, result))
+                deliver(escaped(emf_line(period, result).encode()) + b"\n")
             elif self._format == "json":
-                deliver(json.dumps(window_object(period, result), ensure_ascii=False))
+                deliver(escaped(json.dumps(window_object(period, result), ensure_ascii=False).encode()) + b"\n")
             else:
                 say(window_line(window_object(period, result)))
         block = (result.state, [reason.code for reason in result.reasons], [reason.code for reason in result.warnings])

@@ -274,7 +274,7 @@ def test_a_load_beyond_the_tested_one_asks_for_another_run() -> None:
 
 def test_a_day_of_another_alpha_asks_for_another_run() -> None:
     """.70 for 24 hours, .80 in the run."""
-    spec = tuple(period(12 * hour, alpha=0.72) for hour in range(24))
+    spec = tuple(period(12 * hour, alpha=0.72) for hour in range(25))
 
     assert "acceptance_not_as_tested" in codes(judged(LiveEvidence(speculative=spec, run=run()), WatchRules()))
 
