@@ -57,8 +57,8 @@ def _timed(evidence: RunData) -> tuple[Result, float]:
     return judge(evidence, "0"), time.process_time() - began
 
 
-def _peak_mb() -> float:
-    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+def _peak_mb(used: resource.struct_rusage | None = None) -> float:
+    peak = (used or resource.getrusage(resource.RUSAGE_SELF)).ru_maxrss
     return peak / 1e6 if sys.platform == "darwin" else peak / 1e3
 
 

@@ -14,7 +14,7 @@ from specbench.analysis.arrays.samples import Totals
 from specbench.analysis.arrivals import Backlog, backlogs_of
 from specbench.analysis.cells import CellEvidence
 from specbench.analysis.comparison.censoring import bins_with_certain_percentiles, with_certain_percentiles
-from specbench.analysis.comparison.compare import bin_results, cell_comparisons, figures_by_pair, shares_tests
+from specbench.analysis.comparison.compare import bin_results, cell_comparisons, figures_by_pair, shares_tests, turn_results
 from specbench.analysis.comparison.exclusions import unlike_tokens
 from specbench.analysis.freezes import Freeze, freezes_of
 from specbench.analysis.integrity.workload import Drift, drift_of
@@ -54,6 +54,7 @@ class CellMetrics:
     counts: PerArm[ArmCounts]
     comparisons: dict[str, Comparison]
     bins: tuple[BinResult, ...]
+    turns: tuple[BinResult, ...]
     acceptance: AcceptanceSummary
     factors: Factors
     distributions: tuple[Distribution, ...]
@@ -104,6 +105,7 @@ def measure(
         counts=PerArm(_counts(cell.records.baseline), _counts(cell.records.speculative)),
         comparisons={comparison.metric: comparison for comparison in comparisons},
         bins=bins_with_certain_percentiles(bin_results(columns.baseline, columns.speculative, alpha, start), columns),
+        turns=bins_with_certain_percentiles(turn_results(columns.baseline, columns.speculative, alpha, start), columns),
         acceptance=acceptance_of(columns.speculative, 1 - alpha),
         factors=factors_of(comparisons),
         distributions=distributions_of(columns.baseline, columns.speculative),

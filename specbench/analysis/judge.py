@@ -18,6 +18,7 @@ from specbench.analysis.integrity.checks import cell_checks, run_checks, steadin
 from specbench.analysis.integrity.repeated_prompts import cached_alike
 from specbench.analysis.integrity.speculating import speculating
 from specbench.analysis.notes import resumed, run_notes
+from specbench.analysis.ramps import ramp_courses, without_ramp
 from specbench.analysis.run_description import config_of, endpoint_of, run_info
 from specbench.analysis.shown import course_of, timelines_of
 from specbench.analysis.theory import theory_of
@@ -47,6 +48,7 @@ def judge(evidence: RunData, tool_version: str) -> Result:
     that ended early is judged by what is there, and can be anything but PROMOTE or CAPPED. So is one in which an engine was
     killed from outside, without the pair of blocks that it hit, unless that pair was measured anew.
     """
+    ramp, evidence = ramp_courses(counted(evidence)), without_ramp(evidence)
     killed = outside_kills(evidence)
     whole = counted(with_this_look(evidence), {death.block.id for death in killed})
     names = {block.id for block in whole.blocks}
@@ -54,7 +56,7 @@ def judge(evidence: RunData, tool_version: str) -> Result:
     mended = tuple(death for death in killed if death.block.id not in names)
     result = _judged(without(whole, open_kills) if open_kills else whole, whole, open_kills, tool_version)
     said = (*resumed(evidence), *(sentence_of(death, evidence) for death in mended))
-    return replace(result, notes=(*result.notes, *said)) if said else result
+    return replace(result, notes=(*result.notes, *said), ramp=ramp)
 
 
 def _judged(evidence: RunData, whole: RunData, killed: tuple[Death, ...], tool_version: str) -> Result:
@@ -180,6 +182,7 @@ def _result(
         answers=answer_texts(cell.evidence, scenario),
         theory=theory_of(cell.acceptance, cell.factors, _gamma(scenario)),
         engine_truth=cell.engine_truth,
+        turns=cell.turns,
     )
 
 

@@ -62,7 +62,13 @@ def timeline_of(block: Block, records: Sequence[RequestRecord], slots: int = SLO
         window_open_s=seconds(window[0] - start),
         tokens_per_s=tuple((arrived / slot_s).tolist()),
         in_flight=tuple((spent_ns / (edges[1] - edges[0])).tolist()),
+        backlog=_backlog(block.backlog, slot_s, slots),
     )
+
+
+def _backlog(by_second: Sequence[int], slot_s: float, slots: int) -> tuple[float, ...]:
+    """The backlog at the middle of each slot, as of the second before."""
+    return tuple(float(by_second[min(int((slot + 0.5) * slot_s), len(by_second) - 1)]) for slot in range(slots) if by_second)
 
 
 def course_of(blocks: PerArm[tuple[Block, ...]], acceptance_by_pair: Mapping[int, float]) -> tuple[BlockSample, ...]:

@@ -264,7 +264,17 @@ def _scenario(path: Path, overrides: "Overrides"):  # type: ignore[no-untyped-de
         raise ScenarioError(f"{path}: cannot be read: {error.strerror}{hint}") from None
     except UnicodeDecodeError as error:
         raise ScenarioError(f"{path}: is not UTF-8 text (byte {error.start}); save it as UTF-8") from None
-    return parse_scenario(content, str(path), overrides)
+    asked = parse_scenario(content, str(path), overrides)
+    if asked.matrix.replay is None:
+        return asked
+    from specbench.arms.prompt_source import trace_of
+    from specbench.prompts.dataset.arrival_trace import check_long_enough
+
+    trace = trace_of(asked)
+    assert trace is not None
+    asked = parse_scenario(content, str(path), overrides, trace.mean_rate)
+    check_long_enough(trace, asked.matrix)
+    return asked
 
 
 def _print_partial(folder: Path, as_json: bool) -> None:

@@ -19,6 +19,7 @@ from specbench.model.scenario import ArmName, Scenario, StartSd
 CORPUS = "The built-in prompts raise acceptance: models know their text by heart. Use your own prompts (workload.source.dataset)."
 PARTIAL = "Partial run: it ended early, and only what was measured is judged."
 VIRTUAL = "Times are virtual: the embedded engine takes each step's time from a model of an accelerator."
+MB = 1_000_000
 GUARDS = ("tpot_p95", "pace_p95")
 _LITTLE_ROOM = "Little room in the KV cache"
 _LIMITS: dict[str, tuple[str, Callable[..., str]]] = {
@@ -55,6 +56,12 @@ def ended_early(finished: bool) -> str:
     """That numbers are of a part; `finished` where the run itself came to its end."""
     why = "An engine died in the run" if finished else "The run ended early"
     return f"{why}: every number is of the measured part."
+
+
+def disk_short(folder: str, needed: int, free: int) -> str:
+    """That a run may not fit on its disk, before it begins."""
+    sizes = f"{folder} will take about {needed / MB:,.0f} MB, and its disk has {free / MB:,.0f} MB free"
+    return f"{sizes}: a full disk ends the run, which keeps what it has and can be resumed"
 
 
 def going_on(folder: object, place: str | None, blocks: int) -> str:

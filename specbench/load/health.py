@@ -1,5 +1,6 @@
 """Whether the load generator was in time, from the captures of a block alone. Pure."""
 
+from array import array
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 
@@ -7,10 +8,11 @@ import numpy as np
 import numpy.typing as npt
 
 from specbench.load.block_phases import LONGEST_PAUSE_S
+from specbench.load.lag_histogram import LagHistogram
 from specbench.load.messages import BlockClosed, BlockSpec
 from specbench.model.captures import Capture
 from specbench.model.records import GeneratorHealth, Outcome
-from specbench.units import NS_PER_MS, ns_of_s
+from specbench.units import NS_PER_MS, ms, ns_of_s
 
 LONGEST_PAUSE_NS = ns_of_s(LONGEST_PAUSE_S)
 FIELD, LINE_ENDS = b"data:", (b"\n", b"\r")
@@ -25,10 +27,10 @@ class HealthCounter:
 
     def __init__(self, order: BlockSpec) -> None:
         self._order = order
-        self._lags: list[npt.NDArray[np.int64]] = []
-        self._spans: list[tuple[int, int]] = []
-        self._stuck: list[tuple[int, int]] = []
-        self._delays: list[int] = []
+        self._lags = LagHistogram()
+        self._spans = array("q")  # start and end by turns
+        self._stuck = array("q")
+        self._delays = array("q")
         self._free_since: dict[int, int] = {}
         self._paused_since: dict[int, int] = {}
         self._chunks = 0
@@ -41,18 +43,19 @@ class HealthCounter:
         self._events += events_in(answer.body)
         self._clock_steps += answer.clock_step
         alive_ns = _last_token_ns(answer) if answer.problem in GIVEN_UP else answer.end_ns
-        self._spans.append((answer.sent_ns, alive_ns))
-        self._stuck.append((alive_ns, answer.end_ns))
+        self._spans.extend((answer.sent_ns, alive_ns))
+        self._stuck.extend((alive_ns, answer.end_ns))
         if answer.stamp_source == "kernel" and answer.stamps:
-            self._lags.append(np.frombuffer(answer.reads, np.int64) - np.frombuffer(answer.stamps, np.int64))
+            self._lags.add(np.frombuffer(answer.reads, np.int64) - np.frombuffer(answer.stamps, np.int64))
         if answer.scheduled_ns is not None:
             self._delays.append(answer.sent_ns - answer.scheduled_ns)
         elif (free_ns := self._free_since.pop(answer.stream, None)) is not None:
             self._delays.append(answer.sent_ns - free_ns - (answer.connect_ns or 0))
         if (paused_ns := self._paused_since.pop(answer.stream, None)) is not None:
-            self._spans.append((paused_ns, min(answer.sent_ns, paused_ns + LONGEST_PAUSE_NS)))
+            self._spans.extend((paused_ns, min(answer.sent_ns, paused_ns + LONGEST_PAUSE_NS)))
         since = self._paused_since if answer.failed else self._free_since
-        since[answer.stream] = answer.end_ns
+        since[answer.stream] = answer.end_ns + answer.think_ns
+        self._spans.extend((answer.end_ns, answer.end_ns + answer.think_ns))  # who thinks holds a stream
 
     def health(self, closed: BlockClosed) -> GeneratorHealth:
         """The block's health.
@@ -65,9 +68,9 @@ class HealthCounter:
         """
         return GeneratorHealth(
             cpu_share=closed.cpu_share,
-            read_lag_ms_p99=_percentile_ms(np.concatenate(self._lags), 99) if self._lags else None,
+            read_lag_ms_p99=None if (lag_ns := self._lags.percentile_ns(99)) is None else ms(lag_ns),
             send_delay_ms_p95=_percentile_ms(np.array(self._delays), 95) if self._delays else None,
-            achieved_concurrency=self._achieved(closed, [*self._spans, *self._pauses()]),
+            achieved_concurrency=self._achieved(closed, self._spans + self._pauses()),
             stuck_share=self._achieved(closed, self._stuck),
             chunks=self._chunks,
             clock_steps=self._clock_steps,
@@ -76,10 +79,10 @@ class HealthCounter:
             events_per_stamp=self._events / self._chunks if self._events else None,
         )
 
-    def _pauses(self) -> list[tuple[int, int]]:
-        return [(paused_ns, paused_ns + LONGEST_PAUSE_NS) for paused_ns in self._paused_since.values()]
+    def _pauses(self) -> "array[int]":
+        return array("q", (end for since in self._paused_since.values() for end in (since, since + LONGEST_PAUSE_NS)))
 
-    def _achieved(self, closed: BlockClosed, spans: list[tuple[int, int]]) -> float | None:
+    def _achieved(self, closed: BlockClosed, spans: "array[int]") -> float | None:
         opened_ns, closed_ns = closed.window_open_ns, closed.window_close_ns
         if opened_ns is None or closed_ns is None or closed_ns <= opened_ns or self._order.concurrency is None:
             return None
@@ -102,8 +105,8 @@ def events_in(body: bytes) -> int:
     return body.startswith(FIELD) + sum(body.count(end + FIELD) for end in LINE_ENDS)
 
 
-def _overlaps(spans: list[tuple[int, int]], opened_ns: int, closed_ns: int) -> Iterator[int]:
-    for sent_ns, end_ns in spans:
+def _overlaps(spans: "array[int]", opened_ns: int, closed_ns: int) -> Iterator[int]:
+    for sent_ns, end_ns in zip(spans[::2], spans[1::2], strict=True):
         yield max(0, min(end_ns, closed_ns) - max(sent_ns, opened_ns))
 
 

@@ -45,11 +45,21 @@ class BlockSpec(msgspec.Struct, frozen=True, kw_only=True, tag=True, array_like=
 
 
 class RequestJob(msgspec.Struct, frozen=True, kw_only=True, tag=True, array_like=True):
-    """One request to be sent: its body as it goes over the wire; in the open loop also when, since the block's start."""
+    """One request to be sent: its body as it goes over the wire; in the open loop also when, since the block's start.
+
+    `then`: the further turns of its session, which its stream sends one after another; it waits `think_ns` after each.
+    """
 
     index: int
     body: bytes
     arrival_ns: int | None = None
+    think_ns: int = 0
+    then: tuple["RequestJob", ...] = ()
+
+    @property
+    def last_index(self) -> int:
+        """The index of the request after which its stream is free."""
+        return self.then[-1].index if self.then else self.index
 
 
 class NoMoreWork(msgspec.Struct, frozen=True, tag=True, array_like=True):

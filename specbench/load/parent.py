@@ -42,6 +42,7 @@ class LoadGenerator:
 
     def __init__(self) -> None:
         self._stderr = tempfile.TemporaryFile()  # noqa: SIM115 - closed in __exit__
+        self._ends: set[int] = set()  # of the jobs that are handed over: the indices of their last requests
         self._process = subprocess.Popen(
             [sys.executable, "-m", "specbench.load.child"],
             stdin=subprocess.PIPE,
@@ -82,11 +83,14 @@ class LoadGenerator:
         """
         check_open_files(order.concurrency or order.in_flight_limit)
         tally = HealthCounter(order)
+        self._ends.clear()
         try:
             self._say(order)
             self._hand_over(work, 2 * (order.concurrency or order.in_flight_limit) + AHEAD)
             while not isinstance(message := self._hear(), BlockClosed):
-                self._hand_over(work, 1)
+                if message.index in self._ends:  # in the middle of a session its stream asks for nothing new
+                    self._ends.discard(message.index)
+                    self._hand_over(work, 1)
                 tally.add(message)
                 yield message
         except GeneratorExit:
@@ -103,6 +107,7 @@ class LoadGenerator:
             self._say(NoMoreWork() if item is None else item)
             if item is None:
                 return
+            self._ends.add(item.last_index)
 
     def _abandon(self) -> None:
         """Cut the block, and read on until the child has closed it: then it is ready for the next."""

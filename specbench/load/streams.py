@@ -49,7 +49,7 @@ class BlockPart:
     """One process's part of a block that several drive: its stream numbers, of so many in all, and the window of them all.
 
     `lined` is called once all its connections are open, then `BlockDriver.begin` is waited for; `begun` with the index, the
-    stream and the moment of each request that is about to be sent.
+    stream and the moment of each request that is about to be sent; `freed` when a stream has sent all of its job.
     """
 
     numbers: Sequence[int]
@@ -57,6 +57,7 @@ class BlockPart:
     window: WindowLike
     lined: Callable[[], None]
     begun: Callable[[int, int, int], None]
+    freed: Callable[[], None]
 
 
 class BlockDriver:
@@ -146,15 +147,19 @@ class BlockDriver:
             with httpx.Client(transport=transport, headers=headers, trust_env=False) as client:
                 self._line_up(number, transport)
                 failures, busy_until_ns = 0, 0
-                while not self._over.is_set() and (work := self._next()) is not None:
-                    self._await_moment(work, transport, busy_until_ns)
-                    failed = not self._over.is_set() and self._request(client, transport, number, work)
-                    busy_until_ns = now_ns()
-                    self._held -= 1
-                    self._settle()
-                    failures = failures + 1 if failed else 0
-                    if failures:
-                        wait_for(self._over, pause_s(failures))
+                while not self._over.is_set() and (job := self._next()) is not None:
+                    for work in (job, *job.then):
+                        self._await_moment(work, transport, busy_until_ns)
+                        failed = not self._over.is_set() and self._request(client, transport, number, work)
+                        busy_until_ns = now_ns()
+                        if work.index == job.last_index:
+                            self._held -= 1
+                            self._settle()
+                            if self._part is not None:
+                                self._part.freed()
+                        failures = failures + 1 if failed else 0
+                        if work.think_ns or failures:
+                            wait_for(self._over, seconds(work.think_ns) + (pause_s(failures) if failures else 0.0))
         finally:
             self._alive -= 1
 
@@ -278,6 +283,7 @@ class BlockDriver:
             failed=failed,
             data_after_end=exchange.data_after_end,
             redirected=None if moved is None else moved.raw_path.decode("ascii"),
+            think_ns=work.think_ns,
         )
 
     def _watch(self) -> ResourceUsage:

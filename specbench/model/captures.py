@@ -35,7 +35,7 @@ class Capture:
     itself saw go wrong (an `Outcome`), None where the exchange ended as HTTP or the stream itself says it should.
     `data_after_end`: more came after the stream had said that it was over. `redirected`: the path to which the endpoint sent this
     request on, and which answered it; None where it was answered where it was sent. `failed`: as far as the socket can see, after
-    which its stream waits on purpose.
+    which its stream waits on purpose. `think_ns`: how long its stream waits after it, as a user does before the next turn.
     """
 
     block: str
@@ -61,6 +61,7 @@ class Capture:
     data_after_end: bool = False
     redirected: str | None = None
     failed: bool = False
+    think_ns: int = 0
 
     @property
     def frames(self) -> tuple[TimedRead, ...]:

@@ -29,7 +29,7 @@ def identities_of(found: Block | RequestRecord) -> Iterator[Hashable]:
         return
     yield found.block, found.index
     if found.sent_ns and found.end_ns:
-        yield found.stream, found.sent_ns, found.end_ns, found.event_ns, found.outcome, found.reason
+        yield found.stream, found.sent_ns, found.end_ns, tuple(found.event_ns), found.outcome, found.reason
 
 
 def _record_fault(record: RequestRecord) -> str | None:

@@ -1,6 +1,6 @@
 """What was measured: from the raw capture of one answer to the facts of a whole run. Times are whole nanoseconds."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
@@ -92,7 +92,7 @@ class RequestRecord:
     output_tokens: int | None  # None where not known
     cached_tokens: int | None  # of the prompt, as told
     finish_reason: str | None  # as told
-    event_ns: tuple[int, ...]  # arrival of each content event
+    event_ns: Sequence[int]  # arrival of each content event
     event_tokens: tuple[int, ...]  # of each content event
     step_events: tuple[int, ...] | None  # content events of each engine step
     censored: tuple[int, ...]  # indices of content events
@@ -106,6 +106,8 @@ class RequestRecord:
     burst_ns: int | None = None  # None where events need no grouping by time
     hidden_tokens: int | None = None  # counted and not streamed; None where not known
     grouping: Grouping | None = None  # what the tokens of its events look like
+    session: int | None = None  # of its pair, from 0; None where prompts stand alone
+    turn: int | None = None  # of its session, from 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -230,6 +232,7 @@ class Block(LoadFacts):
 
     `launch` counts the starts of the arm's engine from 0. `engine_exit` says how an engine that specbench had started ended by
     itself. `attempt`: which try at its pair it belongs to, from 1. `workers`: how many drove it, None for one generator.
+    `backlog`: how many requests were due and not yet sent, at each second of the block; none in a closed loop.
     """
 
     id: str
@@ -247,6 +250,7 @@ class Block(LoadFacts):
     engine_exit: str | None = None
     attempt: int = 1
     workers: int | None = None
+    backlog: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

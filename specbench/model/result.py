@@ -5,7 +5,7 @@ from typing import Generic, Literal, TypeVar
 
 from specbench.model.run_info import Config, EndpointInfo, RunInfo
 from specbench.model.scenario import DECIDING, ArmName, Role, StartSd
-from specbench.model.shown import AnswerTexts, BlockSample, Distribution, Timeline
+from specbench.model.shown import AnswerTexts, BlockSample, Distribution, RampCourse, Timeline
 
 T = TypeVar("T")
 VerdictWord = Literal["PROMOTE", "CAPPED", "HOLD", "ROLLBACK", "INVALID"]
@@ -222,6 +222,7 @@ class CellResult:
     timelines: tuple[Timeline, ...] = ()
     block_series: tuple[BlockSample, ...] = ()
     answers: AnswerTexts | None = None
+    turns: tuple[BinResult, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -287,6 +288,7 @@ class Result:
     run_findings: tuple[Finding, ...]
     integrity: tuple[IntegrityCheck, ...]
     notes: tuple[str, ...]
+    ramp: tuple[RampCourse, ...] = ()
     facts_sha256: str | None = None
     digest: str | None = None
     digest_of: tuple[str, ...] = ()

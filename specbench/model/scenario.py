@@ -123,6 +123,14 @@ class Sampling:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Sessions:
+    """Conversations that are sent whole: how many turns each has, and how long its user thinks between them."""
+
+    turns: tuple[int, int]
+    think_s: tuple[float, float]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Workload:
     """What is asked of the endpoints, the same for both arms."""
 
@@ -135,6 +143,7 @@ class Workload:
     bins: tuple[Bin, ...]
     sampling: tuple[Sampling, ...]
     reading: DatasetReading = field(default_factory=DatasetReading)
+    sessions: Sessions | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -170,14 +179,45 @@ class StartSd:
     df: float | None = None
 
 
+RAMP = "ramp"  # the id of the load that rises: it is in no plan's cells, and nothing is judged on it
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LoadRamp:
+    """A load that rises evenly from nothing to `to` requests per second, and holds there; shown and never judged."""
+
+    to: float
+    over_s: float
+    hold_s: float
+
+    @property
+    def lasts_s(self) -> float:
+        """How long it lasts in all."""
+        return self.over_s + self.hold_s
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Replay:
+    """Arrivals as the dataset's requests came: `mean_rate` is theirs, in requests per second."""
+
+    mean_rate: float
+
+    def speed(self, rate: float) -> float:
+        """How many times as fast they come at this rate."""
+        return float(f"{rate / self.mean_rate:.4g}")
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Matrix:
-    """The load: concurrency levels (closed loop) and rates in requests per second (open loop), pairs and block size."""
+    """The load: concurrency levels (closed loop) and rates in requests per second (open loop), pairs and block size.
+
+    `replay` is set where arrivals are replayed. `in_flight`: the most requests of the open loop that are under way at once.
+    """
 
     traffic: Traffic
     concurrency: tuple[int, ...]
     rate: tuple[float, ...]
-    arrivals: Literal["poisson", "constant"]
+    arrivals: Literal["poisson", "constant", "replay"]
     primary: float
     optional: tuple[float, ...]
     traffic_share: dict[float, float]
@@ -186,6 +226,9 @@ class Matrix:
     block: BlockSize
     limits: Limits = Limits()
     start_sd: StartSd = StartSd()
+    replay: Replay | None = None
+    in_flight: int = 256
+    ramp: LoadRamp | None = None
 
     @property
     def gain_by_rate(self) -> bool:

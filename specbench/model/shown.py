@@ -22,6 +22,7 @@ class Timeline:
     """One block over time, for drawing: from its first request to the end of its steady window, in slots of equal length.
 
     `tokens_per_s` are tokens that arrived, `in_flight` the requests sent and not yet ended, on average over each slot.
+    `backlog` are requests that were due and not yet sent, empty in a closed loop.
     """
 
     arm: ArmName
@@ -31,6 +32,24 @@ class Timeline:
     window_open_s: float
     tokens_per_s: tuple[float, ...]
     in_flight: tuple[float, ...]
+    backlog: tuple[float, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RampCourse:
+    """What one arm did while the load rose, over all of its rises, in slots of equal length, for drawing.
+
+    `offered_rps` are requests that come, `in_flight` those under way, `backlog` those due and not yet sent, all on average;
+    `ttft_ms` from the scheduled moment and `tpot_ms` are medians of what came in the slot, None where nothing did.
+    """
+
+    arm: ArmName
+    blocks: int
+    offered_rps: tuple[float, ...]
+    in_flight: tuple[float, ...]
+    ttft_ms: tuple[float | None, ...]
+    tpot_ms: tuple[float | None, ...]
+    backlog: tuple[float, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -11,7 +11,7 @@ import random
 from dataclasses import dataclass
 
 from specbench.model.records import Cell
-from specbench.model.scenario import ARMS, ArmName, Scenario
+from specbench.model.scenario import ARMS, RAMP, ArmName, Scenario
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -56,7 +56,9 @@ def cells_of(scenario: Scenario) -> tuple[Cell, ...]:
 
 
 def _cell(scenario: Scenario, concurrency: int | None, rate: float | None, bin_name: str | None, sampling: str | None) -> Cell:
-    load = f"c{concurrency}" if concurrency is not None else f"r{rate:g}"
+    replay = scenario.matrix.replay
+    of_rate = "" if rate is None else f"r{rate:g}" if replay is None else f"x{replay.speed(rate):g}"
+    load = of_rate or f"c{concurrency}"
     level = float(concurrency if concurrency is not None else rate or 0)
     return Cell(
         id=".".join(part for part in (bin_name, sampling, load) if part),
@@ -78,6 +80,21 @@ def trials_of(scenario: Scenario, cells: tuple[Cell, ...]) -> tuple[Trial, ...]:
     return tuple(
         Trial(order=order, cell=cell, pair=pair, arm=arm, launch=pair if restart else 0)
         for order, (pair, cell, arm) in enumerate(blocks)
+    )
+
+
+def ramp_trials(scenario: Scenario) -> tuple[Trial, ...]:
+    """The blocks of the load that rises, a pair for each of the run's, after all that is judged; arms lead by turns."""
+    matrix = scenario.matrix
+    if matrix.ramp is None:
+        return ()
+    cell = Cell(id=RAMP, concurrency=None, rate=matrix.ramp.to, bin=None, sampling=None, required=False, traffic_share=None)
+    first = len(trials_of(scenario, cells_of(scenario)))
+    restart = matrix.schedule == "restart"
+    return tuple(
+        Trial(order=first + 2 * pair + place, cell=cell, pair=pair, arm=arm, launch=matrix.pairs + pair if restart else 0)
+        for pair in range(matrix.pairs)
+        for place, arm in enumerate(ARMS if pair % 2 == 0 else ARMS[::-1])
     )
 
 
@@ -127,6 +144,12 @@ def duration_s(scenario: Scenario, trials: tuple[Trial, ...]) -> tuple[float, fl
     The minimum counts the steady window and half the ramp; slow endpoints need longer for `min_requests`. Starts of engines
     come on top.
     """
-    block = scenario.matrix.block
-    turns = len(trials) / (2 if scenario.matrix.schedule == "simultaneous" else 1)
-    return turns * (block.min_s + block.ramp_s / 2), turns * (block.max_s + block.ramp_s + scenario.matrix.limits.total_s)
+    block, ramp = scenario.matrix.block, scenario.matrix.ramp
+    at_once = 2 if scenario.matrix.schedule == "simultaneous" else 1
+    turns = len(trials) / at_once
+    rises = 0.0 if ramp is None else 2 * scenario.matrix.pairs / at_once
+    rise_s = 0.0 if ramp is None else ramp.lasts_s
+    return (
+        turns * (block.min_s + block.ramp_s / 2) + rises * rise_s,
+        turns * (block.max_s + block.ramp_s + scenario.matrix.limits.total_s) + rises * (rise_s + scenario.matrix.limits.total_s),
+    )

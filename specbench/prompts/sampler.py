@@ -29,6 +29,7 @@ class Prompt:
     """One request's content: its text, the bin and sampling it belongs to, and how many tokens may come back.
 
     `messages` stand for text and system where the request is more than a question; `fields` are sent in the body besides.
+    `session` and `turn` number it where it is part of a conversation that is sent whole, from 0.
     """
 
     index: int
@@ -39,6 +40,8 @@ class Prompt:
     system: str | None = None
     messages: tuple[Message, ...] = ()
     fields: Mapping[str, Any] = field(default_factory=dict)
+    session: int | None = None
+    turn: int | None = None
 
     @property
     def whole_text(self) -> str:
@@ -51,7 +54,8 @@ class PromptSource:
     """What prompts are drawn from: documents to cut, or (`rows`) whole prompts by bin; how to measure them; and the workload.
 
     `notes` are what a reader of the verdict should know of the prompts, `census` what the dataset held; `order` is each bin's
-    rows, shuffled by the seed.
+    rows, shuffled by the seed. `conversations` are those that are sent whole, turn by turn with their bins; none where prompts
+    stand alone.
     """
 
     documents: Sequence[str]
@@ -61,6 +65,7 @@ class PromptSource:
     rows: Mapping[str, Sequence[Row]] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
     census: Census | None = None
+    conversations: Sequence[Sequence[tuple[str, Row]]] = ()
     order: Mapping[str, Sequence[Row]] = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
@@ -99,14 +104,14 @@ def prompt(drawing: PromptSource, place: str, only_bin: str | None, only_samplin
         text=row.text,
         bin=chosen.name,
         sampling=samplings[index % len(samplings)],
-        max_tokens=_limit_of(row) or rng.randint(*chosen.output_tokens),
+        max_tokens=limit_of(row) or rng.randint(*chosen.output_tokens),
         system=row.system,
         messages=row.messages,
         fields=row.fields,
     )
 
 
-def _limit_of(row: Row) -> int | None:
+def limit_of(row: Row) -> int | None:
     """The limit that a row's own body had, where the scenario keeps it."""
     return next((whole_number(row.fields[key]) for key in LIMITS if key in row.fields), None)
 

@@ -2,10 +2,12 @@
 
 import random
 import re
+from array import array
 from collections.abc import Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, field, replace
 from datetime import UTC, datetime
-from itertools import count
+from itertools import islice
+from math import sqrt
 
 from specbench.arms.arms import RunningArm, asked_at, shares_server
 from specbench.load.fleet.fleet import Fleet
@@ -16,10 +18,13 @@ from specbench.load.parent import LoadGenerator
 from specbench.load.session import drive
 from specbench.model.captures import Capture
 from specbench.model.records import Block, RequestRecord
-from specbench.model.scenario import Scenario
+from specbench.model.scenario import RAMP, BlockSize, LoadRamp, Scenario
 from specbench.plan.trials import Trial
+from specbench.prompts.dataset.arrival_trace import ArrivalTrace, stretch_s
 from specbench.prompts.request_body import body_of
 from specbench.prompts.sampler import Prompt, PromptSource, prompt, with_salt
+from specbench.prompts.sessions import session
+from specbench.run.backlog import backlog_by_second
 from specbench.run.drains import HANGING, Drains
 from specbench.run.running_figures import RequestFigures, RunningFigures, request_figures, running_figures
 from specbench.store import RunWriter
@@ -50,6 +55,7 @@ class BlockContext:
     child: LoadGenerator
     writer: RunWriter
     drains: Drains = field(default_factory=Drains)
+    trace: ArrivalTrace | None = None
     fleet: Fleet | None = None
     lane: int = 0
     crew: tuple[str, ...] = ()
@@ -70,6 +76,7 @@ class _Loaded:
     end: BlockSummary
     figures: RunningFigures
     failures: frozenset[str]
+    backlog: tuple[int, ...]
 
 
 def measure(bench: BlockContext, ready: RunningArm, trial: Trial) -> BlockOutcome:
@@ -98,6 +105,7 @@ def measure(bench: BlockContext, ready: RunningArm, trial: Trial) -> BlockOutcom
         launch=trial.launch,
         attempt=trial.attempt,
         workers=None if end.fleet is None else len(end.fleet.workers),
+        backlog=loaded.backlog,
         started=started,
         telemetry=told if has_metrics(source) or told.oom_events is not None else None,
         engine_truth=_difference(truth_before, _truth(ready)),
@@ -133,6 +141,8 @@ def _load(bench: BlockContext, ready: RunningArm, trial: Trial) -> _Loaded:
     telling: list[RequestRecord] = []  # what says how long the next drain need be: the slowest answer, and what hung
     slowest_ns = 0
     found: list[RequestFigures] = []
+    start_ns = 0  # of an open loop, on the generator's clock
+    sent = array("q")
 
     def take(capture: Capture) -> None:
         keep(record_of(capture, spec_of(capture.index), rule, ready.secrets))
@@ -142,14 +152,17 @@ def _load(bench: BlockContext, ready: RunningArm, trial: Trial) -> _Loaded:
         if isinstance(answer, LostRequest):
             keep(record_of(lost_capture(answer, trial.block_id), asked, rule))
         else:
-            keep(replace(answer.record, bin=asked.bin, sampling=asked.sampling, max_tokens=asked.max_tokens))
+            keep(replace(answer.record, **asdict(asked)))
 
     def spec_of(index: int) -> RequestSpec:
         asked = prompts.pop(index)
-        return RequestSpec(asked.bin, asked.sampling.name, asked.max_tokens)
+        return RequestSpec(asked.bin, asked.sampling.name, asked.max_tokens, asked.session, asked.turn)
 
     def keep(record: RequestRecord) -> None:
-        nonlocal ok, failed, slowest_ns
+        nonlocal ok, failed, slowest_ns, start_ns
+        if record.scheduled_ns is not None:
+            start_ns = start_ns or record.scheduled_ns - next(islice(moments(), record.index, None))
+            sent.append(record.sent_ns)
         bench.writer.request(record)
         if record.outcome in HANGING or (record.outcome == "ok" and record.end_ns > slowest_ns):
             telling.append(record)
@@ -161,6 +174,9 @@ def _load(bench: BlockContext, ready: RunningArm, trial: Trial) -> _Loaded:
         elif (one := request_figures(record)) is not None:
             found.append(one)
 
+    def moments() -> Iterator[int]:
+        return (moment for moment in arrivals(bench.scenario, trial, bench.trace) if moment is not None)
+
     order, works = _order(bench, ready, trial), _works(bench, ready, trial, prompts)
     if bench.fleet is None:
         end = drive(bench.child, order, works, take)
@@ -169,11 +185,15 @@ def _load(bench: BlockContext, ready: RunningArm, trial: Trial) -> _Loaded:
         end = drive_fleet(bench.fleet, block, works, take_decoded, bench.lane)
     bench.drains.note(trial.arm, end, telling)
     figures = running_figures(ok, failed, found, (end.window_open_ns, end.window_close_ns))
-    return _Loaded(end, figures, frozenset(failures))
+    closed_ns = end.window_close_ns
+    backlog = backlog_by_second(moments(), start_ns, sent, closed_ns) if sent and closed_ns is not None else ()
+    return _Loaded(end, figures, frozenset(failures), backlog)
 
 
 def _order(bench: BlockContext, ready: RunningArm, trial: Trial) -> BlockSpec:
-    size, limits = bench.scenario.matrix.block, bench.scenario.matrix.limits
+    size, limits, ramp = bench.scenario.matrix.block, bench.scenario.matrix.limits, _ramp_of(bench.scenario, trial)
+    if ramp is not None:  # all of it is the window
+        size = BlockSize(min_requests=0, min_s=ramp.lasts_s, max_s=ramp.lasts_s, ramp_s=0.0)
     url, path = asked_at(ready, bench.scenario.workload.route)
     return BlockSpec(
         block=trial.block_id,
@@ -187,6 +207,7 @@ def _order(bench: BlockContext, ready: RunningArm, trial: Trial) -> BlockSpec:
         ramp_s=size.ramp_s,
         drain_s=limits.total_s,
         shorter_drain_s=bench.drains.shorter_s(trial.arm),
+        in_flight_limit=bench.scenario.matrix.in_flight,
         timeouts=Timeouts(first_token_s=limits.first_token_s, between_tokens_s=limits.stall_s, total_s=limits.total_s),
     )
 
@@ -194,29 +215,63 @@ def _order(bench: BlockContext, ready: RunningArm, trial: Trial) -> BlockSpec:
 def _works(bench: BlockContext, ready: RunningArm, trial: Trial, prompts: dict[int, Prompt]) -> Iterator[RequestJob]:
     workload = bench.scenario.workload
     extras = ENGINES[ready.arm.engine].request_extras(workload.route, True)
-    moments = arrivals(bench.scenario, trial)
+    moments = arrivals(bench.scenario, trial, bench.trace)
     shared = shares_server(bench.scenario)
-    for index in count():
-        asked = prompt(bench.drawing, trial.place, trial.cell.bin, trial.cell.sampling, index)
-        if shared:
-            asked = with_salt(asked, f"{trial.block_id}/{asked.index}")
-        prompts[index] = asked
-        yield RequestJob(
-            index=index, body=body_of(asked, workload, ready.arm.model or "", extras, ready.arm), arrival_ns=next(moments)
-        )
+
+    def job(asked: Prompt, arrival_ns: int | None, think_s: float, then: tuple[RequestJob, ...] = ()) -> RequestJob:
+        prompts[asked.index] = asked
+        salt = f"{trial.block_id}/{asked.index if asked.session is None else asked.session}"  # turns of a session share a head
+        sent = with_salt(asked, salt) if shared else asked
+        body = body_of(sent, workload, ready.arm.model or "", extras, ready.arm)
+        return RequestJob(index=asked.index, body=body, arrival_ns=arrival_ns, think_ns=ns_of_s(think_s), then=then)
+
+    index = 0
+    for number, moment in enumerate(moments):
+        if workload.sessions is None:
+            yield job(prompt(bench.drawing, trial.place, trial.cell.bin, trial.cell.sampling, number), moment, 0.0)
+            continue
+        drawn = session(bench.drawing, workload.sessions, trial.place, number, index)
+        index += len(drawn.prompts)
+        thinks = (*drawn.think_s, 0.0)
+        then = tuple(job(asked, None, think_s) for asked, think_s in zip(drawn.prompts[1:], thinks[1:], strict=True))
+        yield job(drawn.prompts[0], moment, thinks[0], then)
 
 
-def arrivals(scenario: Scenario, trial: Trial) -> Iterator[int | None]:
+def arrivals(scenario: Scenario, trial: Trial, trace: ArrivalTrace | None = None) -> Iterator[int | None]:
     """When each request is due, in ns since the block's start, the same for both arms of a pair; None in a closed loop."""
     rate = trial.cell.rate
+    rng = random.Random(f"{scenario.seed}/{trial.place}/arrivals")
+    if (ramp := _ramp_of(scenario, trial)) is not None:
+        yield from rising(ramp, rng)
+        return
+    if rate is not None and trace is not None:
+        yield from trace.arrivals_ns(trial.pair, stretch_s(scenario.matrix.block, rate), rate / trace.mean_rate)
     if rate is None:
         while True:
             yield None
-    rng = random.Random(f"{scenario.seed}/{trial.place}/arrivals")
     due_s = 0.0
     while True:
         due_s += rng.expovariate(rate) if scenario.matrix.arrivals == "poisson" else 1 / rate
         yield ns_of_s(due_s)
+
+
+def rising(ramp: LoadRamp, rng: random.Random) -> Iterator[int]:
+    """When requests of a load that rises are due: a Poisson process whose rate is that of the ramp, drawn by its expected count.
+
+    Λ(t) = to · t² ÷ (2 · over) on the rise, then to · over ÷ 2 + to · (t − over); arrivals are where it passes those of rate 1.
+    """
+    risen, expected = ramp.to * ramp.over_s / 2, 0.0
+    while True:
+        expected += rng.expovariate(1.0)
+        on_rise = expected < risen
+        due_s = sqrt(2 * ramp.over_s * expected / ramp.to) if on_rise else ramp.over_s + (expected - risen) / ramp.to
+        if due_s >= ramp.lasts_s:
+            return
+        yield ns_of_s(due_s)
+
+
+def _ramp_of(scenario: Scenario, trial: Trial) -> LoadRamp | None:
+    return scenario.matrix.ramp if trial.cell.id == RAMP else None
 
 
 def _truth(ready: RunningArm) -> dict[str, float]:

@@ -11,6 +11,7 @@ from specbench import __version__
 from specbench.analysis.attempts import counted_blocks
 from specbench.analysis.judge import judge
 from specbench.analysis.verdict.interim import is_settled
+from specbench.model.scenario import RAMP
 from specbench.plan.trials import Trial
 from specbench.store import read_run
 
@@ -34,7 +35,7 @@ class EarlyStopping:
 
     def settled(self, remaining: Sequence[Trial]) -> bool:
         """Whether the run may stop with these trials left undone; looks only when a planned share of pairs is complete."""
-        complete = min((trial.pair for trial in remaining), default=self.budget)
+        complete = min((trial.pair for trial in remaining if trial.cell.id != RAMP), default=self.budget)
         if complete not in interim_pairs(self.budget) or complete in self._judged or complete < max(self.looks, default=0):
             return False
         self._judged.add(complete)

@@ -22,7 +22,7 @@ from specbench.arms.comparability import check_comparable, fairness_notes, proxy
 from specbench.arms.launch import environment_of
 from specbench.arms.preflight import NO_WAY, Way, first_way, prompt_note, tried, way_of
 from specbench.arms.previous_runs import check_previous_runs, previous_runs
-from specbench.arms.prompt_source import prompt_source
+from specbench.arms.prompt_source import prompt_source, trace_of
 from specbench.arms.repeated_requests import repeated_prompts
 from specbench.errors import Interrupted, RefusedError
 from specbench.explain.dataset.dataset_notes import bins_line
@@ -30,16 +30,16 @@ from specbench.explain.notes import certainty_of, going_on
 from specbench.explain.rules.fleet_of_workers import refused
 from specbench.load.fleet.fleet import Fleet
 from specbench.load.fleet.fleet_plan import ONE_PROCESS, FleetOptions, FleetPlan, fleet_plan
-from specbench.load.messages import IN_FLIGHT_LIMIT
 from specbench.load.parent import LoadGenerator
 from specbench.load.process_limits import check_open_files
-from specbench.model.records import Endpoint, Manifest, RepeatedPrompt
+from specbench.model.records import Endpoint, Manifest, RepeatedPrompt, RequestRecord
 from specbench.model.result import PerArm, Result
 from specbench.model.scenario import ARMS, ArmName, Scenario
-from specbench.plan.trials import cells_of, trials_of
+from specbench.plan.trials import cells_of, ramp_trials, trials_of
 from specbench.prompts.sampler import PromptSource
 from specbench.run.analyze import analyze
 from specbench.run.block import BlockContext
+from specbench.run.disk_space import disk_warning, expected_bytes
 from specbench.run.early_stopping import EarlyStopping
 from specbench.run.progress import RunProgress
 from specbench.run.resume import InterruptedRun, check_same_endpoints
@@ -54,7 +54,7 @@ from specbench.telemetry.scrape import metrics_key, metrics_source, moved_pages,
 class Preflight:
     """Arms that answered and may be compared, and what their prompts are drawn from; `refusal` says why not.
 
-    `repeated`: the prompts that they were asked twice.
+    `repeated`: the prompts that they were asked twice. `first`: what came of each arm's first requests.
     """
 
     ways: PerArm[Way]
@@ -62,6 +62,7 @@ class Preflight:
     drawing: PromptSource | None
     refusal: str | None
     repeated: tuple[RepeatedPrompt, ...] = ()
+    first: tuple[RequestRecord, ...] = ()
 
 
 def folder_for(scenario: Scenario) -> Path:
@@ -113,14 +114,14 @@ def run(
 
 
 def _fleet_plan(scenario: Scenario, fleet: FleetOptions) -> FleetPlan | None:
-    streams = max(cell.concurrency or IN_FLIGHT_LIMIT for cell in cells_of(scenario))
+    streams = max(cell.concurrency or scenario.matrix.in_flight for cell in cells_of(scenario))
     return fleet_plan(fleet, os.environ, streams, scenario.matrix.schedule == "simultaneous")
 
 
 def _refuse_what_cannot_end(scenario: Scenario, workers: int) -> None:
     """Nothing, unless something known beforehand would end the run half-way: too few open files, or a key that is not set."""
     for cell in cells_of(scenario):
-        check_open_files(-(-cell.concurrency // workers) if cell.concurrency else IN_FLIGHT_LIMIT)
+        check_open_files(-(-cell.concurrency // workers) if cell.concurrency else scenario.matrix.in_flight)
     for name, arm in zip(ARMS, (scenario.baseline, scenario.speculative), strict=True):
         metrics_key(arm)
         secret_headers(arm, name)
@@ -143,7 +144,7 @@ def _measure(
         visit = stack.enter_context(open_arms(scenario, lambda name: _log(folder, name)))
         child = stack.enter_context(LoadGenerator())
         prepared = _prepared(scenario, visit, child, watcher)
-        trials = trials_of(scenario, cells_of(scenario))
+        trials = (*trials_of(scenario, cells_of(scenario)), *ramp_trials(scenario))
         if interrupted is not None:
             _refuse_others(interrupted, prepared)
             trials = interrupted.remaining(trials)
@@ -160,7 +161,10 @@ def _measure(
             return
         if looking is not None:
             looking.note = writer.look
-        bench = BlockContext(scenario=scenario, drawing=prepared.drawing, child=child, writer=writer, fleet=fleet)
+        if (short := disk_warning(folder, expected_bytes(scenario, trials, prepared.first))) is not None:
+            watcher.say(f"{scenario.name}: {short}")
+        trace = trace_of(scenario)
+        bench = BlockContext(scenario=scenario, drawing=prepared.drawing, child=child, writer=writer, trace=trace, fleet=fleet)
         course = ScheduleContext(bench=bench, visit=visit, ways=prepared.ways, watcher=watcher, looking=looking)
         problems = run_trials(course, trials)
         if fleet is not None and fleet.refused:
@@ -181,6 +185,7 @@ def _prepared(scenario: Scenario, visit: OpenArm, child: LoadGenerator, watcher:
     endpoints: list[Endpoint] = []
     drawing: PromptSource | None = None
     repeated: tuple[RepeatedPrompt, ...] = ()
+    first: tuple[RequestRecord, ...] = ()
     try:
         for name in ARMS:
             with visit(name) as started:
@@ -199,6 +204,7 @@ def _prepared(scenario: Scenario, visit: OpenArm, child: LoadGenerator, watcher:
                         watcher.say(f"{scenario.name}: {bins_line(drawing.census)}")
                 watcher.say(f"{scenario.name}: asking the {name} arm once per sampling")
                 ways[name], records = tried(child, scenario, ready, name, drawing, ways[name])
+                first += records
                 ways[name] = replace(ways[name], notes=(*ways[name].notes, *_metrics_notes(ready, name)))
                 for note in ways[name].notes:
                     watcher.say(f"{scenario.name}: {note}")
@@ -210,7 +216,7 @@ def _prepared(scenario: Scenario, visit: OpenArm, child: LoadGenerator, watcher:
         return Preflight(PerArm(NO_WAY, NO_WAY), tuple(endpoints), None, str(refusal))
     imbalance = next((check.message for check in cached_alike(scenario, repeated) if check.ok is False), None)
     both = PerArm(ways["baseline"], ways["speculative"])
-    return Preflight(both, tuple(endpoints), drawing if imbalance is None else None, imbalance, repeated)
+    return Preflight(both, tuple(endpoints), drawing if imbalance is None else None, imbalance, repeated, first)
 
 
 def _log(folder: Path, name: ArmName) -> Path:

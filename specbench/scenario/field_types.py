@@ -11,6 +11,7 @@ from specbench.net.urls import address_fault
 from specbench.scenario.secret_detection import has_secret_query
 
 MOST_START_SD = 0.2
+MOST_LEVELS = 100  # of loads, bins, settings: each takes minutes
 
 
 def _fraction(value: Any) -> Any:
@@ -79,3 +80,19 @@ def _variable(value: str) -> str:
 
 
 Variable = Annotated[str, AfterValidator(_variable)]
+Level = Annotated[int, Field(ge=1, le=10_000)]
+Rate = Annotated[float, Field(gt=0, le=100_000, allow_inf_nan=False)]
+Speed = Annotated[float, Field(gt=0, le=1_000, allow_inf_nan=False)]
+
+
+def _band(value: tuple[Any, Any]) -> tuple[Any, Any]:
+    if value[0] > value[1]:
+        raise ValueError("the first number is the lower end, so it cannot be the larger one")
+    return value
+
+
+TokenBand = Annotated[tuple[Tokens, Tokens], Field(strict=False), AfterValidator(_band)]
+Turns = Annotated[int, Field(ge=1, le=1_000)]
+TurnBand = Annotated[tuple[Turns, Turns], Field(strict=False), AfterValidator(_band)]
+Pause = Annotated[float, Field(ge=0, le=3_600, allow_inf_nan=False)]
+ThinkBand = Annotated[tuple[Pause, Pause], Field(strict=False), AfterValidator(_band)]

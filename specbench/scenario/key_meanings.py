@@ -83,7 +83,10 @@ MEANINGS: dict[str, dict[str, str]] = {
         "traffic": "`mixed`: all bins in each load; `separate`: loads, and a verdict, for each bin and sampling.",
         "concurrency": "Loads in a closed loop: so many streams.",
         "rate": "Loads in an open loop: so many requests per second.",
-        "arrivals": "How requests of an open loop arrive.",
+        "arrivals": "How requests of an open loop arrive; `replay`: as those of the dataset came (docs/runs.md).",
+        "replay": "How fast they are replayed.",
+        "ramp": "A load that rises, once per pair and after all others; shown, never judged.",
+        "in_flight": "The most requests of an open loop that are under way at once.",
         "primary": "The load that must show the gain; the lowest if omitted.",
         "optional": "Loads that are reported, not judged.",
         "traffic_share": "The share of your traffic at each load.",
@@ -92,6 +95,14 @@ MEANINGS: dict[str, dict[str, str]] = {
         "start_sd": "How far one start of an engine differs from the next: `1%` if omitted, or `{sd, df}` as measured.",
         "limits": "How long a request may take; the same for both arms.",
         "block": "How long a block lasts; of the profile if omitted.",
+    },
+    "RampSchema": {
+        "to": "Requests per second at its top.",
+        "over_s": "How long it rises, evenly from nothing.",
+        "hold_s": "How long it stays at the top.",
+    },
+    "ReplaySchema": {
+        "speed": "Loads: so many times as fast as they came; elsewhere such a load is called `x1`, `x2`.",
     },
     "SamplingSchema": {
         "name": "Names the setting; requests take the settings in turn.",
@@ -113,6 +124,10 @@ MEANINGS: dict[str, dict[str, str]] = {
         "sha256": "The content that the bins were made of; another one is refused.",
     },
     "SuccessSchema": {"metric": "The metric that must gain.", "improve_by": "By at least this share."},
+    "SessionsSchema": {
+        "turns": "Turns of a session, from and to.",
+        "think_s": "How long its user thinks before the next turn, from and to.",
+    },
     "WorkloadSchema": {
         "source": "Where prompts come from: one of its two keys.",
         "route": "Which API is called.",
@@ -121,6 +136,7 @@ MEANINGS: dict[str, dict[str, str]] = {
         "shared_prefix_tokens": "So many tokens at the head of all prompts are the same.",
         "bins": "Kinds of requests.",
         "sampling": "Settings of sampling.",
+        "sessions": "Conversations are sent whole, turn by turn, each behind the history of the dataset (docs/runs.md).",
     },
 }
 

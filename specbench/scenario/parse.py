@@ -22,9 +22,12 @@ from specbench.model.scenario import (
     BlockSize,
     Guardrail,
     Limits,
+    LoadRamp,
     Matrix,
+    Replay,
     Sampling,
     Scenario,
+    Sessions,
     StartSd,
     Success,
     Workload,
@@ -34,6 +37,7 @@ from specbench.scenario.arms import arm_of, check_schedule
 from specbench.scenario.asking import other_route
 from specbench.scenario.experiment_design import apply_design, check_two_arms
 from specbench.scenario.overrides import Overrides, apply_overrides, flags_of, limit_loads
+from specbench.scenario.replay_levels import UNKNOWN_RATE, with_replayed_rates
 from specbench.scenario.schema import GuardrailSchema, LimitsSchema, MatrixSchema, ScenarioSchema, WorkloadSchema
 from specbench.scenario.secret_detection import is_secret_name
 from specbench.scenario.spelling import unknown_key
@@ -69,8 +73,8 @@ PROFILES: dict[str, Profile] = {
 }
 
 
-def parse_scenario(content: str, name: str, overrides: Overrides) -> Scenario:
-    """The frozen scenario that `content` describes, every default filled in.
+def parse_scenario(content: str, name: str, overrides: Overrides, trace_rate: float = UNKNOWN_RATE) -> Scenario:
+    """The frozen scenario that `content` describes, every default filled in; `trace_rate` is that of arrivals to be replayed.
 
     Raises:
         ScenarioError: one line with file, line and key path.
@@ -82,12 +86,14 @@ def parse_scenario(content: str, name: str, overrides: Overrides) -> Scenario:
     text = read_text(content, name)
     if not isinstance(text.value, dict):
         raise ScenarioError(f"{name}:1: a scenario is a mapping that starts with `name:`")
-    tree = apply_overrides(text, overrides)
+    tree = with_replayed_rates(apply_overrides(text, overrides), trace_rate)
     try:
         form = ScenarioSchema.model_validate(tree)
     except ValidationError as error:
         raise _first_problem(error, text, overrides) from None
     whole = replace(_frozen(form, text, content, overrides.profile or DEFAULT_PROFILE), flags=flags_of(overrides))
+    if form.matrix.arrivals == "replay":
+        whole = replace(whole, matrix=replace(whole.matrix, replay=Replay(mean_rate=trace_rate)))
     asked = apply_design(limit_loads(whole, overrides.up_to, overrides.rate_up_to), overrides.design)
     check_two_arms(asked)
     return asked
@@ -161,6 +167,9 @@ def _frozen(form: ScenarioSchema, text: YamlSource, content: str, profile: str) 
     if levels * slices > MOST_CELLS:
         cells = f"{levels} loads of {slices} slices each are {levels * slices} cells"
         raise text.error(("matrix",), f"{cells}, and there may be {MOST_CELLS} at most; name fewer")
+    if form.matrix.arrivals == "replay" and form.workload.source.dataset is None:
+        raise text.error(("matrix", "arrivals"), "replay needs the moments of a dataset: set workload.source.dataset")
+    _check_sessions(form, text)
     arms = (arm_of(form.arms.baseline, "baseline", text), arm_of(form.arms.speculative, "speculative", text))
     check_schedule(matrix.schedule, arms, text)
     for name, arm in zip(ARMS, arms, strict=True):
@@ -189,6 +198,18 @@ def _frozen(form: ScenarioSchema, text: YamlSource, content: str, profile: str) 
     )
 
 
+def _check_sessions(form: ScenarioSchema, text: YamlSource) -> None:
+    where: Path = ("workload", "sessions")
+    if form.workload.sessions is None:
+        return
+    if form.workload.source.dataset is None or form.workload.source.turns != "each":
+        raise text.error(where, "sends conversations of a dataset: set workload.source: {dataset: ..., turns: each}")
+    if form.matrix.traffic == "separate":
+        raise text.error(where, "has turns in several bins, and separate traffic has one: set matrix.traffic: mixed")
+    if form.matrix.arrivals == "replay":
+        raise text.error(where, "has pauses of its own, and replayed arrivals those of the dataset: leave one of them out")
+
+
 def _workload(form: WorkloadSchema, text: YamlSource) -> Workload:
     if (form.source.corpus is None) == (form.source.dataset is None):
         raise text.error(("workload", "source"), "name either a corpus or a dataset")
@@ -209,7 +230,8 @@ def _workload(form: WorkloadSchema, text: YamlSource) -> Workload:
         corpus=form.source.corpus,
         dataset=form.source.dataset,
         reading=DatasetReading(**form.source.model_dump(exclude={"corpus", "dataset", "keep"}), keep=tuple(form.source.keep)),
-        **form.model_dump(exclude={"source", "bins", "sampling"}),
+        **form.model_dump(exclude={"source", "bins", "sampling", "sessions"}),
+        sessions=None if form.sessions is None else Sessions(turns=form.sessions.turns, think_s=form.sessions.think_s),
         bins=tuple(Bin(**{**band.model_dump(), "label": tuple(band.label)}) for band in form.bins),
         sampling=tuple(Sampling(**sampling.model_dump()) for sampling in form.sampling),
     )
@@ -218,6 +240,8 @@ def _workload(form: WorkloadSchema, text: YamlSource) -> Workload:
 def _matrix(form: MatrixSchema, profile: Profile, text: YamlSource) -> Matrix:
     if len(set(form.concurrency)) != len(form.concurrency) or len(set(form.rate)) != len(form.rate):
         raise text.error(("matrix", "concurrency"), "each level may stand once")
+    if form.replay is not None and form.arrivals != "replay":
+        raise text.error(("matrix", "replay"), "says how arrivals are replayed, and they are not: set matrix.arrivals: replay")
     levels: Sequence[float] = (*form.concurrency, *form.rate)
     primary = form.primary if form.primary is not None else min(form.concurrency)
     for key, found in (("primary", (primary,)), ("optional", form.optional), ("traffic_share", map(_level, form.traffic_share))):
@@ -232,7 +256,7 @@ def _matrix(form: MatrixSchema, profile: Profile, text: YamlSource) -> Matrix:
     if max_s < min_s:
         raise text.error(("matrix", "block", "max_s"), f"must not be below min_s ({min_s:g})")
     return Matrix(
-        **form.model_dump(include={"traffic", "arrivals", "schedule"}),
+        **form.model_dump(include={"traffic", "arrivals", "schedule", "in_flight"}),
         concurrency=tuple(sorted(form.concurrency)),
         rate=tuple(sorted(form.rate)),
         primary=primary,
@@ -240,6 +264,7 @@ def _matrix(form: MatrixSchema, profile: Profile, text: YamlSource) -> Matrix:
         traffic_share={float(level): share for level, share in form.traffic_share.items()},
         pairs=form.pairs or profile.pairs,
         start_sd=StartSd(**form.start_sd.model_dump()),
+        ramp=None if form.ramp is None else LoadRamp(**form.ramp.model_dump()),
         block=BlockSize(
             min_requests=form.block.min_requests or profile.min_requests, min_s=min_s, max_s=max_s, ramp_s=profile.ramp_s
         ),

@@ -6,28 +6,26 @@ Types of single fields are `field_types.py`'s, what depends on a profile is `par
 import re
 from typing import Annotated, Any, Literal
 
-from pydantic import (
-    AfterValidator,
-    BaseModel,
-    BeforeValidator,
-    ConfigDict,
-    Field,
-    ValidationInfo,
-    field_validator,
-    model_validator,
-)
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationInfo, field_validator, model_validator
 
 from specbench.model.data.datasets import SAMPLE, BrokenLines, Kept, ShapeName, TurnChoice
 from specbench.net.urls import address_fault
 from specbench.scenario.asking import limit_fault, path_fault
 from specbench.scenario.field_types import (
+    MOST_LEVELS,
     AnyFields,
     Fraction,
+    Level,
     Milliseconds,
     Name,
+    Pause,
+    Rate,
     Seconds,
+    Speed,
     StartShare,
-    Tokens,
+    ThinkBand,
+    TokenBand,
+    TurnBand,
     Variable,
     page_fault,
     start_share,
@@ -183,18 +181,6 @@ class ArmsSchema(Strict):
     speculative: ArmSchema
 
 
-def _band(value: tuple[int, int]) -> tuple[int, int]:
-    if value[0] > value[1]:
-        raise ValueError("the first number is the lower end, so it cannot be the larger one")
-    return value
-
-
-TokenBand = Annotated[tuple[Tokens, Tokens], Field(strict=False), AfterValidator(_band)]
-
-
-MOST_LEVELS = 100  # of loads, bins, settings: each takes minutes
-
-
 class BinSchema(Strict):
     """An entry of `workload.bins`."""
 
@@ -230,6 +216,13 @@ class SourceSchema(Strict):
     sha256: Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")] | None = None
 
 
+class SessionsSchema(Strict):
+    """`workload.sessions`."""
+
+    turns: TurnBand = (2, 6)
+    think_s: ThinkBand = (1.0, 8.0)
+
+
 class WorkloadSchema(Strict):
     """`workload`."""
 
@@ -242,6 +235,7 @@ class WorkloadSchema(Strict):
     sampling: Annotated[list[SamplingSchema], Field(min_length=1, max_length=MOST_LEVELS)] = [
         SamplingSchema(name="greedy", temperature=0.0)
     ]
+    sessions: SessionsSchema | None = None
 
 
 class BlockSchema(Strict):
@@ -260,15 +254,25 @@ class LimitsSchema(Strict):
     total_s: Seconds | None = None
 
 
-Level = Annotated[int, Field(ge=1, le=10_000)]
-Rate = Annotated[float, Field(gt=0, le=100_000, allow_inf_nan=False)]
-
-
 class StartSdSchema(Strict):
     """`matrix.start_sd`: a share such as `1%`, or with the degrees of freedom with which it was measured."""
 
     sd: StartShare
     df: Annotated[float, Field(ge=1, le=100_000, allow_inf_nan=False)] | None = None
+
+
+class ReplaySchema(Strict):
+    """`matrix.replay`."""
+
+    speed: Annotated[list[Speed], Field(min_length=1, max_length=MOST_LEVELS)] = [1.0]
+
+
+class RampSchema(Strict):
+    """`matrix.ramp`."""
+
+    to: Rate
+    over_s: Seconds
+    hold_s: Pause = 0.0
 
 
 class MatrixSchema(Strict):
@@ -277,7 +281,10 @@ class MatrixSchema(Strict):
     traffic: Literal["mixed", "separate"] = "mixed"
     concurrency: Annotated[list[Level], Field(min_length=1, max_length=MOST_LEVELS)] = [1, 4, 16]
     rate: Annotated[list[Rate], Field(max_length=MOST_LEVELS)] = []
-    arrivals: Literal["poisson", "constant"] = "poisson"
+    arrivals: Literal["poisson", "constant", "replay"] = "poisson"
+    replay: ReplaySchema | None = None
+    in_flight: Annotated[int, Field(ge=1, le=10_000)] = 256
+    ramp: RampSchema | None = None
     primary: Rate | None = None
     optional: list[Rate] = []
     traffic_share: dict[str, Annotated[float, Field(ge=0, allow_inf_nan=False)]] = {}

@@ -30,11 +30,13 @@ LONGEST_REASON = 500  # characters: an excerpt and what it is an excerpt of
 
 @dataclass(frozen=True, slots=True)
 class RequestSpec:
-    """What was asked for in this request: its bin, its sampling's name and its limit of output tokens."""
+    """What was asked for: the request's bin, its sampling's name, its limit of output tokens, and its place in a session."""
 
     bin: str
     sampling: str
     max_tokens: int
+    session: int | None = None
+    turn: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,6 +107,8 @@ def record_and_text(
         burst_ns=line.burst_ns,
         hidden_tokens=answer.reading.hidden,
         grouping=line.grouping,
+        session=asked.session,
+        turn=asked.turn,
     ), text
 
 

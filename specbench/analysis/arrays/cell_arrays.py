@@ -22,8 +22,9 @@ WITHOUT_LATENCY: frozenset[Outcome] = frozenset({"empty_output", "not_streamed"}
 # Everything else that is not "ok": the answer never came, so that its latency lies beyond every number.
 FAILED: frozenset[Outcome] = frozenset(OUTCOMES) - SET_ASIDE - WITHOUT_LATENCY - {"ok"}
 NOT_TOLD = -1
+TURNS = ("first turn", "later turns")  # of sessions: parts of a cell that no bin's name can be
 PER_REQUEST = (
-    *("block", "index", "bin", "sampling", "start_ns", "outcome", "prompt_tokens", "output_tokens", "counted"),
+    *("block", "index", "bin", "sampling", "start_ns", "outcome", "prompt_tokens", "output_tokens", "counted", "turn"),
     *("rounds", "drafted", "accepted", "per_position", "step_count", "step_tokens", "step_gap_ns", "drafts"),
 )
 
@@ -53,6 +54,7 @@ class CellArrays:
     prompt_tokens: Ints  # (n_requests,) tokens
     output_tokens: Ints  # (n_requests,) tokens
     counted: Bools  # (n_requests,) False where each event was taken for one token
+    turn: Ints  # (n_requests,) of its session, from 0; NOT_TOLD where prompts stand alone
     rounds: Ints  # (n_requests,) of verification
     drafted: Ints  # (n_requests,) tokens
     accepted: Ints  # (n_requests,) tokens
@@ -133,6 +135,7 @@ def arrays_of(blocks: Sequence[Block], records: Sequence[RequestRecord], *, spec
         prompt_tokens=_told(record.prompt_tokens for record in kept),
         output_tokens=_told(record.output_tokens for record in kept),
         counted=np.array([record.token_source not in (None, "events") for record in kept], dtype=np.bool_),
+        turn=_told(record.turn for record in kept),
         rounds=_told(record.acceptance.rounds if record.acceptance else None for record in kept),
         drafted=_told(record.acceptance.drafted if record.acceptance else None for record in kept),
         accepted=_told(record.acceptance.accepted if record.acceptance else None for record in kept),
@@ -170,6 +173,11 @@ def select_bin(columns: CellArrays, bin_name: str, sampling: str) -> CellArrays:
     if bin_name in columns.bins and sampling in columns.samplings:
         wanted = (columns.bin == columns.bins.index(bin_name)) & (columns.sampling == columns.samplings.index(sampling))
     return select(columns, wanted)
+
+
+def select_turns(columns: CellArrays, name: str) -> CellArrays:
+    """The same blocks with only the first turns of sessions, or only the later ones, by the names of `TURNS`."""
+    return select(columns, columns.turn == 0 if name == TURNS[0] else columns.turn > 0)
 
 
 def _window(block: Block) -> tuple[int, int]:

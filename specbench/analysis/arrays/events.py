@@ -11,6 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from specbench.errors import InternalError
+from specbench.model.packed_ints import PackedInts
 from specbench.model.records import RequestRecord
 
 Ints = npt.NDArray[np.int64]
@@ -132,6 +133,9 @@ def steps_of(events: Events) -> Steps:
 
 
 def _joined(parts: Sequence[Sequence[int]]) -> Ints:
+    packed = [np.frombuffer(part.packed, dtype=np.int64) for part in parts if isinstance(part, PackedInts) and part]
+    if packed and len(packed) == sum(map(bool, parts)):
+        return np.concatenate(packed)
     return np.fromiter(chain.from_iterable(parts), dtype=np.int64, count=sum(map(len, parts)))
 
 

@@ -10,7 +10,7 @@ from math import inf, log, sqrt
 
 import numpy as np
 
-from specbench.analysis.arrays.cell_arrays import CellArrays, select_bin
+from specbench.analysis.arrays.cell_arrays import TURNS, CellArrays, select_bin, select_turns
 from specbench.analysis.arrays.censored_bounds import ValueBounds, value_bounds
 from specbench.analysis.arrays.events import Floats
 from specbench.analysis.stats.paired import Estimate, finite_exp, t_quantile
@@ -42,7 +42,11 @@ def bins_with_certain_percentiles(bins: Sequence[BinResult], columns: PerArm[Cel
 
 
 def _of_bin(result: BinResult, columns: PerArm[CellArrays]) -> tuple[CellArrays, CellArrays]:
-    baseline, speculative = (select_bin(columns.of(arm), result.bin, result.sampling) for arm in ARMS)
+    of_turns = result.bin in TURNS
+    baseline, speculative = (
+        select_turns(columns.of(arm), result.bin) if of_turns else select_bin(columns.of(arm), result.bin, result.sampling)
+        for arm in ARMS
+    )
     return baseline, speculative
 
 

@@ -9,7 +9,7 @@ from math import exp, inf
 
 import numpy as np
 
-from specbench.analysis.arrays.cell_arrays import CellArrays, select_bin
+from specbench.analysis.arrays.cell_arrays import TURNS, CellArrays, select_bin, select_turns
 from specbench.analysis.arrays.samples import Samples, unit_quantiles
 from specbench.analysis.comparison.arm_statistics import ArmSamples
 from specbench.analysis.comparison.methods import ArmContrast, alone, by_pairs, by_value, p_of_failures, pooled, shares_test
@@ -64,6 +64,16 @@ def bin_results(
     """Both arms of one cell, split by bin and sampling, on every metric that the stream itself tells."""
     found = sorted(_bins_of(baseline) | _bins_of(speculative))
     return tuple(_bin_result(select_bin(baseline, *key), select_bin(speculative, *key), key, alpha, start) for key in found)
+
+
+def turn_results(
+    baseline: CellArrays, speculative: CellArrays, alpha: float = ALPHA, start: StartSd | None = None
+) -> tuple[BinResult, ...]:
+    """Both arms of one cell, the first turns of sessions and the later ones apart; none where prompts stand alone."""
+    if not (baseline.turn >= 0).any() and not (speculative.turn >= 0).any():
+        return ()
+    halves = ((name, select_turns(baseline, name), select_turns(speculative, name)) for name in TURNS)
+    return tuple(_bin_result(before, after, (name, "all"), alpha, start) for name, before, after in halves)
 
 
 def shares_tests(baseline: CellArrays, speculative: CellArrays, start: StartSd | None = None) -> dict[str, SharesTest]:

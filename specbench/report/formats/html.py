@@ -60,6 +60,11 @@ def html(result: Result) -> str:
         distribution_charts={cell.anchor: _distribution_charts(cell) for cell in view.cells},
         timeline_charts={cell.anchor: _timeline_charts(cell) for cell in view.cells},
         course_charts={cell.anchor: _course_charts(cell) for cell in view.cells},
+        ramp_charts=[
+            Chart(title, "", Markup(plots.ramp_chart(result.ramp, quantity, f"ramp-{quantity}")))
+            for quantity, title in plots.RAMP_TITLES.items()
+            if result.ramp
+        ],
     )
 
 
@@ -133,6 +138,7 @@ def _timeline_charts(cell: CellView) -> list[Chart]:
     return [
         Chart(title, "", Markup(plots.timeline_chart(cell.timelines, quantity, f"{cell.anchor}-{quantity}")))
         for quantity, title in plots.TIMELINE_TITLES.items()
+        if all(getattr(one, quantity) for one in cell.timelines)
     ]
 
 

@@ -14,7 +14,7 @@ from matplotlib.ticker import FuncFormatter, LogLocator, MaxNLocator, NullFormat
 
 from specbench.explain import labels, numbers
 from specbench.explain.brief import table_words
-from specbench.model.shown import BlockSample, Distribution, Timeline
+from specbench.model.shown import BlockSample, Distribution, RampCourse, Timeline
 from specbench.report.formats.svg import BASELINE, LIMIT, MUTED, PANEL, SPECULATIVE, Mark, drawing, svg
 from specbench.report.view.curves import Curve, Point
 from specbench.report.view.rows import by_probability
@@ -22,8 +22,19 @@ from specbench.report.view.rows import by_probability
 SIZE = (5.0, 2.9)  # inches of 72 points: readable on a phone at full width, and three abreast on a desk
 FRAME = (0.125, 0.17, 0.85, 0.8)
 DRAWN_SHARES = (0.005, 0.999)  # a single odd value beyond these would squeeze the rest of a curve
-Timed = Literal["tokens_per_s", "in_flight"]
-TIMELINE_TITLES: dict[Timed, str] = {"tokens_per_s": "Tokens per second", "in_flight": "Requests in flight"}
+Timed = Literal["tokens_per_s", "in_flight", "backlog"]
+TIMELINE_TITLES: dict[Timed, str] = {
+    "tokens_per_s": "Tokens per second",
+    "in_flight": "Requests in flight",
+    "backlog": "Requests due and not yet sent",
+}
+Risen = Literal["ttft_ms", "tpot_ms", "backlog", "in_flight"]
+RAMP_TITLES: dict[Risen, str] = {
+    "ttft_ms": "TTFT from the scheduled moment (p50), ms",
+    "tpot_ms": "TPOT (p50), ms",
+    "backlog": "Requests due and not yet sent",
+    "in_flight": "Requests in flight",
+}
 Course = Literal["acceptance_length", "read_lag_ms_p99"]
 COURSE_TITLES: dict[Course, str] = {
     "acceptance_length": "Acceptance length, block by block",
@@ -90,6 +101,26 @@ def ecdf_chart(found: Sequence[Distribution], name: str) -> str:
             axes.set_xlim(min(bounds) / 1.05, max(bounds) * 1.05)
         _plain_logarithmic(axes)
         return svg(figure, _ecdf_words(found), marks)
+
+
+def ramp_chart(found: Sequence[RampCourse], quantity: Risen, name: str) -> str:
+    """What both arms did while the load rose, over the rate at which requests came."""
+    with drawing(name):
+        figure, axes = _frame("requests per second that came")
+        marks: dict[str, Mark] = {}
+        said = []
+        for arm, colour, marker, dashes in ARMS:
+            for one in (one for one in found if one.arm == arm):
+                known = [(at, y) for at, y in zip(one.offered_rps, getattr(one, quantity), strict=True) if y is not None]
+                if known:
+                    words = f"{arm}: {numbers.number(known[0][1])} at first, {numbers.number(known[-1][1])} at the top"
+                    said.append(words)
+                    marks[f"{name}-{arm}"] = Mark(words)
+                    axes.plot(
+                        *_columns(known), color=colour, linestyle=dashes, marker=marker, markersize=3, gid=f"mark:{name}-{arm}"
+                    )
+        axes.set_ylim(bottom=0)
+        return svg(figure, f"Line chart over the rising load: {RAMP_TITLES[quantity]}. {'; '.join(said)}.", marks)
 
 
 def timeline_chart(found: Sequence[Timeline], quantity: Timed, name: str) -> str:

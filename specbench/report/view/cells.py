@@ -91,6 +91,7 @@ class CellView:
     checks: tuple[rows.CheckRow, ...]
     counts: tuple[rows.Pair, ...]
     bins: tuple[rows.BinRow, ...]
+    turns: tuple[rows.BinRow, ...]
     acceptance: tuple[CellFact, ...]
     positions: tuple[Position, ...]
     factors: FactorView
@@ -127,6 +128,7 @@ def cell_view(cell: CellResult, table: LoadTable, index: int) -> CellView:
         checks=tuple(rows.check_row(found) for found in cell.integrity),
         counts=(*rows.count_rows(cell.counts), *rows.answer_rows(cell.answers), running),
         bins=tuple(rows.bin_row(found) for found in cell.bins),
+        turns=tuple(rows.bin_row(found) for found in cell.turns),
         acceptance=_acceptance(cell.acceptance),
         positions=_positions(cell.acceptance),
         factors=factor_view(cell.factors),

@@ -26,7 +26,7 @@ from specbench.load.messages import (
     decode_to_parent,
     framed,
 )
-from specbench.load.parent import LoadGenerator
+from specbench.load.parent import AHEAD, LoadGenerator
 from specbench.model.captures import Capture
 from specbench.stream.exchange import Timeouts
 from specbench.units import ns_of_ms, ns_of_s, seconds
@@ -95,6 +95,32 @@ def test_a_closed_loop_keeps_its_streams_busy(child: LoadGenerator, url: str) ->
     assert {capture.problem for capture in inside} == {None}
     assert {capture.stream for capture in captures} == {0, 1}
     assert len({capture.index for capture in captures}) == len(captures)
+
+
+def test_a_session_is_one_streams_turn_by_turn_with_its_users_pauses(child: LoadGenerator, url: str) -> None:
+    """Three turns with 50 ms between them, in two streams; who thinks is no late client, and holds its stream."""
+    body, think_ns, taken = json.dumps({"max_tokens": 5}).encode(), ns_of_ms(50), 0
+
+    def sessions() -> Iterator[RequestJob]:
+        nonlocal taken
+        for first in count(0, 3):
+            taken += 1
+            then = tuple(RequestJob(index=first + turn, body=body, think_ns=think_ns * (turn < 2)) for turn in (1, 2))
+            yield RequestJob(index=first, body=body, think_ns=think_ns, then=then)
+
+    captures, end = _driven(child, _order(url), sessions())
+    turns: dict[int, list[Capture]] = {}
+    for capture in sorted(captures, key=lambda one: one.index):
+        turns.setdefault(capture.index // 3, []).append(capture)
+
+    assert max(map(len, turns.values())) == 3
+    for session in turns.values():
+        assert len({capture.stream for capture in session}) == 1
+        assert all(later.sent_ns - earlier.end_ns >= think_ns for earlier, later in pairwise(session))
+    assert taken <= 2 * 2 + AHEAD + len(turns)  # no more is held than for requests that stand alone
+    assert end.health.achieved_concurrency == pytest.approx(1.0, abs=0.2)
+    assert end.health.send_delay_ms_p95 is not None
+    assert end.health.send_delay_ms_p95 < 50
 
 
 def test_streams_follow_each_other_without_overlap(child: LoadGenerator, url: str) -> None:

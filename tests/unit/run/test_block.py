@@ -1,15 +1,18 @@
 """Open-loop requests are due at the same moments in both arms of a pair, and come as the scenario says."""
 
+import random
 from dataclasses import replace
 from itertools import islice, pairwise
+from pathlib import Path
 
 import numpy as np
 import pytest
 from scipy import stats
 
-from specbench.model.scenario import Scenario
-from specbench.plan.trials import Trial, cells_of, trials_of
-from specbench.run.block import arrivals
+from specbench.model.scenario import LoadRamp, Scenario
+from specbench.plan.trials import Trial, cells_of, ramp_trials, trials_of
+from specbench.run.block import arrivals, rising
+from specbench.run.early_stopping import EarlyStopping
 from tests.support.scenarios import code
 
 COUNT = 4_000
@@ -59,3 +62,31 @@ def test_a_closed_loop_has_no_schedule(level: int) -> None:
     trial = next(t for t in trials_of(scenario, cells_of(scenario)) if t.cell.concurrency == level)
 
     assert list(islice(arrivals(scenario, replace(trial)), 3)) == [None, None, None]
+
+
+def test_a_rise_is_a_poisson_process_whose_rate_grows() -> None:
+    """From nothing to 100 a second over 20 s, then 10 s at the top: 2,000 requests, a fourth of the rise's in its first half."""
+    rise = LoadRamp(to=100.0, over_s=20.0, hold_s=10.0)
+    moments = [moment / 1e9 for moment in rising(rise, random.Random(1))]
+    early, risen = (sum(moment < until for moment in moments) for until in (10.0, 20.0))
+
+    assert len(moments) == pytest.approx(2000, abs=5 * 2000**0.5)
+    assert risen == pytest.approx(1000, abs=5 * 1000**0.5)
+    assert early == pytest.approx(250, abs=5 * 250**0.5)
+    assert moments == sorted(moments)
+    assert moments[-1] < 30.0
+
+
+def test_rises_come_after_all_that_is_judged_a_pair_for_each_pair() -> None:
+    """Both arms get the same arrivals, each leads by turns, and looks do not wait for them."""
+    scenario = code(("matrix.ramp", "{to: 20, over_s: 2, hold_s: 1}"), ("matrix.pairs", "2"))
+    rises = ramp_trials(scenario)
+    before, after = (due(scenario, trial) for trial in rises[:2])
+
+    assert [trial.block_id for trial in rises] == [
+        "ramp/p00/baseline", "ramp/p00/speculative", "ramp/p01/speculative", "ramp/p01/baseline"
+    ]  # fmt: skip
+    assert rises[0].order == len(trials_of(scenario, cells_of(scenario)))
+    assert before == after
+    assert 0 < len(before) < 80
+    assert EarlyStopping(Path("absent"), budget=2).settled(rises) is True

@@ -220,7 +220,7 @@ def test_endpoints_that_changed_are_refused(tmp_path: Path) -> None:
         ({"facts": {**same[0].facts, "dtype": "fp8"}}, "arms.baseline: facts.dtype is fp8, and was not set"),
     ):
         with pytest.raises(RefusedError, match=said):
-            check_same_endpoints(run, (replace(same[0], **change), same[1]), None)  # type: ignore[arg-type]
+            check_same_endpoints(run, (replace(same[0], **change), same[1]), None)
 
 
 def test_a_scenario_that_lost_a_secret_is_asked_for(tmp_path: Path) -> None:

@@ -1,0 +1,122 @@
+"""Conversations, a load that rises, and replayed arrivals, through the command line and against real endpoints."""
+
+import json
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.support.commands import TOO_BUSY, specbench
+from tests.support.endpoint import Behaviour, endpoint
+
+pytestmark = [pytest.mark.slow, pytest.mark.beside]
+WORDS = ("the", "run", "of", "a", "long", "night", "goes", "on", "until", "light", "is", "there", "again", "by", "the", "sea")
+
+
+def records_in(folder: Path) -> list[dict[str, Any]]:
+    """The folder's records."""
+    return [json.loads(line) for line in (folder / "requests.jsonl").read_bytes().splitlines()]
+
+
+def words(first: int, count: int) -> str:
+    """So many words."""
+    return " ".join(WORDS[(first * 7 + place) % len(WORDS)] for place in range(count))
+
+
+def conversations(path: Path, count: int) -> None:
+    """Conversations of two turns; each question and answer has forty words."""
+    with path.open("w") as file:
+        for number in range(count):
+            turns = [
+                {"role": role, "content": f"{number} {place} {words(number + place, 40)}"}
+                for place, role in enumerate(("user", "assistant", "user", "assistant"))
+            ]
+            file.write(json.dumps({"messages": turns}) + "\n")
+
+
+def test_sessions_hit_the_prefix_cache_alike_and_who_thinks_holds_a_stream(tmp_path: Path) -> None:
+    """Second turns come from the cache in both arms, which get one list of prompts; the rise behind them is drawn alone."""
+    conversations(tmp_path / "talks.jsonl", 60)
+    scenario = tmp_path / "talks.yaml"
+    scenario.write_text(
+        "name: talks\n"
+        "arms:\n"
+        "  baseline: {engine: embedded}\n"
+        "  speculative: {engine: embedded, speculative: {method: draft_model, num_speculative_tokens: 4}}\n"
+        "workload:\n"
+        "  source: {dataset: talks.jsonl, turns: each}\n"
+        "  sessions: {turns: [2, 2], think_s: [0.2, 0.4]}\n"
+        "  bins: [{name: all, input_tokens: [1, 2000], output_tokens: [8, 12]}]\n"
+        "matrix:\n"
+        "  concurrency: [2]\n"
+        "  pairs: 2\n"
+        "  block: {min_requests: 10, min_s: 2, max_s: 10}\n"
+        "  ramp: {to: 4, over_s: 2, hold_s: 1}\n"
+    )
+    said = specbench("run", str(scenario), "--profile", "smoke", "--out", str(tmp_path / "run"))
+    assert said.returncode in (0, 30), said.stderr  # a busy machine may spoil the generator's timing
+    result = json.loads((tmp_path / "run" / "result.json").read_text())
+    judged = [one for one in records_in(tmp_path / "run") if one["block"].startswith("c2/") and one["outcome"] == "ok"]
+    by_arm = {arm: [one for one in judged if one["block"].endswith(arm)] for arm in ("baseline", "speculative")}
+
+    for records in by_arm.values():
+        first, second = ([one["cached_tokens"] or 0 for one in records if one["turn"] == turn] for turn in (0, 1))
+        assert min(len(first), len(second)) > 3
+        assert sum(second) / len(second) > 10 + sum(first) / len(first)
+        for one in (one for one in records if one["turn"] == 1):
+            before = next(
+                (b for b in records if (b["block"], b["session"], b["turn"]) == (one["block"], one["session"], 0)), None
+            )
+            assert before is None or (before["stream"], before["index"] + 1) == (one["stream"], one["index"])
+    asked = [{(one["block"][:7], one["index"]): one["prompt_tokens"] for one in records} for records in by_arm.values()]
+    assert all(asked[0][key] == asked[1][key] for key in asked[0].keys() & asked[1].keys())
+    cell = result["cells"][0]
+    failed = {check["id"] for check in cell["integrity"] if check["ok"] is False} - TOO_BUSY
+    assert not failed & {"same_prompts", "prompt_tokens", "prefix_cache"}
+    assert [part["bin"] for part in cell["turns"]] == ["first turn", "later turns"]
+    assert [one["id"] for one in result["cells"]] == ["c2"]
+    assert [(one["arm"], one["blocks"]) for one in result["ramp"]] == [("baseline", 2), ("speculative", 2)]
+    assert "While the load rises" in (tmp_path / "run" / "report.html").read_text()
+    held = [json.loads(line)["health"]["achieved_concurrency"] for line in (tmp_path / "run" / "blocks.jsonl").open()][:4]
+    assert all(share > 0.8 for share in held)
+
+
+def test_a_datasets_moments_are_replayed_in_both_arms_and_a_short_trace_is_refused(tmp_path: Path) -> None:
+    """At its own speed and at twice that, with the requests' moments as the trace has them."""
+    gaps_s = [0.02, 0.05, 0.01, 0.2]
+    at_s = [sum(gaps_s) * (place // 4) + sum(gaps_s[: place % 4]) for place in range(400)]
+    with (tmp_path / "log.jsonl").open("w") as file:
+        for number, moment in enumerate(at_s):
+            row = {"text": words(number, 10), "session_id": str(number), "timestamp": 1000 * moment}
+            file.write(json.dumps(row) + "\n")
+    scenario = tmp_path / "replayed.yaml"
+    with endpoint(Behaviour()) as baseline, endpoint(Behaviour()) as speculative:
+        scenario.write_text(
+            "name: replayed\n"
+            f"arms: {{baseline: {{url: '{baseline}'}}, speculative: {{url: '{speculative}'}}}}\n"
+            "workload:\n"
+            "  source: {dataset: log.jsonl}\n"
+            "  bins: [{name: all, input_tokens: [1, 200], output_tokens: [6, 6]}]\n"
+            "matrix: {concurrency: [1], arrivals: replay, replay: {speed: [1, 2]}, pairs: 2, in_flight: 32,\n"
+            "         block: {min_requests: 10, min_s: 1, max_s: 4}}\n"
+        )
+        short = specbench("run", str(scenario), "--profile", "smoke", "--set", "matrix.pairs=9", "--out", str(tmp_path / "short"))
+        said = specbench("run", str(scenario), "--profile", "smoke", "--out", str(tmp_path / "run"))
+
+    assert (short.returncode, "it lasts 28 s, and 9 pairs at x2 need 36 s" in short.stderr) == (65, True), short.stderr
+    assert said.returncode in (0, 30), said.stderr  # a busy machine may spoil the generator's timing
+    found: dict[str, list[int]] = {}
+    for one in records_in(tmp_path / "run"):
+        if one["block"].startswith("x"):
+            found.setdefault(one["block"], []).append(one["scheduled_ns"])
+    for pair in ("x1/p01", "x2/p01"):
+        speed, (before, after) = int(pair[1]), (sorted(found[f"{pair}/{arm}"]) for arm in ("baseline", "speculative"))
+        wanted = sorted(gap / speed for gap in gaps_s)
+        for moments in (before, after):
+            gaps = [(later - earlier) / 1e9 for earlier, later in pairwise(moments)]
+            assert all(min(abs(gap - one) for one in wanted) < 1e-6 for gap in gaps)
+        count = min(len(before), len(after))
+        assert [moment - before[0] for moment in before[:count]] == [moment - after[0] for moment in after[:count]]
+    blocks = [json.loads(line) for line in (tmp_path / "run" / "blocks.jsonl").open()]
+    assert all(block["backlog"] for block in blocks if block["cell"].startswith("x"))
