@@ -49,7 +49,7 @@ class BlockPart:
     """One process's part of a block that several drive: its stream numbers, of so many in all, and the window of them all.
 
     `lined` is called once all its connections are open, then `BlockDriver.begin` is waited for; `begun` with the index, the
-    stream and the moment of each request that is about to be sent.
+    stream and the moment of each request that is about to be sent; `freed` when a stream has sent all of its job.
     """
 
     numbers: Sequence[int]
@@ -57,6 +57,7 @@ class BlockPart:
     window: WindowLike
     lined: Callable[[], None]
     begun: Callable[[int, int, int], None]
+    freed: Callable[[], None]
 
 
 class BlockDriver:
@@ -154,6 +155,8 @@ class BlockDriver:
                         if work.index == job.last_index:
                             self._held -= 1
                             self._settle()
+                            if self._part is not None:
+                                self._part.freed()
                         failures = failures + 1 if failed else 0
                         if work.think_ns or failures:
                             wait_for(self._over, seconds(work.think_ns) + (pause_s(failures) if failures else 0.0))

@@ -4,7 +4,7 @@ import random
 import re
 from array import array
 from collections.abc import Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, field, replace
 from datetime import UTC, datetime
 from itertools import islice
 from math import sqrt
@@ -155,10 +155,6 @@ def _load(bench: BlockContext, ready: RunningArm, trial: Trial) -> _Loaded:
     sent = array("q")
 
     def take(capture: Capture) -> None:
-        nonlocal start_ns
-        if capture.scheduled_ns is not None:
-            start_ns = start_ns or capture.scheduled_ns - next(islice(moments(), capture.index, None))
-            sent.append(capture.sent_ns)
         keep(record_of(capture, spec_of(capture.index), rule, ready.secrets))
 
     def take_decoded(answer: DecodedAnswer | LostRequest) -> None:
@@ -166,15 +162,17 @@ def _load(bench: BlockContext, ready: RunningArm, trial: Trial) -> _Loaded:
         if isinstance(answer, LostRequest):
             keep(record_of(lost_capture(answer, trial.block_id), asked, rule))
         else:
-            its_record = replace(answer.record, bin=asked.bin, sampling=asked.sampling, max_tokens=asked.max_tokens)
-            keep(replace(its_record, session=asked.session, turn=asked.turn))
+            keep(replace(answer.record, **asdict(asked)))
 
     def spec_of(index: int) -> RequestSpec:
         asked = prompts.pop(index)
         return RequestSpec(asked.bin, asked.sampling.name, asked.max_tokens, asked.session, asked.turn)
 
     def keep(record: RequestRecord) -> None:
-        nonlocal ok, failed, slowest_ns
+        nonlocal ok, failed, slowest_ns, start_ns
+        if record.scheduled_ns is not None:
+            start_ns = start_ns or record.scheduled_ns - next(islice(moments(), record.index, None))
+            sent.append(record.sent_ns)
         bench.writer.request(record)
         if record.outcome in HANGING or (record.outcome == "ok" and record.end_ns > slowest_ns):
             telling.append(record)

@@ -43,7 +43,11 @@ WORDS: tuple[Entry, ...] = (
     ),
     _word("block", "One arm under steady load in one cell."),
     _word("pair", "Two blocks of one cell, one per arm, adjacent in time, with the same prompts in the same order.", "pairs"),
-    _word("attempt", "One try at a pair. What was broken is measured again; the first complete attempt counts.", "attempts"),
+    _word(
+        "attempt",
+        "One try at a pair. A resumed run, or one that lost a worker, tries a pair again; the first complete attempt counts.",
+        "attempts",
+    ),
     _word("fleet", "The master and the workers that drive one run's load together (docs/fleet.md)."),
     _word("worker", "Two processes that drive a part of the load: one reads the streams, one decodes what was read.", "workers"),
     _word("launch", "One start of an engine process."),

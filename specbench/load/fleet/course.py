@@ -199,9 +199,9 @@ class BlockCourse:
             if all(one.idle or not one.streams for one in self._posts.values()):
                 at_ns = max([now_ns(), *(event[0] for event in self._events)])
                 self._later(at_ns, lambda: self._window.no_more_work(at_ns))
-        if notice.ended and self._dealer is not None:
-            self._dealer.ended(self._places[post.member.id], len(notice.ended))
-            self._fleet.tell(Wanted(lane=self._lane, count=len(notice.ended)))
+        if notice.freed and self._dealer is not None:
+            self._dealer.ended(self._places[post.member.id], notice.freed)
+            self._fleet.tell(Wanted(lane=self._lane, count=notice.freed))
 
     def _later(self, at_ns: int, what: Callable[[], None]) -> None:
         self._count += 1

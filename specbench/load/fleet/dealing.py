@@ -41,7 +41,7 @@ class Dealer:
         self._all_in = True
 
     def ended(self, worker: int, count: int) -> None:
-        """So many requests of a worker have ended: it may have as many more."""
+        """A worker is done with so many requests, or sessions: it may have as many more."""
         self._wanted[worker] += count
 
     def deals(self) -> Iterator[tuple[int, RequestJob]]:

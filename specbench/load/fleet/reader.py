@@ -117,7 +117,8 @@ class PartInHand:
         self._begun: list[BegunRequest] = []
         self._outlet, self._link = tell, link
         self._idle_told = False
-        part = BlockPart(share.streams, share.of, self.window, self._lined, self._begin)
+        self._freed = 0
+        part = BlockPart(share.streams, share.of, self.window, self._lined, self._begin, self._free)
         self.driver = BlockDriver(share.block.spec, self._take, part)
 
     def give(self, jobs: Jobs) -> None:
@@ -128,18 +129,22 @@ class PartInHand:
 
     def notify(self) -> None:
         """Tell the master what has begun and ended since the last time."""
-        begun, ended, idle = tuple(self._begun), tuple(self.window.ends), self.window.idle
-        if begun or ended or idle != self._idle_told:
+        begun, ended, freed, idle = tuple(self._begun), tuple(self.window.ends), self._freed, self.window.idle
+        if begun or ended or freed or idle != self._idle_told:
+            self._freed = 0
             self._begun.clear()
             self.window.ends.clear()
             self._idle_told = idle
-            self._link.say(Notice(serial=self.serial, begun=begun, ended=ended, idle=idle), now_ns())
+            self._link.say(Notice(serial=self.serial, begun=begun, ended=ended, freed=freed, idle=idle), now_ns())
 
     def _lined(self) -> None:
         self._link.say(Lined(serial=self.serial), now_ns())
 
     def _begin(self, index: int, stream: int, sent_ns: int) -> None:
         self._begun.append(BegunRequest(index, stream, sent_ns))
+
+    def _free(self) -> None:
+        self._freed += 1
 
     def _take(self, capture: Capture) -> None:
         self.sent = self.sent.plus((capture.index,))

@@ -205,11 +205,15 @@ class EndedRequest(_Message, frozen=True):
 
 
 class Notice(_Message, frozen=True):
-    """What a worker has begun and ended since the last one; `idle`: its work is all done."""
+    """What a worker has begun and ended since the last one.
+
+    `freed`: how many jobs its streams are done with, a session being one. `idle`: its work is all done.
+    """
 
     serial: int
     begun: tuple[BegunRequest, ...]
     ended: tuple[EndedRequest, ...]
+    freed: int
     idle: bool
 
 

@@ -19,6 +19,7 @@ def test_a_notice_arrives_as_it_was_sent() -> None:
         serial=3,
         begun=(BegunRequest(1, 2, 3),),
         ended=(EndedRequest(stream=2, at_ns=9, failed=True),),
+        freed=1,
         idle=False,
     )
 
