@@ -79,6 +79,7 @@ def test_the_picks_are_made_again_from_what_is_on_disk(tuned: Path) -> None:
     assert _specbench("report", str(tuned), "--format", "junit").returncode == 65
 
 
+@pytest.mark.campaign
 def test_a_tune_that_is_interrupted_has_picks_so_far_and_no_setting(tmp_path: Path) -> None:
     """Ctrl-C in the second series: 130, partial, and nothing that could be typed in."""
     folder = tmp_path / "t"
@@ -99,6 +100,7 @@ def test_a_tune_that_is_interrupted_has_picks_so_far_and_no_setting(tmp_path: Pa
     assert _specbench("confirm", str(folder)).returncode == 65
 
 
+@pytest.mark.campaign
 def test_candidates_that_do_not_start_are_out(tmp_path: Path) -> None:
     """An option that the engine refuses: both are out with its last lines, nothing is picked, and that is INVALID."""
     folder = tmp_path / "t"
@@ -121,6 +123,7 @@ def _checks(folder: Path, *words: str) -> dict[str, dict[str, bool | None]]:
     return {cell["id"]: {c["id"]: c["ok"] for c in cell["integrity"] if c["id"] in named} for cell in result["cells"]}
 
 
+@pytest.mark.campaign
 def test_an_engine_that_ignores_its_table_is_found(tmp_path: Path) -> None:
     """With its table it drafts 1 at four streams, and nothing at sixteen, as it should; without it, the most at both."""
     kept = _checks(tmp_path / "kept")

@@ -1,0 +1,28 @@
+"""How many starts, blocks and minutes a tune takes, from the fewest series to the most."""
+
+import pytest
+
+from specbench.explain.tuning.tune_sentences import planned, start_assumed, start_measured
+from specbench.model.tuning.tune_values import TuneRules
+from specbench.tune.tune_size import tune_size
+from tests.support.evidence import a_scenario
+from tests.support.goldens import same_text
+
+RULES = TuneRules(metric="tpot_p50", within=0.02, sure=0.9, series=4, blocks=3, primary=1)
+
+
+def test_a_series_starts_the_baseline_and_each_candidate_once() -> None:
+    """Four candidates at three loads: 10 starts in two series, 20 in four, each with 9 blocks of 22.5 s and 2 min to start."""
+    size = tune_size(a_scenario([1, 4, 16]), 4, RULES)
+
+    assert (size.starts, size.blocks) == ((10, 20), (90, 180))
+    assert size.minutes == pytest.approx((10 * (120 + 9 * 22.5) / 60, 20 * (120 + 9 * 22.5) / 60))
+    same_text("assumed", planned("code", size.candidates, size.starts, size.blocks, size.minutes), start_assumed(size.start_s))
+
+
+def test_a_measured_start_takes_the_place_of_the_assumed_one() -> None:
+    """Without the 2 minutes it is the blocks alone."""
+    size = tune_size(a_scenario([1]), 1, RULES, 0.0)
+
+    assert size.minutes == pytest.approx((4 * 3 * 22.5 / 60, 8 * 3 * 22.5 / 60))
+    same_text("measured", start_measured(67.5, size.minutes))
