@@ -12,6 +12,7 @@ from specbench.model.scenario import Route
 from specbench.telemetry.counters import NOT_ASKED, Reported, ScrapeWindow, span_of
 from specbench.telemetry.gpu import gpu_quantities
 from specbench.telemetry.metrics_pages import HttpAnswers, Scrape
+from specbench.telemetry.rulers import COMPLETIONS, Ruler
 
 Quantities = dict[str, Reported[Any]]
 
@@ -28,6 +29,7 @@ class EngineSupport:
     `fact_paths` are fetched once, before load: `recognises` says whether such answers are this engine's, `facts` what it
     says of itself, by the names of `facts.py`.
     `tokenize(model, text)` is the path and body that ask for a text's token ids, None where the engine has no such route.
+    `ruler`: how it is asked what it thinks of given tokens.
     """
 
     name: str
@@ -40,6 +42,7 @@ class EngineSupport:
     recognises: Callable[[HttpAnswers], bool]
     facts: Callable[[HttpAnswers], dict[str, str]]
     tokenize: Callable[[str, str], tuple[str, dict[str, Any]]] | None = None
+    ruler: Ruler = COMPLETIONS
 
 
 def telemetry_of(before: Scrape, during: Sequence[Scrape], after: Scrape, engine: EngineSupport) -> Telemetry:

@@ -4,10 +4,11 @@ Only SGLang's own names and habits live here. Its acceptance gauges are refused 
 iterations, go stale when load stops, and their formula changed twice. Its answers carry the counts instead.
 """
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
+from specbench.model.answers.token_probabilities import TokenProbabilities
 from specbench.model.records import SpeculationCounts, StreamFormat
 from specbench.model.scenario import Route
 from specbench.telemetry.counters import Reported, ScrapeWindow, gauge_mean, gauge_peak, increase, observed_mean, whole
@@ -16,6 +17,7 @@ from specbench.telemetry.engine import EngineSupport, Quantities
 from specbench.telemetry.json_fields import count_in, counts_in, flag_in, object_in, word_in
 from specbench.telemetry.metrics_pages import HttpAnswers, Scrape
 from specbench.telemetry.prometheus_text import Exposition, Key, Labels
+from specbench.telemetry.rulers import BEST, Question, Ruler, ScoringRule, log_probability, ranked
 from specbench.telemetry.speculation import of_histogram
 
 PAGE, ROUTER_PAGE = "/metrics", "/engine_metrics"
@@ -205,6 +207,45 @@ def tokenize(model: str, text: str) -> tuple[str, dict[str, Any]]:
     return "/tokenize", {"model": model, "prompt": text}
 
 
+def score_question(model: str, prompt: Sequence[int], answer: Sequence[int]) -> Question:
+    """One prefill of prompt and answer, with the log probabilities from the prompt's last token on."""
+    return "/generate", {
+        "input_ids": [*prompt, *answer],
+        "sampling_params": {"max_new_tokens": 1, "temperature": 0},
+        "return_logprob": True,
+        "logprob_start_len": len(prompt) - 1,
+        "top_logprobs_num": BEST,
+    }
+
+
+def scores(answer: Any, ids: Sequence[int]) -> tuple[TokenProbabilities, ...] | None:
+    """The probabilities of the answer's tokens: lists of [log probability, id, text], the first of which has no probability.
+
+    None where there are no such lists, or the tokens at their end are others.
+    """
+    meta = object_in(answer if isinstance(answer, dict) else {}, "meta_info")
+    own, best = (_places(meta.get(name), len(ids)) for name in ("input_token_logprobs", "input_top_logprobs"))
+    if own is None or best is None or [_id_in(one) for one in own] != list(ids):
+        return None
+    return tuple(
+        TokenProbabilities(
+            token=token,
+            log_p=log_probability(told[0]),
+            best=ranked([(number, one[0]) for one in few or () if (number := _id_in(one)) is not None]),
+        )
+        for token, told, few in zip(ids, own, best, strict=True)
+    )
+
+
+def _places(listed: Any, count: int) -> list[Any] | None:
+    """The last so many entries; None where there are fewer."""
+    return listed[-count:] if isinstance(listed, list) and 0 < count <= len(listed) else None
+
+
+def _id_in(entry: Any) -> int | None:
+    return entry[1] if isinstance(entry, list) and len(entry) > 1 and isinstance(entry[1], int) else None
+
+
 SGLANG = EngineSupport(
     name="sglang",
     label="SGLang",
@@ -222,4 +263,5 @@ SGLANG = EngineSupport(
     recognises=recognises,
     facts=facts,
     tokenize=tokenize,
+    ruler=Ruler(scoring=ScoringRule(ask=score_question, read=scores)),
 )
