@@ -3,6 +3,7 @@
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
+from specbench.model.answers.answer_form import ValidRule
 from specbench.model.data.datasets import DatasetReading
 
 ArmName = Literal["baseline", "speculative"]
@@ -101,7 +102,7 @@ class Arm:
 class Bin:
     """A bin of the workload: prompt and output lengths in tokens, drawn inside [low, high], and its share of requests.
 
-    `label`: the labels of the dataset's rows that it takes; empty where it takes all.
+    `label`: the labels of the dataset's rows that it takes; empty where it takes all. `valid`: what its answers must be.
     """
 
     name: str
@@ -109,6 +110,7 @@ class Bin:
     output_tokens: tuple[int, int]
     weight: float
     label: tuple[str, ...] = ()
+    valid: ValidRule | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
