@@ -1,7 +1,7 @@
-"""What the baseline's probabilities say of given tokens: how far each is from the best one, and the means of a whole answer. Pure.
+"""What the baseline's probabilities say of given tokens: how far each is from the best one, and the means of an answer. Pure.
 
-The distribution is shaped as the request asked: temperature, then top_k, then top_p. Of the vocabulary only the best tokens are told,
-so what lies beyond them is estimated. Both arms are measured alike, so that an error of the estimate shifts both.
+The distribution is shaped as the request asked: temperature, then top_k, then top_p. Of the vocabulary only the best tokens are
+told, so what lies beyond them is estimated. Both arms are measured alike, so that an error of the estimate shifts both.
 """
 
 import math
@@ -28,8 +28,9 @@ def gap_nats(place: TokenProbabilities, token: Token | None = None) -> float | N
     """The best log probability minus that of the token: the one that stands there, or another one; None where nothing is told."""
     if not place.best:
         return None
-    own = place.log_p if token in (None, place.token) else None
-    told = own if own is not None else dict(place.best).get(place.token if token is None else token)
+    which = place.token if token is None else token
+    own = place.log_p if which == place.token else None
+    told = own if own is not None or which is None else dict(place.best).get(which)
     beyond = place.best[-1][1] - BEYOND_NATS
     return max(0.0, place.best[0][1] - (beyond if told is None else told))
 
@@ -70,7 +71,7 @@ def _shaped(best: Sequence[tuple[Token, float]], shape: RequestShape) -> list[tu
     if not best:
         return []
     warm = [(token, log_p / shape.temperature) for token, log_p in best]
-    if shape.top_k is not None and 0 < shape.top_k:
+    if shape.top_k is not None and shape.top_k > 0:
         warm = warm[: shape.top_k]
     weights = [math.exp(log_w - warm[0][1]) for _, log_w in warm]
     if shape.top_p is not None and shape.top_p < 1:

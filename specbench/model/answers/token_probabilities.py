@@ -1,4 +1,4 @@
-"""What the baseline thinks of one place in a text: how probable it finds the token that stands there, and which tokens it prefers."""
+"""What the baseline thinks of one place in a text: how probable the token is that stands there, and which are the best ones."""
 
 from dataclasses import dataclass
 
