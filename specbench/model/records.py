@@ -4,6 +4,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
+from specbench.model.answers.compared_answers import AnswerComparison
 from specbench.model.data.datasets import Census
 from specbench.model.previous_runs import PreviousRun
 from specbench.model.scenario import ArmName, Scenario
@@ -105,6 +106,7 @@ class RequestRecord:
     burst_ns: int | None = None  # None where events need no grouping by time
     hidden_tokens: int | None = None  # counted and not streamed; None where not known
     grouping: Grouping | None = None  # what the tokens of its events look like
+    marks: tuple[str, ...] = ()  # what is odd in the form of its answer: stable codes
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -276,7 +278,7 @@ class RunData:
     """All facts of a run, as read from its folder. `finished` is None where the run was cut off.
 
     `looks`: how many pairs were complete each time that the data were looked at to decide on stopping, the last look included;
-    empty where they are looked at once, at the end.
+    empty where they are looked at once, at the end. `answers` is None where none were compared, and in runs of older versions.
     """
 
     manifest: Manifest
@@ -285,6 +287,7 @@ class RunData:
     finished: str | None
     problems: tuple[str, ...]
     looks: tuple[int, ...] = ()
+    answers: AnswerComparison | None = None
 
     @property
     def partial(self) -> bool:
