@@ -98,10 +98,18 @@ class Arm:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class AnswerForm:
+    """What an answer has to be: JSON of this schema, or text in which this regular expression is found; JSON where both are None."""
+
+    regex: str | None = None
+    json_schema: dict[str, Any] | bool | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Bin:
     """A bin of the workload: prompt and output lengths in tokens, drawn inside [low, high], and its share of requests.
 
-    `label`: the labels of the dataset's rows that it takes; empty where it takes all.
+    `label`: the labels of the dataset's rows that it takes; empty where it takes all. `valid`: what its answers have to be.
     """
 
     name: str
@@ -109,6 +117,7 @@ class Bin:
     output_tokens: tuple[int, int]
     weight: float
     label: tuple[str, ...] = ()
+    valid: AnswerForm | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -124,7 +133,7 @@ class Sampling:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Workload:
-    """What is asked of the endpoints, the same for both arms."""
+    """What is asked of the endpoints, the same for both arms; `extra_body` are further fields of every request."""
 
     corpus: str | None
     dataset: str | None
@@ -135,6 +144,20 @@ class Workload:
     bins: tuple[Bin, ...]
     sampling: tuple[Sampling, ...]
     reading: DatasetReading = field(default_factory=DatasetReading)
+    extra_body: dict[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AnswersCheck:
+    """Whether and how the arms' answers are compared: so many prompts of each sampling; the share of answers that may differ
+    clearly is a fraction. `lossy`: speculation is declared to change the answers. `examples`: of which texts are kept.
+    """
+
+    check: bool = True
+    prompts: int = 256
+    differ_by_at_most: float = 0.05
+    lossy: bool = False
+    examples: int = 3
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -248,6 +271,7 @@ class Scenario:
     design: Design = "plain"
     place_runs: tuple[str, ...] = ()
     flags: tuple[str, ...] = ()
+    answers: AnswersCheck = AnswersCheck()
 
     def arm(self, name: ArmName) -> Arm:
         """The arm of that name."""
