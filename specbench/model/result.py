@@ -3,7 +3,7 @@
 from dataclasses import dataclass, field
 from typing import Generic, Literal, TypeVar
 
-from specbench.model.answers.answers_summary import AnswersSummary
+from specbench.model.answers.shown_answers import ShownAnswers
 from specbench.model.run_info import Config, EndpointInfo, RunInfo
 from specbench.model.scenario import DECIDING, ArmName, Role, StartSd
 from specbench.model.shown import AnswerTexts, BlockSample, Distribution, Timeline
@@ -288,7 +288,7 @@ class Result:
     run_findings: tuple[Finding, ...]
     integrity: tuple[IntegrityCheck, ...]
     notes: tuple[str, ...]
-    answers: AnswersSummary | None = None
+    answers: ShownAnswers | None = None
     facts_sha256: str | None = None
     digest: str | None = None
     digest_of: tuple[str, ...] = ()

@@ -5,8 +5,10 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GreedyCounts:
-    """How greedy answers compare. `clear`: the speculative ones that part where the baseline is sure; `clear_baseline`: the
-    baseline's own that it contradicts as clearly when asked. `unknown`: differ, and the baseline was not asked, or did not answer.
+    """How greedy answers compare. `near_ties` differ, clearly for neither arm.
+
+    `clear`: speculative ones that part where the baseline is sure; `clear_baseline`: those of its own that it contradicts as
+    clearly when asked. `unknown`: they differ, and the baseline was not asked, or did not answer.
     """
 
     compared: int
@@ -68,7 +70,7 @@ class ShownExample:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class AnswersSummary:
+class ShownAnswers:
     """What is known of the answers. `clear_nats`: from which margin on a difference is clear.
 
     `widest_near_tie_nats`: the largest margin below it; `median_first_difference`: the token or character at which half of the
