@@ -3,6 +3,7 @@
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
+from specbench.model.answers.valid_rule import ValidRule
 from specbench.model.data.datasets import DatasetReading
 
 ArmName = Literal["baseline", "speculative"]
@@ -98,18 +99,10 @@ class Arm:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class AnswerForm:
-    """What an answer has to be: JSON of this schema, or text in which this regular expression is found; JSON where both are None."""
-
-    regex: str | None = None
-    json_schema: dict[str, Any] | bool | None = None
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class Bin:
     """A bin of the workload: prompt and output lengths in tokens, drawn inside [low, high], and its share of requests.
 
-    `label`: the labels of the dataset's rows that it takes; empty where it takes all. `valid`: what its answers have to be.
+    `label`: the labels of the dataset's rows that it takes; empty where it takes all. `valid`: what its answers must be.
     """
 
     name: str
@@ -117,7 +110,7 @@ class Bin:
     output_tokens: tuple[int, int]
     weight: float
     label: tuple[str, ...] = ()
-    valid: AnswerForm | None = None
+    valid: ValidRule | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
