@@ -3,6 +3,8 @@
     manifest.json    everything known before the first request
     requests.jsonl   one request record a line, written as each request ends
     blocks.jsonl     one block a line, written as each block ends
+    answers.jsonl    one prompt a line whose answers by both arms were compared; no text
+    answers_summary.json    whether the baseline could be asked about them, and the few examples that the scenario allows
     finished.json    when the run reached its end; absent in a run that did not
     result.json      what `analyze` concluded      report.html   what people read
 
@@ -22,17 +24,20 @@ import msgspec
 
 from specbench.errors import DataError
 from specbench.files import regular_bytes, regular_file
+from specbench.model.answers.compared_answers import AnswerComparison, ComparedAnswers
+from specbench.model.answers.summary import AnswersSummary, summary_of
 from specbench.model.plausible import fault_of, identities_of
 from specbench.model.records import Block, Manifest, RequestRecord, RunData
 
 FORMAT_VERSION = 1
 MANIFEST, REQUESTS, BLOCKS, FINISHED = "manifest.json", "requests.jsonl", "blocks.jsonl", "finished.json"
+ANSWERS, ANSWERS_SUMMARY = "answers.jsonl", "answers_summary.json"
 RESULT, REPORT = "result.json", "report.html"
-FACTS = (MANIFEST, REQUESTS, BLOCKS, FINISHED)
+FACTS = (MANIFEST, REQUESTS, BLOCKS, ANSWERS, ANSWERS_SUMMARY, FINISHED)
 _SOME_MB = 1 << 20
 _MOST_LINKS = 40  # as many as Linux follows
 
-T = TypeVar("T", Block, RequestRecord)
+T = TypeVar("T", Block, RequestRecord, ComparedAnswers)
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,6 +76,13 @@ class RunWriter:
     def block(self, block: Block) -> None:
         """Appends one block's facts."""
         self._append(self._blocks, block)
+
+    def answers(self, comparison: AnswerComparison) -> None:
+        """Keeps what is known of the run's answers: a line per compared prompt, then the rest. Once, after the last block."""
+        lines = b"".join(self._encode(one) + b"\n" for one in comparison.compared)
+        with self._writing():
+            (self.folder / ANSWERS).write_bytes(lines)
+            (self.folder / ANSWERS_SUMMARY).write_bytes(pretty(summary_of(comparison)))
 
     def finish(self, ending: Ending) -> None:
         """Marks the run as complete."""
@@ -163,6 +175,7 @@ def read_run(folder: Path) -> RunData:
     problems: list[str] = []
     blocks = tuple(_lines(folder / BLOCKS, Block, problems.append))
     records = tuple(_lines(folder / REQUESTS, RequestRecord, problems.append))
+    answers = _answers(folder, problems.append)
     finished: str | None = None
     looks: tuple[int, ...] = ()
     if os.path.lexists(folder / FINISHED):
@@ -172,7 +185,26 @@ def read_run(folder: Path) -> RunData:
             raise DataError(f"{folder / FINISHED}: damaged: {error}") from None
         finished, looks = ending.finished, ending.looks
         problems += ending.problems
-    return RunData(manifest=manifest, blocks=blocks, records=records, finished=finished, problems=tuple(problems), looks=looks)
+    return RunData(
+        manifest=manifest,
+        blocks=blocks,
+        records=records,
+        finished=finished,
+        problems=tuple(problems),
+        looks=looks,
+        answers=answers,
+    )
+
+
+def _answers(folder: Path, say: Callable[[str], None]) -> AnswerComparison | None:
+    """What is known of the run's answers; None where it was never written, as in runs of older versions or cut off before."""
+    if not os.path.lexists(folder / ANSWERS_SUMMARY):
+        return None
+    try:
+        rest = msgspec.json.decode(_bytes(folder / ANSWERS_SUMMARY), type=AnswersSummary)
+    except (msgspec.MsgspecError, RecursionError) as error:
+        raise DataError(f"{folder / ANSWERS_SUMMARY}: damaged: {error}") from None
+    return rest.beside(tuple(_lines(folder / ANSWERS, ComparedAnswers, say)))
 
 
 def stream_run(folder: Path, say: Callable[[str], None]) -> tuple[tuple[Block, ...], Iterator[RequestRecord]]:
@@ -283,7 +315,9 @@ def _lines(path: Path, kind: type[T], say: Callable[[str], None]) -> Iterator[T]
         say(f"{path.name}: {_twice(again)}")
 
 
-def _named(found: Block | RequestRecord) -> str:
+def _named(found: Block | RequestRecord | ComparedAnswers) -> str:
+    if isinstance(found, ComparedAnswers):
+        return f"prompt {found.index} of {found.cell or 'those sent last'}"
     return f"block {found.id}" if isinstance(found, Block) else f"request {found.index} of {found.block}"
 
 

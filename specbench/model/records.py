@@ -71,6 +71,9 @@ class RequestRecord:
 
     `output_tokens` were streamed, `hidden_tokens` only counted (reasoning that was not shown), each None where not known.
     `grouping`: what the tokens of its events look like (stream/grouping.py), None in records of older versions.
+
+    `marks`: what is wrong with the form of an answer that ended well (stream/answers/marks.py). `scripts`: the Unicode scripts of
+    its letters, with U+FFFD as one more; `foreign_scripts`: those of them that its prompt lacks.
     """
 
     block: str  # its id
@@ -106,7 +109,9 @@ class RequestRecord:
     burst_ns: int | None = None  # None where events need no grouping by time
     hidden_tokens: int | None = None  # counted and not streamed; None where not known
     grouping: Grouping | None = None  # what the tokens of its events look like
-    marks: tuple[str, ...] = ()  # what is odd in the form of its answer: stable codes
+    marks: tuple[str, ...] = ()  # what is wrong with the form of the answer
+    scripts: tuple[str, ...] = ()  # of the answer's letters
+    foreign_scripts: tuple[str, ...] = ()  # of the answer, not of its prompt
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -278,7 +283,8 @@ class RunData:
     """All facts of a run, as read from its folder. `finished` is None where the run was cut off.
 
     `looks`: how many pairs were complete each time that the data were looked at to decide on stopping, the last look included;
-    empty where they are looked at once, at the end. `answers` is None where none were compared, and in runs of older versions.
+    empty where they are looked at once, at the end. `answers`: what is known of the answers of both arms to one prompt; None in
+    runs of older versions, and in those that ended before they were compared.
     """
 
     manifest: Manifest

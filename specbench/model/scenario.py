@@ -3,7 +3,7 @@
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-from specbench.model.answers.valid_rule import ValidRule
+from specbench.model.answers.answer_form import ValidRule
 from specbench.model.data.datasets import DatasetReading
 
 ArmName = Literal["baseline", "speculative"]

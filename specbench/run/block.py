@@ -18,10 +18,11 @@ from specbench.plan.trials import Trial
 from specbench.prompts.request_body import body_of
 from specbench.prompts.sampler import Prompt, PromptSource, prompt, with_salt
 from specbench.run.drains import HANGING, Drains
+from specbench.run.kept_answers import AnswerKeeper
 from specbench.run.running_figures import RequestFigures, RunningFigures, request_figures, running_figures
 from specbench.store import RunWriter
 from specbench.stream.exchange import Timeouts
-from specbench.stream.record import RequestSpec, record_of
+from specbench.stream.record import RequestSpec, record_and_answer
 from specbench.telemetry import ENGINES, telemetry_of
 from specbench.telemetry.endpoint import get_all
 from specbench.telemetry.oom import tells_of_a_crash, with_oom_events
@@ -42,6 +43,7 @@ class BlockContext:
     drawing: PromptSource
     child: LoadGenerator
     writer: RunWriter
+    answers: AnswerKeeper
     drains: Drains = field(default_factory=Drains)
 
 
@@ -125,8 +127,10 @@ def _load(bench: BlockContext, ready: RunningArm, trial: Trial) -> _Loaded:
     def take(capture: Capture) -> None:
         nonlocal ok, failed, slowest_ns
         asked = prompts.pop(capture.index)
-        record = record_of(capture, RequestSpec(asked.bin, asked.sampling.name, asked.max_tokens), rule, ready.secrets)
+        spec = RequestSpec(asked.bin, asked.sampling.name, asked.max_tokens)
+        record, answer = record_and_answer(capture, spec, rule, ready.secrets)
         bench.writer.request(record)
+        bench.answers.answered(trial, record, answer)
         if record.outcome in HANGING or (record.outcome == "ok" and record.end_ns > slowest_ns):
             telling.append(record)
             slowest_ns = max(slowest_ns, record.end_ns) if record.outcome == "ok" else slowest_ns
@@ -138,6 +142,7 @@ def _load(bench: BlockContext, ready: RunningArm, trial: Trial) -> _Loaded:
             found.append(one)
 
     end = drive(bench.child, _order(bench, ready, trial), _works(bench, ready, trial, prompts), take)
+    bench.answers.block_ended(trial, lambda index: _baseline_body(bench, trial, index))
     bench.drains.note(trial.arm, end, telling)
     figures = running_figures(ok, failed, found, (end.window_open_ns, end.window_close_ns))
     return _Loaded(end, figures, frozenset(failures))
@@ -175,6 +180,12 @@ def _works(bench: BlockContext, ready: RunningArm, trial: Trial, prompts: dict[i
         yield RequestJob(
             index=index, body=body_of(asked, workload, ready.arm.model or "", extras, ready.arm), arrival_ns=next(moments)
         )
+
+
+def _baseline_body(bench: BlockContext, trial: Trial, index: int) -> bytes:
+    """What the baseline was sent for that prompt, but for the model's name and what its engine is asked for besides."""
+    asked = prompt(bench.drawing, trial.place, trial.cell.bin, trial.cell.sampling, index)
+    return body_of(asked, bench.scenario.workload, bench.scenario.baseline.model or "", {}, bench.scenario.baseline)
 
 
 def arrivals(scenario: Scenario, trial: Trial) -> Iterator[int | None]:

@@ -14,10 +14,11 @@ from pathlib import Path
 from types import FrameType
 
 from specbench import __version__
+from specbench.analysis.answers.comparison import compared
 from specbench.analysis.integrity.repeated_prompts import cached_alike
 from specbench.arms.accelerators import accelerators
 from specbench.arms.arm_secrets import scenario_without, secrets_of
-from specbench.arms.arms import OpenArm, RunningArm, open_arms, secret_headers
+from specbench.arms.arms import OpenArm, RunningArm, open_arms, secret_headers, shares_server
 from specbench.arms.comparability import check_comparable, fairness_notes, proxy_notes
 from specbench.arms.launch import environment_of
 from specbench.arms.preflight import NO_WAY, Way, first_way, prompt_note, tried, way_of
@@ -30,6 +31,7 @@ from specbench.explain.notes import certainty_of
 from specbench.load.messages import IN_FLIGHT_LIMIT
 from specbench.load.parent import LoadGenerator
 from specbench.load.process_limits import check_open_files
+from specbench.model.answers.compared_answers import AnswerComparison
 from specbench.model.records import Endpoint, Manifest, RepeatedPrompt
 from specbench.model.result import PerArm, Result
 from specbench.model.scenario import ARMS, ArmName, Scenario
@@ -38,12 +40,16 @@ from specbench.prompts.sampler import PromptSource
 from specbench.run.analyze import analyze
 from specbench.run.block import BlockContext
 from specbench.run.early_stopping import EarlyStopping
+from specbench.run.kept_answers import AnswerKeeper
 from specbench.run.progress import RunProgress
 from specbench.run.schedule import ScheduleContext, run_trials
 from specbench.store import FORMAT_VERSION, MANIFEST, Ending, RunWriter, check_unused
 from specbench.telemetry import ENGINES
 from specbench.telemetry.endpoint import ServedEndpoint, endpoint_of
 from specbench.telemetry.scrape import metrics_key, metrics_source, moved_pages, scrape
+
+PROMPTS = 256
+SALTED = "both arms share one server, so that no two of their prompts are alike"
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,10 +128,22 @@ def _measure(scenario: Scenario, folder: Path, watcher: RunProgress, looking: Ea
         if prepared.drawing is None:
             writer.finish(Ending(_now(), (prepared.refusal or "",)))
             return
-        bench = BlockContext(scenario=scenario, drawing=prepared.drawing, child=child, writer=writer)
+        answers = _answer_keeper(scenario)
+        bench = BlockContext(scenario=scenario, drawing=prepared.drawing, child=child, writer=writer, answers=answers)
         course = ScheduleContext(bench=bench, visit=visit, ways=prepared.ways, watcher=watcher, looking=looking)
         problems = run_trials(course, trials_of(scenario, cells_of(scenario)))
+        writer.answers(_compared(answers))
         writer.finish(Ending(_now(), problems, tuple(looking.looks) if looking is not None else ()))
+
+
+def _answer_keeper(scenario: Scenario) -> AnswerKeeper:
+    reason = SALTED if shares_server(scenario) else None
+    return AnswerKeeper(PROMPTS, scenario.seed, scenario.workload.sampling, reason)
+
+
+def _compared(answers: AnswerKeeper) -> AnswerComparison:
+    reasons = () if answers.reason is None else (("greedy", answers.reason), ("sampled", answers.reason))
+    return AnswerComparison(compared=tuple(map(compared, answers.pairs)), unanswerable=reasons)
 
 
 def _prepared(scenario: Scenario, visit: OpenArm, child: LoadGenerator, watcher: RunProgress) -> Preflight:

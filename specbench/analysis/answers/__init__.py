@@ -1,1 +1,1 @@
-"""Whether speculation changes what the model says: three findings over a whole run, from pairs of answers to one prompt."""
+"""Answers of both arms to one prompt: which are compared, where they part, and whether speculation changes what the model says."""

@@ -11,9 +11,10 @@ from specbench.analysis.stats.exact_counts import mcnemar, paired_excess_bound
 from specbench.analysis.verdict.findings import draft_of
 from specbench.explain.answers import answer_sentences as said
 from specbench.model.answers import answer_rules as rules
+from specbench.model.answers.answer_form import MARKS, ValidRule
 from specbench.model.answers.shown_answers import MarkCounts
 from specbench.model.result import Finding, FindingState, PerArm
-from specbench.model.scenario import AnswerForm, Guardrail, Scenario
+from specbench.model.scenario import Guardrail, Scenario
 
 PASS_ALPHA = 0.05
 _MOST_PROMPTS = 100_000
@@ -46,7 +47,7 @@ def possible_marks(scenario: Scenario) -> frozenset[str]:
     found = {*rules.ALWAYS}
     if fields.get("stop"):
         found.add("past_stop")
-    if fields.get("response_format") is not None or any(_asks_json(one.valid) for one in scenario.workload.bins):
+    if fields.get("response_format") is not None or any(_asks(one.valid, "json", "json_schema") for one in scenario.workload.bins):
         found.add("bad_json")
     if fields.get("tools"):
         found.add("bad_tool_call")
@@ -54,14 +55,14 @@ def possible_marks(scenario: Scenario) -> frozenset[str]:
             found.add("no_tool_call")
     if scenario.workload.length == "natural":
         found.add("unfinished")
-    if any(one.valid is not None and one.valid.regex is not None for one in scenario.workload.bins):
+    if any(_asks(one.valid, "regex") for one in scenario.workload.bins):
         found.add("invalid")
     return frozenset(found)
 
 
 def mark_counts(answers: Sequence[PerArm[Marks]], possible: Collection[str]) -> tuple[MarkCounts, ...]:
     """How often each of these marks stands in one arm's answer alone, in the order of their table."""
-    return tuple(_counts(mark, answers) for mark in rules.MARKS if mark in possible)
+    return tuple(_counts(mark, answers) for mark in MARKS if mark in possible)
 
 
 def answers_form(answers: Sequence[PerArm[Marks]], possible: Collection[str]) -> Finding:
@@ -143,5 +144,5 @@ def _prompts_needed(one: _Tested) -> int:
     return _MOST_PROMPTS
 
 
-def _asks_json(valid: AnswerForm | None) -> bool:
-    return valid is not None and valid.regex is None
+def _asks(valid: ValidRule | None, *kinds: str) -> bool:
+    return valid is not None and valid.kind in kinds

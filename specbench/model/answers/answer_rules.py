@@ -1,4 +1,4 @@
-"""The numbers by which answers are judged, each shared by a rule and a sentence; and the marks of an answer's form.
+"""The numbers by which answers are judged, each shared by a rule and a sentence.
 
 Nothing is judged here. Where each number comes from: `docs/adr/0035`.
 """
@@ -35,4 +35,3 @@ FORM_MARGIN = 0.02  # or the baseline's own share of the mark, where that is mor
 
 LOOPING = "looping"
 ALWAYS = ("looping", "foreign", "special_token")  # marks that any answer can have
-MARKS = (*ALWAYS, "past_stop", "bad_json", "bad_tool_call", "no_tool_call", "unfinished", "invalid")

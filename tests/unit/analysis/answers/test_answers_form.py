@@ -8,9 +8,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from specbench.analysis.answers.answers_form import answers_form, looping_alone, mark_counts, possible_marks
-from specbench.model.answers.answer_rules import MARKS
+from specbench.model.answers.answer_form import MARKS, ValidRule
 from specbench.model.result import FindingState, PerArm
-from specbench.model.scenario import AnswerForm, Scenario
+from specbench.model.scenario import Scenario
 from tests.support.answers import marked
 from tests.support.evidence import a_scenario
 from tests.support.goldens import same_text
@@ -97,7 +97,7 @@ def _with(**fields: Any) -> Scenario:
     return replace(scenario, workload=replace(scenario.workload, **{"length": "forced", **fields}))
 
 
-def _valid(form: AnswerForm) -> Scenario:
+def _valid(form: ValidRule) -> Scenario:
     scenario = _with()
     return replace(
         scenario, workload=replace(scenario.workload, bins=tuple(replace(one, valid=form) for one in scenario.workload.bins))
@@ -117,8 +117,8 @@ ALWAYS = {"looping", "foreign", "special_token"}
         (_with(extra_body={"tools": [{}]}), {"bad_tool_call"}),
         (_with(extra_body={"tools": [{}], "tool_choice": "auto"}), {"bad_tool_call"}),
         (_with(extra_body={"tools": [{}], "tool_choice": "required"}), {"bad_tool_call", "no_tool_call"}),
-        (_valid(AnswerForm()), {"bad_json"}),
-        (_valid(AnswerForm(regex="^[0-9]+$")), {"invalid"}),
+        (_valid(ValidRule(kind="json")), {"bad_json"}),
+        (_valid(ValidRule(kind="regex", regex="^[0-9]+$")), {"invalid"}),
     ],
 )
 def test_which_marks_can_occur_follows_from_the_requests(scenario: Scenario, more: set[str]) -> None:
