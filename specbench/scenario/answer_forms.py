@@ -12,8 +12,8 @@ from pydantic import AfterValidator
 
 from specbench.errors import DataError
 from specbench.files import regular_bytes
-from specbench.model.answers.json_schemas import schema_fault
 from specbench.model.answers.answer_form import ValidRule
+from specbench.model.answers.json_schemas import schema_fault
 from specbench.scenario.field_types import AnyFields
 from specbench.scenario.secret_detection import secret_field
 from specbench.scenario.yaml_source import Path as KeyPath

@@ -47,7 +47,8 @@ def possible_marks(scenario: Scenario) -> frozenset[str]:
     found = {*rules.ALWAYS}
     if fields.get("stop"):
         found.add("past_stop")
-    if fields.get("response_format") is not None or any(_asks(one.valid, "json", "json_schema") for one in scenario.workload.bins):
+    valid = [one.valid for one in scenario.workload.bins]
+    if fields.get("response_format") is not None or any(_asks(rule, "json", "json_schema") for rule in valid):
         found.add("bad_json")
     if fields.get("tools"):
         found.add("bad_tool_call")
@@ -55,7 +56,7 @@ def possible_marks(scenario: Scenario) -> frozenset[str]:
             found.add("no_tool_call")
     if scenario.workload.length == "natural":
         found.add("unfinished")
-    if any(_asks(one.valid, "regex") for one in scenario.workload.bins):
+    if any(_asks(rule, "regex") for rule in valid):
         found.add("invalid")
     return frozenset(found)
 
@@ -110,15 +111,18 @@ def answers_form(answers: Sequence[PerArm[Marks]], possible: Collection[str]) ->
     )
 
 
-def looping_alone(answers: Sequence[PerArm[Marks]]) -> Finding:
-    """The finding on a run of an older version, whose records tell of an answer's form only whether it loops.
+def failed_form(answers: Sequence[PerArm[Marks]], possible: Collection[str], why: str) -> Finding:
+    """The finding where answers were not compared as a whole: marks in excess are proof all the same, else it has no data.
 
-    Such answers in excess are proof; without them nothing is shown of the other marks.
+    Records of older versions tell of an answer's form only whether it loops.
+
+    Args:
+        why: Why answers were not compared.
     """
-    found = answers_form(answers, (rules.LOOPING,))
+    found = answers_form(answers, possible)
     if found.state == "FAIL":
         return found
-    return replace(draft_of(RULE), required=False, reason=said.not_compared(rules.FORM, said.OLDER))
+    return replace(draft_of(RULE), required=False, reason=said.not_compared(rules.FORM, why))
 
 
 def _counts(mark: str, answers: Sequence[PerArm[Marks]]) -> MarkCounts:

@@ -15,8 +15,8 @@ from specbench.analysis.stats.rates import share_upper_bound
 from specbench.analysis.verdict.findings import draft_of
 from specbench.explain.answers import answer_sentences as said
 from specbench.model.answers import answer_rules as rules
-from specbench.model.answers.shown_answers import GreedyAtLoad, GreedyCounts
 from specbench.model.answers.compared_answers import AnswerComparison, ComparedAnswers
+from specbench.model.answers.shown_answers import GreedyAtLoad, GreedyCounts
 from specbench.model.result import Finding, FindingState, IntegrityCheck
 from specbench.model.scenario import Guardrail
 

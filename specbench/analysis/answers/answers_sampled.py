@@ -15,8 +15,8 @@ from specbench.analysis.stats.paired import Estimate, mean_with_t
 from specbench.analysis.verdict.findings import draft_of
 from specbench.explain.answers import answer_sentences as said
 from specbench.model.answers import answer_rules as rules
-from specbench.model.answers.shown_answers import SampledShift
 from specbench.model.answers.compared_answers import AnswerComparison, ComparedAnswers, TokenScores
+from specbench.model.answers.shown_answers import SampledShift
 from specbench.model.result import Finding, FindingState, PerArm
 from specbench.model.scenario import Guardrail
 

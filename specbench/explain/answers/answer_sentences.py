@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from math import isfinite
 
-from specbench.explain.numbers import figure, listed, one_of, percentage
+from specbench.explain.numbers import figure, one_of, percentage
 from specbench.explain.phrases import load_words, sure
 from specbench.model.answers import answer_rules as rules
 from specbench.model.answers.shown_answers import GreedyAtLoad, GreedyCounts, MarkCounts, SampledShift
@@ -23,7 +23,7 @@ NOT_ASKED = "the baseline was not asked about them"
 OLDER = "run made by an older version"
 SWITCHED_OFF = "switched off"
 ENDED_EARLY = "the run ended before the baseline was asked"
-_SUBJECTS = {rules.GREEDY: "greedy answers", rules.SAMPLED: "sampled answers", rules.FORM: "form of answers"}
+SUBJECTS = {rules.GREEDY: "greedy answers", rules.SAMPLED: "sampled answers", rules.FORM: "form of answers"}
 # What a mark says of an answer: of several, and what is counted where it is no plain answer.
 _MARKS = {
     "looping": "answers loop",
@@ -66,7 +66,7 @@ class FormLimits:
 
 def not_compared(metric: str, why: str) -> str:
     """That these answers were not compared, and why."""
-    subject = _SUBJECTS[metric]
+    subject = SUBJECTS[metric]
     return f"{subject[0].upper()}{subject[1:]} not compared: {why.rstrip('.')}."
 
 
@@ -194,20 +194,3 @@ def _two_digits(value: float) -> float:
 def _signed(value: float) -> str:
     rounded = round(value, 3)
     return f"{'−' if rounded < 0 else ''}{figure(abs(rounded))}"
-
-
-def beside(reasons: Sequence[str], *, lossy: bool) -> str:
-    """The end of a headline: which answers were not compared and why, and that speculation is declared to change them.
-
-    Args:
-        reasons: The sentences of the findings without data.
-    """
-    by_why: dict[str, list[str]] = {}
-    for reason in reasons:
-        subject, _, why = reason.removesuffix(".").partition(" not compared: ")
-        by_why.setdefault(why, []).append(f"{subject[0].lower()}{subject[1:]}")
-    parts = [
-        f"{'answers' if len(names) == len(_SUBJECTS) else listed(names)} not compared ({why})" for why, names in by_why.items()
-    ]
-    parts += ["lossy by declaration"] if lossy else []
-    return "".join(f"; {part}" for part in parts)

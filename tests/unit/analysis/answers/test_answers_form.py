@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from specbench.analysis.answers.answers_form import answers_form, looping_alone, mark_counts, possible_marks
+from specbench.analysis.answers.answers_form import answers_form, failed_form, mark_counts, possible_marks
 from specbench.model.answers.answer_form import MARKS, ValidRule
 from specbench.model.result import FindingState, PerArm
 from specbench.model.scenario import Scenario
@@ -85,11 +85,13 @@ def test_no_prompt_that_both_arms_answered_is_no_data() -> None:
     assert (found.state, found.required) == ("NODATA", False)
 
 
-def test_records_of_an_older_version_tell_of_loops_alone() -> None:
-    """In excess they are proof; without them nothing is shown of the other marks, and no pass is asked."""
-    assert looping_alone(marked(0, 14)).state == "FAIL"
-    assert (looping_alone(marked(0)).state, looping_alone(marked(0)).required) == ("NODATA", False)
-    same_text("answers-form-older", looping_alone(marked(0)).reason)
+def test_marks_in_excess_are_proof_even_where_answers_were_not_compared() -> None:
+    """A run of an older version, whose records tell of loops alone; without an excess no pass is asked."""
+    clean = failed_form(marked(0), EVERY, "run made by X")
+
+    assert failed_form(marked(0, 14), EVERY, "run made by X").state == "FAIL"
+    assert (clean.state, clean.required) == ("NODATA", False)
+    same_text("answers-form-older", clean.reason)
 
 
 def _with(**fields: Any) -> Scenario:
