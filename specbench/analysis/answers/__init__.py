@@ -1,1 +1,1 @@
-"""Answers of both arms to one prompt: which are compared, and where they part."""
+"""Answers of both arms to one prompt: which are compared, where they part, and what follows for the verdict."""
