@@ -58,6 +58,9 @@ class Silent:
     def start(self, trials: Sequence[Trial]) -> None:
         """Nothing."""
 
+    def phase(self, message: str) -> None:
+        """Nothing."""
+
     def begin(self, trial: Trial) -> None:
         """Nothing."""
 

@@ -14,7 +14,6 @@ from pathlib import Path
 from types import FrameType
 
 from specbench import __version__
-from specbench.analysis.answers.comparison import compared
 from specbench.analysis.integrity.repeated_prompts import cached_alike
 from specbench.arms.accelerators import accelerators
 from specbench.arms.arm_secrets import scenario_without, secrets_of
@@ -31,13 +30,13 @@ from specbench.explain.notes import certainty_of
 from specbench.load.messages import IN_FLIGHT_LIMIT
 from specbench.load.parent import LoadGenerator
 from specbench.load.process_limits import check_open_files
-from specbench.model.answers.compared_answers import AnswerComparison
 from specbench.model.records import Endpoint, Manifest, RepeatedPrompt
 from specbench.model.result import PerArm, Result
 from specbench.model.scenario import ARMS, ArmName, Scenario
 from specbench.plan.trials import cells_of, trials_of
 from specbench.prompts.sampler import PromptSource
 from specbench.run.analyze import analyze
+from specbench.run.answers_phase import LEAST_PROMPTS, AnswersPhase, never_asked
 from specbench.run.block import BlockContext
 from specbench.run.early_stopping import EarlyStopping
 from specbench.run.kept_answers import AnswerKeeper
@@ -48,8 +47,7 @@ from specbench.telemetry import ENGINES
 from specbench.telemetry.endpoint import ServedEndpoint, endpoint_of
 from specbench.telemetry.scrape import metrics_key, metrics_source, moved_pages, scrape
 
-PROMPTS = 256
-SALTED = "both arms share one server, so that no two of their prompts are alike"
+NOT_KEPT = "no two prompts of the load are alike, or nothing is compared"
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,21 +127,20 @@ def _measure(scenario: Scenario, folder: Path, watcher: RunProgress, looking: Ea
             writer.finish(Ending(_now(), (prepared.refusal or "",)))
             return
         answers = _answer_keeper(scenario)
+        cells = cells_of(scenario)
         bench = BlockContext(scenario=scenario, drawing=prepared.drawing, child=child, writer=writer, answers=answers)
         course = ScheduleContext(bench=bench, visit=visit, ways=prepared.ways, watcher=watcher, looking=looking)
-        problems = run_trials(course, trials_of(scenario, cells_of(scenario)))
-        writer.answers(_compared(answers))
+        phase = AnswersPhase(course, cells, min(LEAST_PROMPTS, scenario.answers.prompts)) if scenario.answers.check else None
+        problems = run_trials(course, trials_of(scenario, cells), None if phase is None else phase.last_visit)
+        if phase is not None:
+            writer.answers(never_asked(answers.pairs) if problems else phase.comparison())
         writer.finish(Ending(_now(), problems, tuple(looking.looks) if looking is not None else ()))
 
 
 def _answer_keeper(scenario: Scenario) -> AnswerKeeper:
-    reason = SALTED if shares_server(scenario) else None
-    return AnswerKeeper(PROMPTS, scenario.seed, scenario.workload.sampling, reason)
-
-
-def _compared(answers: AnswerKeeper) -> AnswerComparison:
-    reasons = () if answers.reason is None else (("greedy", answers.reason), ("sampled", answers.reason))
-    return AnswerComparison(compared=tuple(map(compared, answers.pairs)), unanswerable=reasons)
+    """What keeps the answers of the load; none where prompts are salted for each block, or nothing is compared."""
+    kept = scenario.answers.check and not shares_server(scenario)
+    return AnswerKeeper(scenario.answers.prompts, scenario.seed, scenario.workload.sampling, None if kept else NOT_KEPT)
 
 
 def _prepared(scenario: Scenario, visit: OpenArm, child: LoadGenerator, watcher: RunProgress) -> Preflight:

@@ -3,7 +3,7 @@
 What one block is and does is `run/block.py`'s, how an engine is started `arms/arms.py`'s.
 """
 
-from collections.abc import Generator, Sequence
+from collections.abc import Callable, Generator, Sequence
 from concurrent.futures import FIRST_EXCEPTION, ThreadPoolExecutor, wait
 from contextlib import ExitStack, closing
 from dataclasses import dataclass, replace
@@ -19,6 +19,7 @@ from specbench.run.block import BlockContext, BlockOutcome, measure
 from specbench.run.early_stopping import EarlyStopping
 from specbench.run.progress import RunProgress
 
+LastVisit = Callable[[ArmName, RunningArm], None]
 Ran = Generator[tuple[RunningArm, Trial, BlockOutcome], None, None]
 
 
@@ -33,15 +34,18 @@ class ScheduleContext:
     looking: EarlyStopping | None = None
 
 
-def run_trials(course: ScheduleContext, trials: Sequence[Trial]) -> tuple[str, ...]:
+def run_trials(course: ScheduleContext, trials: Sequence[Trial], last_visit: LastVisit | None = None) -> tuple[str, ...]:
     """All trials, in order, until what is looked for is settled or one of the engines has died.
+
+    Args:
+        last_visit: Is given the arm whose engine was started for the last blocks (`restart`), while it is still up.
 
     Returns:
         A sentence about the death, which left the rest undone; nothing where there was none.
     """
     course.watcher.start(trials)
-    run = _at_once if course.bench.scenario.matrix.schedule == "simultaneous" else _in_turn
-    with closing(run(course, trials)) as blocks:
+    at_once = course.bench.scenario.matrix.schedule == "simultaneous"
+    with closing(_at_once(course, trials) if at_once else _in_turn(course, trials, last_visit)) as blocks:
         for done, (ready, trial, measured) in enumerate(blocks, start=1):
             course.watcher.block(done, trial, measured.figures)
             if measured.block.engine_exit is not None:
@@ -51,7 +55,7 @@ def run_trials(course: ScheduleContext, trials: Sequence[Trial]) -> tuple[str, .
     return ()
 
 
-def _in_turn(course: ScheduleContext, trials: Sequence[Trial]) -> Ran:
+def _in_turn(course: ScheduleContext, trials: Sequence[Trial], last_visit: LastVisit | None) -> Ran:
     """One block after another; where engines are started for their blocks, each start is followed by a first request."""
     bench = course.bench
     for (arm, _), group in groupby(trials, key=lambda trial: (trial.arm, trial.launch)):
@@ -62,6 +66,8 @@ def _in_turn(course: ScheduleContext, trials: Sequence[Trial]) -> Ran:
             for trial in group:
                 course.watcher.begin(trial)
                 yield ready, trial, measure(bench, ready, trial)
+            if last_visit is not None and trial is trials[-1] and bench.scenario.matrix.schedule == "restart":
+                last_visit(arm, ready)
 
 
 def _at_once(course: ScheduleContext, trials: Sequence[Trial]) -> Ran:
