@@ -21,6 +21,7 @@ from specbench.run.drains import HANGING, Drains
 from specbench.run.kept_answers import AnswerKeeper
 from specbench.run.running_figures import RequestFigures, RunningFigures, request_figures, running_figures
 from specbench.store import RunWriter
+from specbench.stream.answers.asked_form import asked_form
 from specbench.stream.exchange import Timeouts
 from specbench.stream.record import RequestSpec, record_and_answer
 from specbench.telemetry import ENGINES, telemetry_of
@@ -33,6 +34,9 @@ TRUTH = "/truth"
 MOST_TRUTHS = 200
 NAME = re.compile(r"[a-z0-9_.]{1,60}")
 DYING_S = 10.0
+
+SentRequest = tuple[Prompt, bytes]
+"""A request that is under way: what it asks, and its body."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -117,7 +121,9 @@ def _death(ready: RunningArm, end: BlockSummary, mark: int) -> str | None:
 
 def _load(bench: BlockContext, ready: RunningArm, trial: Trial) -> _Loaded:
     rule = ENGINES[ready.arm.engine].stream
-    prompts: dict[int, Prompt] = {}
+    sent: dict[int, SentRequest] = {}
+    valid = {each.name: each.valid for each in bench.scenario.workload.bins}
+    natural = bench.scenario.workload.length == "natural"
     ok = failed = 0
     failures: set[str] = set()
     telling: list[RequestRecord] = []  # what says how long the next drain need be: the slowest answer, and what hung
@@ -126,8 +132,9 @@ def _load(bench: BlockContext, ready: RunningArm, trial: Trial) -> _Loaded:
 
     def take(capture: Capture) -> None:
         nonlocal ok, failed, slowest_ns
-        asked = prompts.pop(capture.index)
-        spec = RequestSpec(asked.bin, asked.sampling.name, asked.max_tokens)
+        asked, body = sent.pop(capture.index)
+        form = asked_form(body, natural, valid[asked.bin])
+        spec = RequestSpec(asked.bin, asked.sampling.name, asked.max_tokens, form)
         record, answer = record_and_answer(capture, spec, rule, ready.secrets)
         bench.writer.request(record)
         bench.answers.answered(trial, record, answer)
@@ -141,7 +148,7 @@ def _load(bench: BlockContext, ready: RunningArm, trial: Trial) -> _Loaded:
         elif (one := request_figures(record)) is not None:
             found.append(one)
 
-    end = drive(bench.child, _order(bench, ready, trial), _works(bench, ready, trial, prompts), take)
+    end = drive(bench.child, _order(bench, ready, trial), _works(bench, ready, trial, sent), take)
     bench.answers.block_ended(trial, lambda index: _baseline_body(bench, trial, index))
     bench.drains.note(trial.arm, end, telling)
     figures = running_figures(ok, failed, found, (end.window_open_ns, end.window_close_ns))
@@ -167,7 +174,7 @@ def _order(bench: BlockContext, ready: RunningArm, trial: Trial) -> BlockSpec:
     )
 
 
-def _works(bench: BlockContext, ready: RunningArm, trial: Trial, prompts: dict[int, Prompt]) -> Iterator[RequestJob]:
+def _works(bench: BlockContext, ready: RunningArm, trial: Trial, sent: dict[int, SentRequest]) -> Iterator[RequestJob]:
     workload = bench.scenario.workload
     extras = ENGINES[ready.arm.engine].request_extras(workload.route, True)
     moments = arrivals(bench.scenario, trial)
@@ -176,10 +183,9 @@ def _works(bench: BlockContext, ready: RunningArm, trial: Trial, prompts: dict[i
         asked = prompt(bench.drawing, trial.place, trial.cell.bin, trial.cell.sampling, index)
         if shared:
             asked = with_salt(asked, f"{trial.block_id}/{asked.index}")
-        prompts[index] = asked
-        yield RequestJob(
-            index=index, body=body_of(asked, workload, ready.arm.model or "", extras, ready.arm), arrival_ns=next(moments)
-        )
+        body = body_of(asked, workload, ready.arm.model or "", extras, ready.arm)
+        sent[index] = (asked, body)
+        yield RequestJob(index=index, body=body, arrival_ns=next(moments))
 
 
 def _baseline_body(bench: BlockContext, trial: Trial, index: int) -> bytes:

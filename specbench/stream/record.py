@@ -11,7 +11,9 @@ from specbench.credentials import LONGEST_WORD, NO_SECRETS, Secrets, one_line
 from specbench.model.answers.kept_pairs import GeneratedAnswer
 from specbench.model.captures import Capture
 from specbench.model.records import Grouping, Outcome, RequestRecord, SpeculationCounts, StreamFormat, TokenSource
+from specbench.stream.answers.asked_form import AskedForm
 from specbench.stream.answers.generated import generated_of
+from specbench.stream.answers.marks import foreign_scripts, marks_of, scripts_in
 from specbench.stream.chunks import MOST_TOKENS
 from specbench.stream.decoded_body import encoding_flags, event_stamps, plain_body
 from specbench.stream.grouping import censored, engine_timestamps, grouping_of, step_sizes, steps_of_moments
@@ -32,11 +34,15 @@ LONGEST_REASON = 500  # characters: an excerpt and what it is an excerpt of
 
 @dataclass(frozen=True, slots=True)
 class RequestSpec:
-    """What was asked for in this request: its bin, its sampling's name and its limit of output tokens."""
+    """What was asked for in this request: its bin, its sampling's name and its limit of output tokens.
+
+    `form`: what its answer must look like; without it no marks are given.
+    """
 
     bin: str
     sampling: str
     max_tokens: int
+    form: AskedForm | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,6 +88,8 @@ def record_and_answer(
     output_tokens = answer.output_tokens if answer.output_tokens is not None else sum(line.event_tokens) or None
     generated = generated_of(answer, output_tokens)
     text = generated.text
+    form = asked.form if outcome == "ok" else None
+    loops = is_looping(text)
     flags = {*answer.flags, *line.flags, *_flags(capture, answer)}
     return RequestRecord(
         block=capture.block,
@@ -111,12 +119,15 @@ def record_and_answer(
         end_ns=max(0, capture.end_ns - capture.sent_ns),
         text_chars=len(text),
         text_sha256=hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest(),
-        looping=is_looping(text),
+        looping=loops,
         acceptance=_acceptance(answer, rule),
         flags=tuple(sorted(flags)),
         burst_ns=line.burst_ns,
         hidden_tokens=answer.reading.hidden,
         grouping=line.grouping,
+        marks=() if form is None else marks_of(generated, form, loops),
+        scripts=() if form is None else tuple(sorted(scripts_in(generated))),
+        foreign_scripts=() if form is None else tuple(sorted(foreign_scripts(generated, form))),
     ), generated
 
 
