@@ -240,12 +240,12 @@ def place_not_controlled(would_be: VerdictWord, said: Sequence[str]) -> tuple[Re
 
 
 def over_slices(
-    word: VerdictWord, parts: Sequence[tuple[tuple[str | None, str | None], VerdictWord, tuple[Reason, ...]]]
+    word: VerdictWord, parts: Sequence[tuple[tuple[str | None, str | None], VerdictWord, tuple[Reason, ...]]], beside: str = ""
 ) -> tuple[Reason, ...]:
-    """The verdict over slices: which of them are eligible, then each slice's first sentences."""
+    """The verdict over slices: which of them are eligible, and what is not known of the answers; then each one's sentences."""
     eligible = [_name(name) for name, part, _ in parts if part in ("PROMOTE", "CAPPED")]
     if word in ("PROMOTE", "CAPPED"):
-        text = f"{len(eligible)} of {len(parts)} slices of the traffic are eligible: {', '.join(eligible)}."
+        text = f"{len(eligible)} of {len(parts)} slices of the traffic are eligible: {', '.join(eligible)}{beside}."
     else:
         text = f"None of {len(parts)} slices of the traffic is eligible; the worst says {word}."
     details = [replace(reason, message=_of_slice(name, reason)) for name, _, reasons in parts for reason in reasons]

@@ -113,6 +113,8 @@ def _why(evidence: RunData) -> str:
     """Why no answers were compared."""
     if not evidence.manifest.scenario.answers.check:
         return said.SWITCHED_OFF
+    if not evidence.blocks:
+        return said.NOTHING
     return said.ENDED_EARLY if evidence.finished is None else said.OLDER
 
 

@@ -22,6 +22,7 @@ NO_PAIRED = "no prompt was answered by both arms"
 NOT_ASKED = "the baseline was not asked about them"
 OLDER = "run made by an older version"
 SWITCHED_OFF = "switched off"
+NOTHING = "nothing was measured"
 ENDED_EARLY = "the run ended before the baseline was asked"
 SUBJECTS = {rules.GREEDY: "greedy answers", rules.SAMPLED: "sampled answers", rules.FORM: "form of answers"}
 # What a mark says of an answer: of several, and what is counted where it is no plain answer.

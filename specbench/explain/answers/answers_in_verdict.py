@@ -3,12 +3,13 @@
 from collections.abc import Sequence
 
 from specbench.explain.answers.answer_sentences import SUBJECTS
-from specbench.explain.numbers import figure, listed
+from specbench.explain.numbers import figure, listed, streams
 from specbench.model.answers.answer_rules import ANSWERS
 from specbench.model.answers.shown_answers import GreedyCounts, SampledShift, ShownAnswers
-from specbench.model.result import Finding
+from specbench.model.result import Finding, Result
 
 LOSSY = "lossy by declaration"
+NOTE = "Answers: "
 _Z90 = 1.645  # of the 90 % interval
 
 
@@ -30,7 +31,7 @@ def answers_notes(shown: ShownAnswers | None, findings: Sequence[Finding]) -> tu
         return ()
     parts = [_greedy(shown.greedy)] if shown.greedy is not None else []
     parts += [_sampled(one) for one in shown.sampled]
-    return (f"Answers: {'; '.join(parts)}.",) if parts else ()
+    return (f"{NOTE}{'; '.join(parts)}.",) if parts else ()
 
 
 def _named(names: Sequence[str], all_of_them: int) -> str:
@@ -48,3 +49,24 @@ def _greedy(counts: GreedyCounts) -> str:
 def _sampled(shift: SampledShift) -> str:
     widest = abs(shift.surprise_nats) + _Z90 * shift.surprise_se
     return f"{shift.sampling} ones alike within {figure(float(f'{widest:.1g}'))} nat a token"
+
+
+def answers_line(result: Result) -> str:
+    """What a report says of the answers in one line: what failed or is open, else what was compared; '' where nothing is said."""
+    findings = [one for one in result.run_findings if one.metric in ANSWERS]
+    if any(one.state == "FAIL" for one in findings):
+        return " ".join(one.reason for one in findings if one.state == "FAIL")
+    said = [one.reason for one in findings if one.state == "INCONCLUSIVE"]
+    said += [note.removeprefix(NOTE) for note in answers_notes(result.answers, findings)] if not said else []
+    without = beside(findings).removeprefix("; ")
+    return " ".join([*said, *([f"{without[0].upper()}{without[1:]}."] if without else [])])
+
+
+def load_title(concurrency: int | None, cell: str | None) -> str:
+    """The load of some answers at the head of a row."""
+    return streams(concurrency) if concurrency is not None else cell or "after the load"
+
+
+def mark_title(mark: str) -> str:
+    """A mark at the head of a row."""
+    return mark.replace("_", " ")
