@@ -17,6 +17,10 @@ GROUPS: dict[str, dict[str, tuple[str, ...]]] = {
             "specbench run code.yaml --baseline http://gpu-a:8000 --speculative http://gpu-b:8000",
             "specbench run code.yaml --gate --set matrix.pairs=20",
         ),
+        "answers": (
+            "specbench answers scenarios/code.yaml",
+            "specbench answers code.yaml --baseline http://gpu-a:8000 --speculative http://gpu-b:8000 --prompts 512",
+        ),
         "demo": ("specbench demo", "specbench demo --open"),
         "probe": ("specbench probe http://gpu-a:8000 --model llama --concurrency 8 --requests 64",),
     },

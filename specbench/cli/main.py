@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from specbench import __version__
-from specbench.cli import bins, compare_results, completion, demo, init, lookups, results, run, tools
+from specbench.cli import answers, bins, compare_results, completion, demo, init, lookups, results, run, tools
 from specbench.cli.help import GroupedCommands
 from specbench.errors import ExitCode, Interrupted, SpecbenchError
 from specbench.run.output import prepare, say, tell
@@ -28,7 +28,7 @@ app = typer.Typer(
     "data, 69 endpoint not reachable, 70 internal error, 129, 130 and 143 interrupted.",
 )
 
-for commands in (run, demo, init, results, compare_results, lookups, bins, tools, completion):
+for commands in (run, answers, demo, init, results, compare_results, lookups, bins, tools, completion):
     commands.register(app)
 
 

@@ -15,7 +15,7 @@ from specbench.errors import Interrupted
 from specbench.run.output import deliver, tell
 
 if TYPE_CHECKING:
-    from specbench.model.scenario import Design
+    from specbench.model.scenario import Design, Scenario
     from specbench.scenario.parse import Overrides
 
 ENDPOINTS, SIZE, PLACES = "Endpoints", "Size", "Places"
@@ -84,6 +84,9 @@ def run(
             help="resolved: stop once the verdict is settled; budget: after all pairs.",
         ),
     ] = "budget",
+    answers: Annotated[
+        str | None, typer.Option("--answers", metavar="WHEN", rich_help_panel=SIZE, help="off: compare no answers; default on.")
+    ] = None,
     aa: Annotated[
         bool, typer.Option("--aa", rich_help_panel=PLACES, help="A/A: measure the baseline configuration on both hosts.")
     ] = False,
@@ -119,10 +122,13 @@ def run(
         raise typer.BadParameter(f"{until}: resolved or budget", param_hint="--until")
     if aa and swap:
         raise typer.BadParameter("either --aa or --swap", param_hint="--aa, --swap")
-    overrides = _overrides(profile, settings, baseline, speculative, model)
+    if answers not in (None, "on", "off"):
+        raise typer.BadParameter(f"{answers}: on or off", param_hint="--answers")
+    more = [] if answers is None else [f"answers.check={answers}"]
+    overrides = scenario_overrides(profile, [*(settings or ()), *more], baseline, speculative, model)
     design: Design = "aa" if aa else "swap" if swap else "plain"
     overrides = replace(overrides, design=design, place=tuple(place or ()), up_to=up_to, rate_up_to=rate_up_to)
-    asked = _scenario(_named(scenario, overrides), overrides)
+    asked = named_scenario(scenario, overrides)
     folder = out or folder_for(asked)
     try:
         with progress_on() as watching:
@@ -165,8 +171,8 @@ def plan(
     from specbench.plan.variance import spreads_in
 
     check_one_of(verbose, quiet, as_json)
-    overrides = _overrides(profile, settings, baseline, speculative, model)
-    asked = _scenario(_named(scenario, overrides), overrides)
+    overrides = scenario_overrides(profile, settings, baseline, speculative, model)
+    asked = named_scenario(scenario, overrides)
     if asked.workload.dataset is not None:
         from specbench.arms.prompt_source import dataset_of
         from specbench.explain.dataset.dataset_notes import bins_line
@@ -184,9 +190,10 @@ def plan(
         check_margins(asked, spreads)
 
 
-def _overrides(
+def scenario_overrides(
     profile: str | None, settings: list[str] | None, baseline: str | None, speculative: str | None, model: str | None
 ) -> "Overrides":
+    """What the command line changes in the scenario, from the options that several commands share."""
     from specbench.scenario.parse import Overrides
 
     if profile is not None and profile not in PROFILES:
@@ -198,6 +205,16 @@ def _overrides(
             raise typer.BadParameter(f"{setting}: write key=value, as in matrix.pairs=8", param_hint="--set")
         pairs.append((key.strip(), value))
     return Overrides(profile=profile, settings=tuple(pairs), baseline_url=baseline, speculative_url=speculative, model=model)
+
+
+def named_scenario(scenario: Path | None, overrides: "Overrides") -> "Scenario":
+    """The scenario that was given, with what the command line changes in it.
+
+    Raises:
+        BadParameter: none was given.
+        ScenarioError: it cannot be read, or asks for what cannot be.
+    """
+    return _scenario(_named(scenario, overrides), overrides)
 
 
 def _named(scenario: Path | None, overrides: "Overrides") -> Path:
@@ -213,7 +230,7 @@ def _named(scenario: Path | None, overrides: "Overrides") -> Path:
     raise typer.BadParameter(f"none is given; write one with: {' '.join(['specbench', 'init', *words])}", param_hint="SCENARIO")
 
 
-def _scenario(path: Path, overrides: "Overrides"):  # type: ignore[no-untyped-def]
+def _scenario(path: Path, overrides: "Overrides") -> "Scenario":
     from specbench.errors import ScenarioError, did_you_mean
     from specbench.files import other_encoding
     from specbench.scenario.parse import parse_scenario

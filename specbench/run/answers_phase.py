@@ -6,29 +6,48 @@ starts that the load needs anyway, as far as that is possible.
 
 from collections import Counter
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 from specbench.answers.answer_comparison import answer_comparison
 from specbench.answers.asked_pairs import AskedPair, asked_pair
 from specbench.answers.more_answers import Answered, MorePrompts, answered, more_prompts, pairs_of
-from specbench.arms.arms import RunningArm
-from specbench.arms.preflight import try_arm, way_of
+from specbench.arms.arms import OpenArm, RunningArm
+from specbench.arms.preflight import Way, try_arm, way_of
 from specbench.explain.answers import asking_reasons as said
+from specbench.load.parent import LoadGenerator
 from specbench.model.answers.compared_answers import AnswerComparison
 from specbench.model.answers.kept_pairs import KeptPair
-from specbench.model.records import Cell
 from specbench.model.result import PerArm
-from specbench.model.scenario import ArmName
-from specbench.run.schedule import ScheduleContext
+from specbench.model.scenario import ArmName, Scenario
+from specbench.plan.trials import cells_of
+from specbench.prompts.sampler import PromptSource
+from specbench.run.kept_answers import AnswerKeeper
+from specbench.run.progress import RunProgress
 
 LEAST_PROMPTS = 128
 """Prompts of each sampling setting that are compared, where the scenario asks for no fewer."""
 
 
-class AnswersPhase:
-    """The answers of one run, compared once `comparison` is asked for; an arm that is up anyway may be asked before."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AnsweringArms:
+    """Both arms as they are asked after the load: how to reach each, in which way, with what prompts; and who is told of it."""
 
-    def __init__(self, course: ScheduleContext, cells: Sequence[Cell], wanted: int) -> None:
-        self._course, self._cells, self._wanted = course, cells, wanted
+    scenario: Scenario
+    drawing: PromptSource
+    child: LoadGenerator
+    visit: OpenArm
+    ways: PerArm[Way]
+    watcher: RunProgress
+
+
+class AnswersPhase:
+    """The answers of one run, compared once `comparison` is asked for; an arm that is up anyway may be asked before.
+
+    `wanted`: so many prompts of each sampling are compared, whether or not the load brought them; `kept` are those that it did.
+    """
+
+    def __init__(self, arms: AnsweringArms, kept: AnswerKeeper, wanted: int) -> None:
+        self._arms, self._kept, self._wanted = arms, kept, wanted
         self._more: MorePrompts | None = None
         self._found: dict[ArmName, dict[int, Answered]] = {}
         self._comparison: AnswerComparison | None = None
@@ -45,9 +64,9 @@ class AnswersPhase:
         if self._comparison is not None:
             return self._comparison
         if self._prompts().prompts and "speculative" not in self._found:
-            with self._course.visit("speculative") as visited:
+            with self._arms.visit("speculative") as visited:
                 self._answer("speculative", self._ready(visited, "speculative"))
-        with self._course.visit("baseline") as visited:
+        with self._arms.visit("baseline") as visited:
             ready = self._ready(visited, "baseline")
             self._answer("baseline", ready)
             return self._compared(ready)
@@ -55,33 +74,33 @@ class AnswersPhase:
     def _prompts(self) -> MorePrompts:
         """The prompts that the load lacked, known once it is over."""
         if self._more is None:
-            bench = self._course.bench
-            had = Counter(pair.sampling for pair in bench.answers.pairs)
-            missing = {one.name: max(0, self._wanted - had[one.name]) for one in bench.scenario.workload.sampling}
-            self._more = more_prompts(bench.scenario, bench.drawing, self._cells, missing)
+            arms = self._arms
+            had = Counter(pair.sampling for pair in self._kept.pairs)
+            missing = {one.name: max(0, self._wanted - had[one.name]) for one in arms.scenario.workload.sampling}
+            self._more = more_prompts(arms.scenario, arms.drawing, cells_of(arms.scenario), missing)
             if self._more.prompts:
-                self._course.watcher.phase(said.asking_for_more(len(self._more.prompts)))
+                self._arms.watcher.phase(said.asking_for_more(len(self._more.prompts)))
         return self._more
 
     def _ready(self, visited: RunningArm, arm: ArmName) -> RunningArm:
-        bench = self._course.bench
-        ready = way_of(visited, self._course.ways.of(arm))
-        if bench.scenario.matrix.schedule == "restart":
-            try_arm(bench.child, bench.scenario, ready, arm, bench.drawing)
+        arms = self._arms
+        ready = way_of(visited, self._arms.ways.of(arm))
+        if arms.scenario.matrix.schedule == "restart":
+            try_arm(arms.child, arms.scenario, ready, arm, arms.drawing)
         return ready
 
     def _answer(self, arm: ArmName, ready: RunningArm) -> None:
-        bench = self._course.bench
-        self._found[arm] = answered(bench.child, bench.scenario, ready, arm, self._prompts())
+        arms = self._arms
+        self._found[arm] = answered(arms.child, arms.scenario, ready, arm, self._prompts())
 
     def _compared(self, baseline: RunningArm) -> AnswerComparison:
-        bench = self._course.bench
+        arms = self._arms
         found = PerArm(self._found.get("baseline", {}), self._found.get("speculative", {}))
-        sent_last = pairs_of(bench.scenario, self._prompts(), found)
-        asked = [asked_pair(pair) for pair in bench.answers.pairs]
+        sent_last = pairs_of(arms.scenario, self._prompts(), found)
+        asked = [asked_pair(pair) for pair in self._kept.pairs]
         asked += [_with_marks(pair, records) for pair, records in sent_last]
-        self._course.watcher.phase(said.asking_the_baseline(len(asked)))
-        return answer_comparison(bench.scenario, baseline, asked)
+        self._arms.watcher.phase(said.asking_the_baseline(len(asked)))
+        return answer_comparison(arms.scenario, baseline, asked)
 
 
 def _with_marks(pair: KeptPair, answers: PerArm[Answered]) -> AskedPair:

@@ -36,7 +36,7 @@ from specbench.model.scenario import ARMS, ArmName, Scenario
 from specbench.plan.trials import cells_of, trials_of
 from specbench.prompts.sampler import PromptSource
 from specbench.run.analyze import analyze
-from specbench.run.answers_phase import LEAST_PROMPTS, AnswersPhase, never_asked
+from specbench.run.answers_phase import LEAST_PROMPTS, AnsweringArms, AnswersPhase, never_asked
 from specbench.run.block import BlockContext
 from specbench.run.early_stopping import EarlyStopping
 from specbench.run.kept_answers import AnswerKeeper
@@ -87,8 +87,8 @@ def run(scenario: Scenario, folder: Path, watcher: RunProgress, until_resolved: 
     """
     check_unused(folder)
     check_previous_runs(scenario, folder)
-    _refuse_what_cannot_end(scenario)
-    with _signals_as_interrupts():
+    refuse_what_cannot_end(scenario)
+    with signals_as_interrupts():
         try:
             _measure(scenario, folder, watcher, EarlyStopping(folder, scenario.matrix.pairs) if until_resolved else None)
         except BaseException:
@@ -100,7 +100,7 @@ def run(scenario: Scenario, folder: Path, watcher: RunProgress, until_resolved: 
         return analyze(folder)
 
 
-def _refuse_what_cannot_end(scenario: Scenario) -> None:
+def refuse_what_cannot_end(scenario: Scenario) -> None:
     """Nothing, unless something known beforehand would end the run half-way: too few open files, or a key that is not set."""
     for cell in cells_of(scenario):
         check_open_files(cell.concurrency or IN_FLIGHT_LIMIT)
@@ -117,8 +117,8 @@ def _measure(scenario: Scenario, folder: Path, watcher: RunProgress, looking: Ea
         watcher.say(f"{scenario.name}: starting the arms")
         visit = stack.enter_context(open_arms(scenario, lambda name: _log(folder, name)))
         child = stack.enter_context(LoadGenerator())
-        prepared = _prepared(scenario, visit, child, watcher)
-        manifest = _manifest(scenario, folder, prepared)
+        prepared = prepared_arms(scenario, visit, child, watcher)
+        manifest = manifest_of(scenario, folder, prepared)
         for run in manifest.previous_runs:
             watcher.say(f"{scenario.name}: run {run.cited}, cited for the places: {run.problem or 'read'}")
         writer = stack.enter_context(closing(RunWriter(folder, manifest)))
@@ -130,7 +130,10 @@ def _measure(scenario: Scenario, folder: Path, watcher: RunProgress, looking: Ea
         cells = cells_of(scenario)
         bench = BlockContext(scenario=scenario, drawing=prepared.drawing, child=child, writer=writer, answers=answers)
         course = ScheduleContext(bench=bench, visit=visit, ways=prepared.ways, watcher=watcher, looking=looking)
-        phase = AnswersPhase(course, cells, min(LEAST_PROMPTS, scenario.answers.prompts)) if scenario.answers.check else None
+        arms = AnsweringArms(
+            scenario=scenario, drawing=prepared.drawing, child=child, visit=visit, ways=prepared.ways, watcher=watcher
+        )
+        phase = AnswersPhase(arms, answers, min(LEAST_PROMPTS, scenario.answers.prompts)) if scenario.answers.check else None
         problems = run_trials(course, trials_of(scenario, cells), None if phase is None else phase.last_visit)
         if phase is not None:
             writer.answers(never_asked(answers.pairs) if problems else phase.comparison())
@@ -143,7 +146,7 @@ def _answer_keeper(scenario: Scenario) -> AnswerKeeper:
     return AnswerKeeper(scenario.answers.prompts, scenario.seed, scenario.workload.sampling, None if kept else NOT_KEPT)
 
 
-def _prepared(scenario: Scenario, visit: OpenArm, child: LoadGenerator, watcher: RunProgress) -> Preflight:
+def prepared_arms(scenario: Scenario, visit: OpenArm, child: LoadGenerator, watcher: RunProgress) -> Preflight:
     """Each arm asked who it is, and once per sampling for an answer; the baseline first, as its tokens measure the prompts."""
     ways: dict[ArmName, Way] = {}
     endpoints: list[Endpoint] = []
@@ -203,7 +206,8 @@ def _metrics_notes(ready: RunningArm, name: ArmName) -> list[str]:
     return [f"arms.{name}: {moved}" for moved in moved_pages(scrape(source))]
 
 
-def _manifest(scenario: Scenario, folder: Path, prepared: Preflight) -> Manifest:
+def manifest_of(scenario: Scenario, folder: Path, prepared: Preflight) -> Manifest:
+    """What is known of the run before its first block."""
     prompt_notes = prepared.drawing.notes if prepared.drawing is not None else ()
     way_notes = [note for name in ARMS for note in prepared.ways.of(name).notes]
     manifest = Manifest(
@@ -228,7 +232,7 @@ def _now() -> str:
 
 
 @contextmanager
-def _signals_as_interrupts() -> Iterator[None]:
+def signals_as_interrupts() -> Iterator[None]:
     """Ctrl-C, SIGTERM and SIGHUP raise `Interrupted` in here, so that every context closes; a second one is not listened to.
 
     A hang-up that is ignored already stays so: that is what `nohup` is for.

@@ -10,10 +10,10 @@ from typing import Annotated, Any
 
 from pydantic import AfterValidator
 
+from specbench.credentials import LONGEST_WORD, one_line
 from specbench.errors import DataError
 from specbench.files import regular_bytes
 from specbench.model.answers.answer_form import ValidRule
-from specbench.model.answers.json_schemas import schema_fault
 from specbench.scenario.field_types import AnyFields
 from specbench.scenario.secret_detection import secret_field
 from specbench.scenario.yaml_source import Path as KeyPath
@@ -93,9 +93,27 @@ def _rule_of_schema(file: str, where: KeyPath, text: YamlSource) -> ValidRule:
         schema = json.loads(content, parse_constant=_no_number)
     except (ValueError, RecursionError) as error:
         raise text.error(where, f"{path} is not JSON: {error}") from None
-    if (fault := schema_fault(schema)) is not None:
+    if (fault := _schema_fault(schema)) is not None:
         raise text.error(where, f"{path} is no JSON Schema: {fault}")
     return ValidRule(kind="json_schema", schema=schema)
+
+
+def _schema_fault(schema: object) -> str | None:
+    """What is wrong with it as a JSON Schema, on one line; None where nothing is."""
+    # Here, as most scenarios name no schema.
+    import jsonschema
+
+    if isinstance(schema, bool):  # true and false are schemas too
+        return None
+    if not isinstance(schema, dict):
+        return "an object is needed"
+    try:
+        jsonschema.validators.validator_for(schema, default=jsonschema.Draft202012Validator).check_schema(schema)
+    except jsonschema.SchemaError as error:
+        return one_line(f"{error.json_path}: {error.message}", LONGEST_WORD)
+    except RecursionError:
+        return "it is nested too deeply"
+    return None
 
 
 def _no_number(word: str) -> None:
