@@ -6,19 +6,21 @@ starts that the load needs anyway, as far as that is possible.
 
 from collections import Counter
 from collections.abc import Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import ExitStack
 from dataclasses import dataclass
 
 from specbench.answers.answer_comparison import answer_comparison
 from specbench.answers.asked_pairs import AskedPair, asked_pair
 from specbench.answers.more_answers import Answered, MorePrompts, answered, more_prompts, pairs_of
-from specbench.arms.arms import OpenArm, RunningArm
+from specbench.arms.arms import OpenArm, RunningArm, shares_server
 from specbench.arms.preflight import Way, try_arm, way_of
 from specbench.explain.answers import asking_reasons as said
 from specbench.load.parent import LoadGenerator
 from specbench.model.answers.compared_answers import AnswerComparison
 from specbench.model.answers.kept_pairs import KeptPair
 from specbench.model.result import PerArm
-from specbench.model.scenario import ArmName, Scenario
+from specbench.model.scenario import ARMS, ArmName, Scenario
 from specbench.plan.trials import cells_of
 from specbench.prompts.sampler import PromptSource
 from specbench.run.kept_answers import AnswerKeeper
@@ -26,6 +28,8 @@ from specbench.run.progress import RunProgress
 
 LEAST_PROMPTS = 128
 """Prompts of each sampling setting that are compared, where the scenario asks for no fewer."""
+
+RESERVED = 20  # for so many missing prompts one more is asked
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -63,12 +67,15 @@ class AnswersPhase:
         """All answers compared, and what the baseline thinks of them; starts what is needed for it."""
         if self._comparison is not None:
             return self._comparison
-        if self._prompts().prompts and "speculative" not in self._found:
+        if self._prompts().prompts and self._both_at_once():
+            self._answer_both()
+        elif self._prompts().prompts and "speculative" not in self._found:
             with self._arms.visit("speculative") as visited:
                 self._answer("speculative", self._ready(visited, "speculative"))
         with self._arms.visit("baseline") as visited:
             ready = self._ready(visited, "baseline")
-            self._answer("baseline", ready)
+            if "baseline" not in self._found:
+                self._answer("baseline", ready)
             return self._compared(ready)
 
     def _prompts(self) -> MorePrompts:
@@ -76,11 +83,30 @@ class AnswersPhase:
         if self._more is None:
             arms = self._arms
             had = Counter(pair.sampling for pair in self._kept.pairs)
-            missing = {one.name: max(0, self._wanted - had[one.name]) for one in arms.scenario.workload.sampling}
+            missing = {one.name: _with_reserve(self._wanted - had[one.name]) for one in arms.scenario.workload.sampling}
             self._more = more_prompts(arms.scenario, arms.drawing, cells_of(arms.scenario), missing)
             if self._more.prompts:
                 self._arms.watcher.phase(said.asking_for_more(len(self._more.prompts)))
         return self._more
+
+    def _both_at_once(self) -> bool:
+        """Whether both engines are up all the time and are two."""
+        scenario = self._arms.scenario
+        asleep = any(arm.launch is not None and arm.launch.sleep for arm in (scenario.baseline, scenario.speculative))
+        return scenario.matrix.schedule != "restart" and not asleep and not shares_server(scenario)
+
+    def _answer_both(self) -> None:
+        """Asks both arms at the same time, as nothing is timed, with a load child each."""
+        arms, prompts = self._arms, self._prompts()
+        with ExitStack() as stack:
+            # Children of their own, that end before the threads that listen to them: then an interrupt ends both.
+            pool = stack.enter_context(ThreadPoolExecutor(max_workers=len(ARMS)))
+            asked: dict[ArmName, Future[dict[int, Answered]]] = {}
+            for name in ARMS:
+                ready = self._ready(stack.enter_context(arms.visit(name)), name)
+                child = stack.enter_context(LoadGenerator())
+                asked[name] = pool.submit(answered, child, arms.scenario, ready, name, prompts)
+            self._found |= {name: future.result() for name, future in asked.items()}
 
     def _ready(self, visited: RunningArm, arm: ArmName) -> RunningArm:
         arms = self._arms
@@ -101,6 +127,11 @@ class AnswersPhase:
         asked += [_with_marks(pair, records) for pair, records in sent_last]
         self._arms.watcher.phase(said.asking_the_baseline(len(asked)))
         return answer_comparison(arms.scenario, baseline, asked)
+
+
+def _with_reserve(missing: int) -> int:
+    """So many prompts that those missing are answered by both arms at a length that can be judged, even if a few are not."""
+    return 0 if missing <= 0 else missing + missing // RESERVED + 1
 
 
 def _with_marks(pair: KeptPair, answers: PerArm[Answered]) -> AskedPair:

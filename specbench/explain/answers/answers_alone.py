@@ -5,7 +5,7 @@ from specbench.model.result import Finding, VerdictWord
 _HEADLINES: dict[VerdictWord, str] = {
     "PROMOTE": "No change of the answers was found.",
     "CAPPED": "No change of the answers was found.",
-    "HOLD": "Hold: whether the answers stay the same was not shown.",
+    "HOLD": "Whether the answers stay the same was not shown.",
     "ROLLBACK": "Turn speculation off: it changes the answers.",
     "INVALID": "The baseline contradicts itself, so that it is no reference.",
 }
