@@ -38,7 +38,7 @@ def test_a_prompt_answered_in_both_arms_is_a_pair() -> None:
     kept = keeper()
     block(kept, trial("speculative"), range(2, 5), "s")
 
-    assert len(kept.pairs) == 0
+    assert not list(kept.pairs)
 
     block(kept, trial("baseline"), range(3), "b")
     (pair,) = kept.pairs
