@@ -69,7 +69,7 @@ _ANSWERS = f"""
 Made in `specbench/calibrate/answering_worlds/`: a target and a draft over {WORDS} words, in which a token follows from the four
 before it, anew for each run; {PROMPTS} prompts of {TOKENS} tokens a sampling; a chain of {GAMMA} drafts; sampled at temperature
 {SAMPLED.temperature:g} and top_p {SAMPLED.top_p:g}. Every arithmetic (decode, verify, scoring) adds noise of its own to each log
-probability, 0.1 nat where nothing is said. Everything but the answers passes, so that PROMOTE turns into what they make of it. The
+probability, 0.1 nat where nothing is said. Everything but the answers passes, so that PROMOTE becomes what they make of it. The
 baseline scores whole answers, or is asked at first differences alone, as engines are that score no given text.
 """
 _READING = f"""

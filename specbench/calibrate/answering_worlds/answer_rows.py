@@ -14,6 +14,7 @@ from specbench.calibrate.answering_worlds.answer_cases import (
 )
 from specbench.calibrate.targets import Event, TargetRow, at_least, at_most, share_of, shown, verdict_is
 from specbench.calibrate.whole_runs import Outcome
+from specbench.model.answers.answer_rules import GREEDY, SAMPLED
 
 Outcomes = Mapping[str, Sequence[Outcome]]
 
@@ -30,8 +31,10 @@ def answer_rows(found: Outcomes) -> list[TargetRow]:
             0.02,
         )
     ]
-    for metric in ("answers_greedy", "answers_sampled"):
-        rows.append(at_least("T8", f"the same: `{metric}` passes", share_of(honest, _is(metric, "PASS")), 0.95))
+    rows += [
+        at_least("T8", f"the same: `{metric}` passes", share_of(honest, _is(metric, "PASS")), 0.95)
+        for metric in (GREEDY, SAMPLED)
+    ]
     rows.append(
         at_most("T8", "honest, asked at first differences alone: ROLLBACK", share_of(_together(found, ASKED), _off()), 0.01, 0.02)
     )

@@ -56,7 +56,7 @@ def prompts_of(count: int, random: Random) -> Tokens:
 def decoded(
     models: TokenModels, prompts: Tokens, length: int, shaping: Shaping, noise: float, random: Random, lost_token: float = 0.0
 ) -> Tokens:
-    """The baseline's answers (prompts, length); with `lost_token` that share of its steps sees the text without its last token."""
+    """The baseline's answers (prompts, length); with `lost_token` that share of its steps lacks the text's last token."""
     text = np.concatenate([prompts, np.zeros((len(prompts), length), dtype=np.int64)], axis=1)
     for at in range(PROMPT, PROMPT + length):
         seen = text[:, at - ORDER : at]
