@@ -58,7 +58,7 @@ def answers_line(result: Result) -> str:
         return " ".join(one.reason for one in findings if one.state == "FAIL")
     said = [one.reason for one in findings if one.state == "INCONCLUSIVE"]
     said += [note.removeprefix(NOTE) for note in answers_notes(result.answers, findings)] if not said else []
-    without = beside(findings).removeprefix("; ")
+    without = beside(findings).removeprefix("; ").removeprefix("answers ")
     return " ".join([*said, *([f"{without[0].upper()}{without[1:]}."] if without else [])])
 
 

@@ -123,7 +123,7 @@ WORDS: tuple[Entry, ...] = (
     _word("off by schedule", "The engine drafts nothing at this load, as the scenario declares (`speculative.off_from`)."),
     _word(
         "clear difference",
-        "A place where an answer parts from the other arm's, and the baseline, asked, prefers another token by more than the limit:"
+        "A place where an answer parts from the other arm's, and the baseline, asked, prefers another token by more than a limit:"
         " 0.5 nat, or 1.5 times what it differs from itself, at most 2 nats.",
         "clear",
     ),
@@ -132,7 +132,7 @@ WORDS: tuple[Entry, ...] = (
     ),
     _word(
         "surprise",
-        "The log probability of a sampled token minus its expectation, by the baseline. Its mean is 0 where both arms sample alike.",
+        "The log probability of a sampled token minus its expectation, by the baseline. Its mean is one for arms that are alike.",
     ),
     _word("mark", "What is wrong with the form of an answer: it loops, is no valid JSON, or runs past its stop string.", "marks"),
     _word(
