@@ -68,7 +68,7 @@ def outcome_of_answers(case: AnswerCase, index: int) -> Outcome:
 
 def outcome_of_form(broken: PerArm[float], index: int) -> Outcome:
     """A run whose tool calls are broken by chance, at these shares of the answers of each arm."""
-    random = random_of(SEED, "answers-form", f"{broken.speculative}", index)
+    random = random_of(SEED, "answers_form", f"{broken.speculative}", index)
     marks = PerArm(_marked(broken.baseline, random), _marked(broken.speculative, random))
     answers = [PerArm(before, after) for before, after in zip(marks.baseline, marks.speculative, strict=True)]
     return _summary([answers_form(answers, MARKS)], [])
@@ -105,13 +105,13 @@ def _passing() -> CellAssessment:
 
 NOISES = (0.0, 0.06, 0.1, 0.15)
 HONEST = tuple(
-    AnswerCase(name=f"answers-honest-{noise:g}", what=f"honest, noise {noise:g} nat", greedy=True, sampled=True, noise=noise)
+    AnswerCase(name=f"answers_honest-{noise:g}", what=f"honest, noise {noise:g} nat", greedy=True, sampled=True, noise=noise)
     for noise in NOISES
 )
 # Asked at first differences alone, as engines are that score no given text.
 ASKED = tuple(
     AnswerCase(
-        name=f"answers-asked-{noise:g}",
+        name=f"answers_asked-{noise:g}",
         what=f"honest, asked at differences, noise {noise:g} nat",
         greedy=True,
         noise=noise,
@@ -126,7 +126,7 @@ _GREEDY_FAULTS = {
 }
 GREEDY_FAULTS = tuple(
     AnswerCase(
-        name=f"answers-greedy-{name}-{noise:g}{'' if whole else '-asked'}",
+        name=f"answers_greedy-{name}-{noise:g}{'' if whole else '-asked'}",
         what=f"greedy, {what}, noise {noise:g} nat{'' if whole else ', asked at differences'}",
         greedy=True,
         noise=noise,
@@ -153,21 +153,21 @@ _UNSEEN = {
 
 def _sampled_cases(faults: dict[str, tuple[str, VerifierFault]]) -> tuple[AnswerCase, ...]:
     return tuple(
-        AnswerCase(name=f"answers-sampled-{name}", what=f"sampled, {what}", sampled=True, fault=fault)
+        AnswerCase(name=f"answers_sampled-{name}", what=f"sampled, {what}", sampled=True, fault=fault)
         for name, (what, fault) in faults.items()
     )
 
 
 SAMPLED_FAULTS, SHOWN = _sampled_cases(_SAMPLED_FAULTS), _sampled_cases(_UNSEEN)
 CONTRADICTING = AnswerCase(
-    name="answers-contradicting",
+    name="answers_contradicting",
     what="a baseline that loses a token in 5 % of its own steps",
     greedy=True,
     sampled=True,
     baseline_loses=0.05,
 )
 FORMS: dict[str, tuple[str, PerArm[float]]] = {
-    "answers-form-broken": ("form, a tool call broken in 5 % of 400 answers", PerArm(0.0, 0.05)),
-    "answers-form-honest": ("form, tool calls broken in 1 % of the answers of either arm", PerArm(0.01, 0.01)),
+    "answers_form-broken": ("form, a tool call broken in 5 % of 400 answers", PerArm(0.0, 0.05)),
+    "answers_form-honest": ("form, tool calls broken in 1 % of the answers of either arm", PerArm(0.01, 0.01)),
 }
 ANSWER_CASES = (*HONEST, *ASKED, *GREEDY_FAULTS, *SAMPLED_FAULTS, *SHOWN, CONTRADICTING)

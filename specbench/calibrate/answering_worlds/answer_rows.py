@@ -39,10 +39,10 @@ def answer_rows(found: Outcomes) -> list[TargetRow]:
         at_most("T8", "honest, asked at first differences alone: ROLLBACK", share_of(_together(found, ASKED), _off()), 0.01, 0.02)
     )
     rows += [_rolled_back(case.what, found[case.name]) for case in (*GREEDY_FAULTS, *SAMPLED_FAULTS)]
-    what, _ = FORMS["answers-form-broken"]
-    rows.append(_rolled_back(what, found["answers-form-broken"]))
-    what, _ = FORMS["answers-form-honest"]
-    rows.append(at_most("T8", f"{what}: ROLLBACK", share_of(found["answers-form-honest"], _off()), 0.01, 0.02))
+    what, _ = FORMS["answers_form-broken"]
+    rows.append(_rolled_back(what, found["answers_form-broken"]))
+    what, _ = FORMS["answers_form-honest"]
+    rows.append(at_most("T8", f"{what}: ROLLBACK", share_of(found["answers_form-honest"], _off()), 0.01, 0.02))
     rows += [shown("T8", f"{case.what}: ROLLBACK", share_of(found[case.name], _off())) for case in SHOWN]
     contradicting = share_of(found[CONTRADICTING.name], verdict_is("INVALID", "HOLD"))
     rows.append(at_least("T8", f"{CONTRADICTING.what}: INVALID or HOLD, never ROLLBACK", contradicting, 0.99))
