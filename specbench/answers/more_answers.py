@@ -6,6 +6,8 @@ Nothing is timed here. Where the arms share one server each prompt has a salt of
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
+from msgspec.structs import replace as replace_in
+
 from specbench.arms.arms import RunningArm, asked_at, shares_server
 from specbench.load.messages import IN_FLIGHT_LIMIT
 from specbench.load.parent import LoadGenerator
@@ -17,6 +19,7 @@ from specbench.model.result import PerArm
 from specbench.model.scenario import ArmName, Scenario
 from specbench.prompts.request_body import body_of
 from specbench.prompts.sampler import Prompt, PromptSource, prompt, with_salt
+from specbench.stream.exchange import Timeouts
 from specbench.stream.record import RequestSpec, record_and_answer
 from specbench.telemetry import ENGINES
 from specbench.telemetry.endpoint import ServedEndpoint
@@ -63,7 +66,11 @@ def answered(
     url, path = asked_at(ready, workload.route)
     served = ServedEndpoint(url, ready.headers, ready.arm.model or "", ready.secrets)
     streams = min(more.streams, len(bodies))
-    order = requests_block(f"{PLACE}/{name}", served, path, len(bodies), MOST_S, streams)
+    limits = scenario.matrix.limits
+    order = replace_in(
+        requests_block(f"{PLACE}/{name}", served, path, len(bodies), MOST_S, streams),
+        timeouts=Timeouts(first_token_s=limits.first_token_s, between_tokens_s=limits.stall_s, total_s=limits.total_s),
+    )
     found: dict[int, Answered] = {}
 
     def take(capture: Capture) -> None:

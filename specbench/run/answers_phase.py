@@ -21,15 +21,11 @@ from specbench.model.answers.compared_answers import AnswerComparison
 from specbench.model.answers.kept_pairs import KeptPair
 from specbench.model.result import PerArm
 from specbench.model.scenario import ARMS, ArmName, Scenario
+from specbench.plan.answer_requests import with_reserve
 from specbench.plan.trials import cells_of
 from specbench.prompts.sampler import PromptSource
 from specbench.run.kept_answers import AnswerKeeper
 from specbench.run.progress import RunProgress
-
-LEAST_PROMPTS = 128
-"""Prompts of each sampling setting that are compared, where the scenario asks for no fewer."""
-
-RESERVED = 20  # for so many missing prompts one more is asked
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -83,7 +79,7 @@ class AnswersPhase:
         if self._more is None:
             arms = self._arms
             had = Counter(pair.sampling for pair in self._kept.pairs)
-            missing = {one.name: _with_reserve(self._wanted - had[one.name]) for one in arms.scenario.workload.sampling}
+            missing = {one.name: with_reserve(self._wanted - had[one.name]) for one in arms.scenario.workload.sampling}
             self._more = more_prompts(arms.scenario, arms.drawing, cells_of(arms.scenario), missing)
             if self._more.prompts:
                 self._arms.watcher.phase(said.asking_for_more(len(self._more.prompts)))
@@ -127,11 +123,6 @@ class AnswersPhase:
         asked += [_with_marks(pair, records) for pair, records in sent_last]
         self._arms.watcher.phase(said.asking_the_baseline(len(asked)))
         return answer_comparison(arms.scenario, baseline, asked)
-
-
-def _with_reserve(missing: int) -> int:
-    """So many prompts that those missing are answered by both arms at a length that can be judged, even if a few are not."""
-    return 0 if missing <= 0 else missing + missing // RESERVED + 1
 
 
 def _with_marks(pair: KeptPair, answers: PerArm[Answered]) -> AskedPair:

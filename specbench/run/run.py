@@ -33,10 +33,11 @@ from specbench.load.process_limits import check_open_files
 from specbench.model.records import Endpoint, Manifest, RepeatedPrompt
 from specbench.model.result import PerArm, Result
 from specbench.model.scenario import ARMS, ArmName, Scenario
+from specbench.plan.answer_requests import LEAST_PROMPTS
 from specbench.plan.trials import cells_of, trials_of
 from specbench.prompts.sampler import PromptSource
 from specbench.run.analyze import analyze
-from specbench.run.answers_phase import LEAST_PROMPTS, AnsweringArms, AnswersPhase, never_asked
+from specbench.run.answers_phase import AnsweringArms, AnswersPhase, never_asked
 from specbench.run.block import BlockContext
 from specbench.run.early_stopping import EarlyStopping
 from specbench.run.kept_answers import AnswerKeeper

@@ -27,6 +27,12 @@ def no_answer(problem: str) -> str:
     return f"the baseline did not answer the question ({problem})"
 
 
+def planned(answers_per_arm: int, questions: int) -> str:
+    """How many requests the comparison of answers adds to a run."""
+    more = f"up to {answers_per_arm:,} more requests to each arm, " if answers_per_arm else ""
+    return f"answers: {more}up to {questions:,} questions to the baseline of one token each"
+
+
 def asking_for_more(count: int) -> str:
     """That answers are missing, and are asked of both arms now."""
     return f"answers: asking both arms {count:,} more prompts"

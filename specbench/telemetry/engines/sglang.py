@@ -138,8 +138,8 @@ def _gpu_seconds(span: ScrapeWindow, categories: frozenset[str]) -> Reported[flo
 
 
 def request_extras(route: Route, streaming: bool) -> dict[str, Any]:
-    """Running usage in every event and the request's own speculative counts at the end."""
-    extras: dict[str, Any] = {"return_spec_tokens_details": True}
+    """Running usage in every event, token ids where it has them, and the request's own speculative counts at the end."""
+    extras: dict[str, Any] = {"return_spec_tokens_details": True, "return_token_ids": True}
     if streaming:
         extras["stream_options"] = {"include_usage": True, "continuous_usage_stats": True}
     return extras

@@ -20,7 +20,9 @@ def vllm_answer(*places: dict[str, Any] | None) -> dict[str, Any]:
 
 def vllm_place(**told: float | None) -> dict[str, Any]:
     """One place of it: ids (t7 stands for 7) with their log probabilities."""
-    return {name[1:]: {"logprob": log_p, "rank": rank, "decoded_token": "?"} for rank, (name, log_p) in enumerate(told.items(), 1)}
+    return {
+        name[1:]: {"logprob": log_p, "rank": rank, "decoded_token": "?"} for rank, (name, log_p) in enumerate(told.items(), 1)
+    }
 
 
 def test_vllm_is_asked_for_every_token_of_prompt_and_answer() -> None:
@@ -137,6 +139,14 @@ def test_servers_of_completions_tell_tokens_by_their_text() -> None:
 
 def test_what_is_no_number_is_none_of_the_best() -> None:
     """NaN, infinities, null, truth values and words."""
-    odd: list[tuple[int | str, Any]] = [(1, float("nan")), (2, float("-inf")), (3, None), (4, True), (5, "-1"), (6, -1.0), (7, -0.5)]
+    odd: list[tuple[int | str, Any]] = [
+        (1, float("nan")),
+        (2, float("-inf")),
+        (3, None),
+        (4, True),
+        (5, "-1"),
+        (6, -1.0),
+        (7, -0.5),
+    ]
 
     assert ranked(odd) == ((7, -0.5), (6, -1.0))

@@ -16,7 +16,7 @@ def at(token: int, log_p: float | None = None) -> TokenProbabilities:
 
 
 def test_a_gap_is_what_the_best_token_has_more() -> None:
-    """0 where the best one stands, ln 2 at the second; one that is not told lies a nat behind the last; a told one where it is."""
+    """0 where the best one stands, ln 2 at the second; one that is not told lies a nat behind the last of the best."""
     assert gap_nats(at(1)) == 0.0
     assert gap_nats(at(2)) == pytest.approx(log(2))
     assert gap_nats(at(9)) == pytest.approx(log(6) + 1)
