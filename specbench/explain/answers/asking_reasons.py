@@ -29,8 +29,8 @@ def no_answer(problem: str) -> str:
 
 def planned(answers_per_arm: int, questions: int) -> str:
     """How many requests the comparison of answers adds to a run."""
-    more = f"up to {answers_per_arm:,} more requests to each arm, " if answers_per_arm else ""
-    return f"answers: {more}up to {questions:,} questions to the baseline of one token each"
+    more = f"{answers_per_arm:,} more requests for each arm, " if answers_per_arm else ""
+    return f"answers: at most {more}{questions:,} one-token questions for the baseline"
 
 
 def asking_for_more(count: int) -> str:
