@@ -5,18 +5,17 @@ probability: other shapes of the same sums are rounded elsewhere.
 """
 
 import math
-from array import array
+import random
 from collections.abc import Sequence
-from itertools import accumulate
 from typing import Literal
 
-import numpy as np
-
-from specbench.engine.models.distribution import Shaping, TokenDistribution, probability, shaped
+from specbench.engine.models.distribution import Shaping, TokenDistribution, distribution_of, one_hot, probability, shaped
 from specbench.engine.models.ngram_model import LanguageModel
 
 Arithmetic = Literal["prefill", "decode", "verify"]
 _NUMBERS: dict[Arithmetic, int] = {"prefill": 1, "decode": 2, "verify": 3}
+DRAWN = 1 << 16
+SPREAD = 40_503  # odd, so that neighbouring tokens look far apart, and no two tokens at one place
 IMPOSSIBLE_NATS = -9999.0
 """What stands for minus infinity, which JSON cannot say; vLLM writes the same number."""
 
@@ -30,15 +29,25 @@ class TargetPasses:
 
     def __init__(self, target: LanguageModel, jitter_nats: float = 0.0, seed: int = 0) -> None:
         self._target = target
-        self._jitter_nats = jitter_nats
         self._seed = seed
+        draws = random.Random(0)
+        # What noise makes of a probability, drawn once: to draw for every token of every pass takes longer than the model does.
+        self._factors = [math.exp(draws.gauss(0.0, jitter_nats)) for _ in range(DRAWN if jitter_nats else 0)]
 
     def next_token(self, context: Sequence[int], arithmetic: Arithmetic, shaping: Shaping | None = None) -> TokenDistribution:
         """The distribution of the token after `context`, under `shaping` where one is given."""
-        if not self._jitter_nats:
+        factors = self._factors
+        if not factors:
             return self._target.next_token(context, shaping)
-        key = hash((self._seed, _NUMBERS[arithmetic], *context)) & (1 << 64) - 1
-        noisy = _with_noise(self._target.next_token(context), self._jitter_nats, key)
+        exact = self._target.next_token(context)
+        place = hash((self._seed, _NUMBERS[arithmetic], *context)) % DRAWN
+        weights = [
+            (p * factors[(token * SPREAD ^ place) % DRAWN], -token)
+            for token, p in zip(exact.tokens, exact.probabilities, strict=True)
+        ]
+        if shaping is not None and shaping.temperature == 0.0:
+            return one_hot(-max(weights)[1])
+        noisy = distribution_of([(-token, weight) for weight, token in weights])
         return noisy if shaping is None else shaped(noisy, shaping)
 
 
@@ -54,15 +63,3 @@ def rank_of(distribution: TokenDistribution, token: int) -> int:
         return distribution.tokens.index(token) + 1
     except ValueError:
         return len(distribution.tokens) + 1
-
-
-def _with_noise(exact: TokenDistribution, sd: float, key: int) -> TokenDistribution:
-    draws = np.random.Generator(np.random.Philox(key=key)).standard_normal(len(exact.tokens))
-    tokens = np.frombuffer(exact.tokens, dtype=np.uint16)
-    by_token = np.argsort(tokens)
-    noise = np.empty(len(tokens))
-    noise[by_token] = draws  # by token, so that it does not rest on the order of the exact probabilities
-    weights = np.frombuffer(exact.probabilities) * np.exp(sd * noise)
-    order = np.lexsort((tokens, -weights))
-    probabilities = array("d", (weights[order] / weights.sum()).tolist())
-    return TokenDistribution(array("H", tokens[order].tolist()), probabilities, array("d", accumulate(probabilities)))
