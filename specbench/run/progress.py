@@ -93,7 +93,7 @@ class LiveProgress(_Followed):
 
     def _painted(self) -> Text:
         if not self._state.trials:
-            return Text("starting")
+            return Text(printable_line(self._state.phase or "starting"))
         lines = grid_lines(self._state, time.monotonic(), self._console.width, self._marks)
         return Text("\n".join(map(printable_line, lines)), no_wrap=True, overflow="crop")
 

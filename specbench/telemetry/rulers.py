@@ -12,6 +12,7 @@ from specbench.model.answers.token_probabilities import Token, TokenProbabilitie
 from specbench.telemetry.json_fields import object_in, objects_in
 
 BEST = 20  # tokens that are asked for at each place; more than vLLM tells by default
+IMPOSSIBLE = -9999
 FEW_BEST = 5  # what servers with OpenAI's own limit tell
 
 Question = tuple[str, dict[str, Any]]
@@ -51,8 +52,8 @@ class Ruler:
 
 
 def log_probability(value: Any) -> float | None:
-    """A log probability as told; None for what is no number, or minus infinity."""
-    if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
+    """A log probability as told; None for what is no number, or minus infinity, which vLLM writes as -9999."""
+    if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value) or value <= IMPOSSIBLE:
         return None
     return float(value)
 

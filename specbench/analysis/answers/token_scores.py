@@ -14,6 +14,9 @@ from specbench.model.answers.token_probabilities import Token, TokenProbabilitie
 BEYOND_NATS = 1.0
 """How much less likely than the last of the best tokens one is taken to be whose own probability is not told."""
 
+IMPOSSIBLE_NATS = 99.0
+"""The gap of a token whose own probability was told as 0, or as no number: beyond every limit, and fit for a file."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RequestShape:
@@ -29,8 +32,9 @@ def gap_nats(place: TokenProbabilities, token: Token | None = None) -> float | N
     if not place.best:
         return None
     which = place.token if token is None else token
-    own = place.log_p if which == place.token else None
-    told = own if own is not None or which is None else dict(place.best).get(which)
+    if which is not None and which == place.token and place.log_p is None:
+        return IMPOSSIBLE_NATS
+    told = place.log_p if which is None or which == place.token else dict(place.best).get(which)
     beyond = place.best[-1][1] - BEYOND_NATS
     return max(0.0, place.best[0][1] - (beyond if told is None else told))
 

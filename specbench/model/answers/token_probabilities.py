@@ -10,8 +10,8 @@ Token = int | str
 class TokenProbabilities:
     """The log probabilities of one place, before any sampling setting shapes them.
 
-    `token`: what stands there, None where only the best ones are known. `log_p`: its own; None where it is none of the best and
-    not told, or no number. `best`: the most probable tokens that were told, with their log probabilities, falling.
+    `token`: what stands there, None where only the best ones are known. `log_p`: its own; None where it was told as minus
+    infinity, or no number. `best`: the most probable tokens that were told, with their log probabilities, falling.
     """
 
     token: Token | None

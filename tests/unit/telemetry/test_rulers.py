@@ -53,7 +53,7 @@ def test_vllm_tells_each_token_of_the_answer_with_the_best_ones() -> None:
     )
 
 
-@pytest.mark.parametrize("log_p", [None, float("-inf"), float("nan")])
+@pytest.mark.parametrize("log_p", [None, float("-inf"), float("nan"), -9999.0])
 def test_a_log_probability_that_is_no_number_is_none(log_p: float | None) -> None:
     """vLLM writes null, NaN or -Infinity for a token that cannot come."""
     assert VLLM.scoring is not None

@@ -19,7 +19,10 @@ def test_a_gap_is_what_the_best_token_has_more() -> None:
     """0 where the best one stands, ln 2 at the second; one that is not told lies a nat behind the last of the best."""
     assert gap_nats(at(1)) == 0.0
     assert gap_nats(at(2)) == pytest.approx(log(2))
-    assert gap_nats(at(9)) == pytest.approx(log(6) + 1)
+    zero = TokenProbabilities(token=5, log_p=-0.1, best=((5, -0.1), (0, -0.9)))
+    assert gap_nats(zero, 0) == pytest.approx(0.8)  # a token's id may be 0
+    assert gap_nats(at(1), 9) == pytest.approx(log(6) + 1)
+    assert gap_nats(at(9)) == 99  # its own probability was told, and is 0 or no number
     assert gap_nats(at(9, log(0.001))) == pytest.approx(log(600))
     assert gap_nats(at(1), 3) == pytest.approx(log(6))
     assert widest_gap_nats([at(1), at(3), at(2)]) == pytest.approx(log(6))
