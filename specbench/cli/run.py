@@ -249,7 +249,31 @@ def _scenario(path: Path, overrides: "Overrides") -> "Scenario":
         raise ScenarioError(f"{path}: cannot be read: {error.strerror}{hint}") from None
     except UnicodeDecodeError as error:
         raise ScenarioError(f"{path}: is not UTF-8 text (byte {error.start}); save it as UTF-8") from None
-    return parse_scenario(content, str(path), overrides)
+    scenario = parse_scenario(content, str(path), overrides)
+    _check_engine_options(scenario, content, str(path))
+    return scenario
+
+
+def _check_engine_options(scenario: "Scenario", content: str, name: str) -> None:
+    """Nothing, where every embedded engine that is to be started can be: the scenario's own checks know of no engine.
+
+    Raises:
+        ScenarioError: one line with file, line and key path.
+    """
+    from specbench.engine.options import options_of
+    from specbench.errors import ScenarioError
+    from specbench.model.scenario import ARMS
+    from specbench.scenario.yaml_source import read_text
+
+    for which, arm in ((each, scenario.arm(each)) for each in ARMS):
+        if arm.engine != "embedded" or arm.url is not None:
+            continue
+        try:
+            options_of({**arm.options, "speculative": arm.speculative, "slow_by": arm.slow_by})
+        except ScenarioError as error:
+            key, _, message = str(error).partition(": ")
+            inside = () if key.split(".")[0] in ("speculative", "slow_by") else ("options",)
+            raise read_text(content, name).error(("arms", which, *inside, *key.split(".")), message) from None
 
 
 def _print_partial(folder: Path, as_json: bool) -> None:

@@ -80,8 +80,7 @@ def _words(told: Any, depth: int = _DEEPEST) -> Iterator[str]:
 
 
 def _stops(asked: Mapping[str, Any]) -> Iterator[str]:
-    stops = asked.get("stop")
-    yield from (stop for stop in (stops if isinstance(stops, list) else [stops]) if isinstance(stop, str) and stop)
+    yield from (stop for stop in (asked.get("stop"), *_listed(asked.get("stop"))) if isinstance(stop, str) and stop)
 
 
 def _json(asked: Mapping[str, Any]) -> tuple[bool, Any]:
@@ -100,8 +99,7 @@ def _json(asked: Mapping[str, Any]) -> tuple[bool, Any]:
 
 
 def _tools(asked: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
-    listed = [tool for name in ("tools", "functions") for tool in asked.get(name) or () if isinstance(tool, Mapping)]
-    for tool in listed:
+    for tool in (tool for name in ("tools", "functions") for tool in _listed(asked.get(name)) if isinstance(tool, Mapping)):
         function = _mapping(tool.get("function") or tool.get("custom") or tool)
         if isinstance(name := function.get("name"), str):
             yield name, function.get("parameters")
@@ -109,9 +107,13 @@ def _tools(asked: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
 
 def _called(asked: Mapping[str, Any]) -> str | None:
     choice = _mapping(asked.get("tool_choice") or asked.get("function_call"))
-    name = _mapping(choice.get("function") or choice).get("name")
+    name = _mapping(choice.get("function") or choice.get("custom") or choice).get("name")
     return name if isinstance(name, str) else None
 
 
 def _mapping(value: Any) -> Mapping[str, Any]:
     return value if isinstance(value, Mapping) else {}
+
+
+def _listed(value: Any) -> list[Any]:
+    return value if isinstance(value, list) else []

@@ -183,6 +183,23 @@ def test_a_call_that_was_required_and_did_not_come_is_one(choice: Any, expected:
     assert marks(tools=[ADD], tool_choice=choice) == expected
 
 
+@pytest.mark.parametrize(
+    "body",
+    [
+        {"tools": 5, "functions": "f", "tool_choice": 7, "stop": 3},
+        {"tools": {"a": 1}, "tool_choice": ["required"], "stop": [None, 4, ""]},
+        {"tools": ["f", None, {"function": 3}], "response_format": "json", "structured_outputs": [1]},
+        {"messages": 4, "prompt": {"a": "b"}, "guided_json": "{"},
+    ],
+    ids=str,
+)
+def test_a_request_that_no_server_takes_asks_for_no_form(body: dict[str, Any]) -> None:
+    """Whatever `extra_body` holds, reading it ends no run."""
+    form = asked_form(msgspec.json.encode({"prompt": "x", **body}), natural=False)
+
+    assert (form.tools, form.calls, form.stops) == ({}, False, ())
+
+
 def test_another_tool_than_the_named_one_is_wrong() -> None:
     """Though it is among the tools."""
     named = {"type": "function", "function": {"name": "add"}}
