@@ -25,7 +25,7 @@ from specbench.telemetry import ENGINES
 from specbench.telemetry.endpoint import ServedEndpoint
 
 PLACE = "answers"  # what these prompts are drawn for, as those of a pair are for the pair
-MOST_S = 300.0  # for the missing answers of one arm
+MOST_S = 600.0  # for the missing answers of one arm
 RATE_STREAMS = 8  # where no load is a number of streams
 
 Answered = tuple[RequestRecord, GeneratedAnswer]
