@@ -10,6 +10,7 @@ from math import isfinite
 
 import numpy as np
 
+from specbench.analysis.answers.answers_greedy import contradicts_itself
 from specbench.analysis.arrays.events import Floats
 from specbench.analysis.stats.paired import Estimate, mean_with_t
 from specbench.analysis.verdict.findings import draft_of
@@ -40,10 +41,10 @@ def answers_sampled(found: AnswerComparison, *, lossy: bool = False) -> Finding:
     """Whether sampled answers come from the same distribution, setting by setting; the worst setting decides.
 
     Three differences a prompt, of surprise, rank and share outside the distribution; t over prompts. FAIL: the smallest of their
-    two-sided p, times three and the number of settings, is below .0025, and that difference is large enough to matter; unless the
-    baseline's own answers lie surely off what it tells, and farther than the other arm's. PASS: the 90 % interval of the
-    surprise lies within ± 0.05 nat, and no test is significant. Else INCONCLUSIVE. Fewer than 64 prompts, or a baseline that
-    cannot score given text: NODATA.
+    two-sided p, times three and the number of settings, is below .0025, and that difference is large enough to matter. No FAIL
+    where the baseline's own answers lie surely off what it tells, and farther than the other arm's, or it contradicts its greedy
+    ones. PASS: the 90 % interval of the surprise lies within ± 0.05 nat, and no test is significant. Else INCONCLUSIVE. Fewer
+    than 64 prompts, or a baseline that cannot score given text: NODATA.
 
     Args:
         found: What is known of the answers of the run's required loads.
@@ -56,6 +57,9 @@ def answers_sampled(found: AnswerComparison, *, lossy: bool = False) -> Finding:
     if why is not None:
         return replace(draft, reason=said.not_compared(rules.SAMPLED, why))
     judged = [_judged(name, group, len(scored)) for name, group in scored.items()]
+    greedy = contradicts_itself(found)
+    if greedy is not None and greedy.ok is False:
+        judged = [replace(one, state="INCONCLUSIVE", baseline_off=True) if one.state == "FAIL" else one for one in judged]
     worst = min(judged, key=lambda one: (_ORDER[one.state], one.shift.p))
     return replace(
         draft,

@@ -13,10 +13,10 @@ from specbench.analysis.verdict.findings import draft_of
 from specbench.analysis.verdict.verdict import verdict_of
 from specbench.calibrate.answering_worlds.compared_arms import greedy_answers, sampled_answers
 from specbench.calibrate.answering_worlds.decoding_arms import RIGHT, VerifierFault, decoded, prompts_of, speculated
-from specbench.calibrate.answering_worlds.token_models import GREEDY, SAMPLED, Random, models_of
+from specbench.calibrate.answering_worlds.token_models import GREEDY, SAMPLED, Decoding, Random, models_of
 from specbench.calibrate.simulators import random_of
 from specbench.calibrate.whole_runs import SEED, Outcome
-from specbench.model.answers.answer_form import MARKS
+from specbench.model.answers.answer_rules import ALWAYS
 from specbench.model.answers.compared_answers import AnswerComparison, ComparedAnswers
 from specbench.model.cell_assessment import CellAssessment, RunConditions
 from specbench.model.result import Finding, IntegrityCheck, PerArm
@@ -25,6 +25,7 @@ from specbench.model.scenario import Guardrail
 PROMPTS, TOKENS = 256, 96  # of each sampling, and of each answer
 FORM_PROMPTS = 400
 BROKEN = "bad_tool_call"
+POSSIBLE = (*ALWAYS, BROKEN, "unfinished")  # in a workload with tools, whose answers end by themselves
 _GAIN = Guardrail(metric="tpot_p50", role="success", margin=0.05, floor=0.0, slo=None, required=True, cells=None, bins=None)
 
 
@@ -52,8 +53,8 @@ def outcome_of_answers(case: AnswerCase, index: int) -> Outcome:
             continue
         prompts = prompts_of(PROMPTS, random)
         arms = PerArm(
-            decoded(models, prompts, TOKENS, shaping, case.noise, random, case.baseline_loses),
-            speculated(models, prompts, TOKENS, shaping, case.noise, random, case.fault),
+            decoded(models, prompts, Decoding(TOKENS, shaping, case.noise), random, case.baseline_loses),
+            speculated(models, prompts, Decoding(TOKENS, shaping, case.noise), random, case.fault),
         )
         if shaping is GREEDY:
             compared += greedy_answers(models, prompts, arms, case.noise, random, whole=case.whole)
@@ -71,7 +72,7 @@ def outcome_of_form(broken: PerArm[float], index: int) -> Outcome:
     random = random_of(SEED, "answers_form", f"{broken.speculative}", index)
     marks = PerArm(_marked(broken.baseline, random), _marked(broken.speculative, random))
     answers = [PerArm(before, after) for before, after in zip(marks.baseline, marks.speculative, strict=True)]
-    return _summary([answers_form(answers, MARKS)], [])
+    return _summary([answers_form(answers, POSSIBLE)], [])
 
 
 def _marked(share: float, random: Random) -> list[frozenset[str]]:

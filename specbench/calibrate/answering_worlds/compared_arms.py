@@ -7,9 +7,9 @@ from specbench.calibrate.answering_worlds.token_models import (
     ORDER,
     Logits,
     Random,
-    Shaping,
     TokenModels,
     Tokens,
+    TokenSampling,
     context_of,
     noisy,
     of_tokens,
@@ -47,7 +47,7 @@ def greedy_answers(
 
 
 def sampled_answers(
-    models: TokenModels, prompts: Tokens, arms: PerArm[Tokens], shaping: Shaping, noise: float, random: Random
+    models: TokenModels, prompts: Tokens, arms: PerArm[Tokens], shaping: TokenSampling, noise: float, random: Random
 ) -> tuple[ComparedAnswers, ...]:
     """The sampled answers with the scores of both arms."""
     before, after = (_scores(models, prompts, one, shaping, noise, random) for one in (arms.baseline, arms.speculative))
@@ -90,7 +90,7 @@ def _margins(models: TokenModels, prompts: Tokens, answers: Tokens, noise: float
 
 
 def _scores(
-    models: TokenModels, prompts: Tokens, answers: Tokens, shaping: Shaping, noise: float, random: Random
+    models: TokenModels, prompts: Tokens, answers: Tokens, shaping: TokenSampling, noise: float, random: Random
 ) -> list[TokenScores]:
     p = shaped(noisy(models.target[_contexts(prompts, answers)], noise, random), shaping)
     logs = np.log(np.maximum(p, np.float32(1e-30)))

@@ -7,11 +7,12 @@ import numpy as np
 from specbench.calibrate.answering_worlds.token_models import (
     ORDER,
     WORDS,
+    Decoding,
     Logits,
     Random,
-    Shaping,
     TokenModels,
     Tokens,
+    TokenSampling,
     context_of,
     drawn,
     noisy,
@@ -53,36 +54,28 @@ def prompts_of(count: int, random: Random) -> Tokens:
     return random.integers(0, WORDS, (count, PROMPT))
 
 
-def decoded(
-    models: TokenModels, prompts: Tokens, length: int, shaping: Shaping, noise: float, random: Random, lost_token: float = 0.0
-) -> Tokens:
+def decoded(models: TokenModels, prompts: Tokens, asked: Decoding, random: Random, lost_token: float = 0.0) -> Tokens:
     """The baseline's answers (prompts, length); with `lost_token` that share of its steps lacks the text's last token."""
+    length = asked.length
     text = np.concatenate([prompts, np.zeros((len(prompts), length), dtype=np.int64)], axis=1)
     for at in range(PROMPT, PROMPT + length):
         seen = text[:, at - ORDER : at]
         if lost_token:
             lost = random.random((len(text), 1)) < lost_token
             seen = np.where(lost, text[:, at - ORDER - 1 : at - 1], seen)
-        logits = noisy(models.target[context_of(seen)], noise, random)
-        text[:, at] = _next(logits, shaping, random)
+        logits = noisy(models.target[context_of(seen)], asked.noise, random)
+        text[:, at] = _next(logits, asked.sampling, random)
     return text[:, PROMPT:]
 
 
-def speculated(
-    models: TokenModels,
-    prompts: Tokens,
-    length: int,
-    shaping: Shaping,
-    noise: float,
-    random: Random,
-    fault: VerifierFault = RIGHT,
-) -> Tokens:
+def speculated(models: TokenModels, prompts: Tokens, asked: Decoding, random: Random, fault: VerifierFault = RIGHT) -> Tokens:
     """The speculative arm's answers (prompts, length), all prompts round by round."""
+    length = asked.length
     text = np.concatenate([prompts, np.zeros((len(prompts), length + GAMMA + 1), dtype=np.int64)], axis=1)
     at = np.full(len(text), PROMPT)
     while (active := np.flatnonzero(at < PROMPT + length)).size:
         before = text[active[:, None], at[active, None] + np.arange(-PROMPT, 0)]
-        found, count = _round(models, before, shaping, noise, random, fault)
+        found, count = _round(models, before, asked, random, fault)
         for place in range(GAMMA + 1):
             rows = active[place < count]
             text[rows, at[rows] + place] = found[place < count, place]
@@ -90,10 +83,9 @@ def speculated(
     return text[:, PROMPT : PROMPT + length]
 
 
-def _round(
-    models: TokenModels, before: Tokens, shaping: Shaping, noise: float, random: Random, fault: VerifierFault
-) -> tuple[Tokens, Tokens]:
+def _round(models: TokenModels, before: Tokens, asked: Decoding, random: Random, fault: VerifierFault) -> tuple[Tokens, Tokens]:
     """One round of every text: the tokens (texts, γ + 1) and how many of them count."""
+    shaping = asked.sampling
     texts = before
     offers = []
     for _ in range(GAMMA + 1):  # the last one is what a wrong bonus comes from
@@ -101,7 +93,7 @@ def _round(
         offers.append(logits)
         texts = np.concatenate([texts, _next(logits, shaping, random)[:, None]], axis=1)
     drafts, own_bonus = texts[:, PROMPT : PROMPT + GAMMA], texts[:, -1]
-    logits = noisy(models.target[context_of(_seen(before, drafts, random, fault))], noise, random)
+    logits = noisy(models.target[context_of(_seen(before, drafts, random, fault))], asked.noise, random)
     if shaping.temperature == 0:
         accepted, instead = _greedy(logits, drafts, fault)
     else:
@@ -137,10 +129,10 @@ def _greedy(logits: Logits, drafts: Tokens, fault: VerifierFault) -> tuple[Token
 
 
 def _sampled(
-    logits: Logits, offers: Logits, drafts: Tokens, shaping: Shaping, random: Random, fault: VerifierFault
+    logits: Logits, offers: Logits, drafts: Tokens, shaping: TokenSampling, random: Random, fault: VerifierFault
 ) -> tuple[Tokens, Tokens]:
     """The same for sampled tokens: a draft is accepted with min(1, p ÷ q), and replaced from the residual max(p − q, 0)."""
-    p = shaped(logits, Shaping(shaping.temperature * fault.temperature, shaping.top_p, fault.twice))
+    p = shaped(logits, TokenSampling(shaping.temperature * fault.temperature, shaping.top_p, fault.twice))
     q = shaped(offers[:, :GAMMA], shaping)
     mine, theirs = of_tokens(p[:, :GAMMA], drafts), of_tokens(q, drafts)
     chance = mine if fault.equality else mine / np.maximum(theirs, np.float32(1e-9)) + np.float32(fault.lenient)
@@ -155,7 +147,7 @@ def _sampled(
     return accepted.astype(np.int64), drawn(instead, random)
 
 
-def _next(logits: Logits, shaping: Shaping, random: Random) -> Tokens:
+def _next(logits: Logits, shaping: TokenSampling, random: Random) -> Tokens:
     if shaping.temperature == 0:
         best: Tokens = logits.argmax(axis=-1)
         return best

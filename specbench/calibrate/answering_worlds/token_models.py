@@ -35,7 +35,7 @@ class TokenModels:
 
 
 @dataclass(frozen=True, slots=True)
-class Shaping:
+class TokenSampling:
     """How a request asks for tokens; a temperature of 0 is greedy. With `twice` top_p is applied to its own result again."""
 
     temperature: float = 0.0
@@ -43,7 +43,16 @@ class Shaping:
     twice: bool = False
 
 
-GREEDY, SAMPLED = Shaping(), Shaping(0.8, 0.95)
+GREEDY, SAMPLED = TokenSampling(), TokenSampling(0.8, 0.95)
+
+
+@dataclass(frozen=True, slots=True)
+class Decoding:
+    """So many tokens, asked for in this way, by an arithmetic with so much noise in each log probability."""
+
+    length: int
+    sampling: TokenSampling
+    noise: float
 
 
 def models_of(random: Random) -> TokenModels:
@@ -67,7 +76,7 @@ def noisy(logits: Logits, noise: float, random: Random) -> Logits:
     return logits if not noise else logits + np.float32(noise) * random.standard_normal(logits.shape, dtype=np.float32)
 
 
-def shaped(logits: Logits, shaping: Shaping) -> Logits:
+def shaped(logits: Logits, shaping: TokenSampling) -> Logits:
     """The probabilities (.., words) from which a sampled token is drawn; 0 for those that top_p leaves out."""
     scaled = (logits - logits.max(axis=-1, keepdims=True)) / np.float32(shaping.temperature)
     kept = np.exp(scaled)

@@ -78,7 +78,7 @@ HOLDS: tuple[Entry, ...] = (
     _code(
         "synthetic_acceptance",
         "acceptance is synthetic",
-        "Drafts are accepted at a given rate, whatever the model thinks of them, so the answers are not the model's.",
+        "Drafts are accepted at a fixed rate, so the answers are not the model's.",
         "Run again without synthetic acceptance.",
     ),
 )

@@ -135,7 +135,7 @@ def test_exactly_equal_margins_of_a_few_answers_are_ties_and_no_sign_of_a_blind_
 
 
 def test_a_baseline_that_contradicts_itself_is_no_reference() -> None:
-    """Its own answers part by more than 2 nats in more than 1 % of the prompts: nothing is proven against the other arm."""
+    """Its own answers part by more than two nats in more than 1 % of the prompts: nothing is proven against the other arm."""
     run = greedy_run(256, 30, clear_baseline=20)
     check = contradicts_itself(run)
     sound = contradicts_itself(greedy_run(256, 30, clear_baseline=2))

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from specbench.analysis.answers.answers_sampled import answers_sampled, shifts_of
 from specbench.model.answers.compared_answers import AnswerComparison, TokenScores
 from specbench.model.result import Finding, FindingState
-from tests.support.answers import a_sample, scores
+from tests.support.answers import a_sample, greedy_run, scores
 from tests.support.goldens import same_text
 
 SPREAD = 0.1  # of the mean surprise of one answer; a difference of two scatters by 0.14
@@ -96,6 +96,13 @@ def test_a_baseline_whose_own_answers_fit_worse_proves_nothing_against_the_other
     same_text("answers-sampled-baseline-off", found.reason)
 
 
+def test_a_baseline_that_contradicts_its_greedy_answers_proves_nothing_of_sampled_ones_either() -> None:
+    """It is no reference for any."""
+    broken = greedy_run(256, clear_baseline=30).compared
+
+    assert _state(replace(_run(-0.2), compared=(*_run(-0.2).compared, *broken))) == "INCONCLUSIVE"
+
+
 def test_answers_that_repeat_exactly_pass() -> None:
     """A seed in step, or arms that are one endpoint: no spread at all, and no difference."""
     same = scores(0.01)
@@ -135,7 +142,7 @@ def test_the_worst_of_several_settings_decides() -> None:
 
 
 def test_the_sentences_say_what_would_have_been_found() -> None:
-    """(3.3 + 1.3) standard errors: found 9 times in 10."""
+    """(3.3 + 1.3) standard errors: nine of ten such runs find it."""
     reasons = [answers_sampled(run).reason for run in (_run(), _run(-0.05), _run(0.05, 64))]
 
     assert shifts_of(_run())[0].detectable_nats == pytest.approx(4.6 * SPREAD * 2**0.5 / 16, rel=0.1)

@@ -189,7 +189,7 @@ def test_how_loss_is_declared(speculative: dict[str, Any], lossy: bool, made_up:
 
 
 def test_synthetic_acceptance_is_never_promoted() -> None:
-    """The figures may be right, and the answers are not the model's."""
+    """The figures may be right, and the answers are nobody's."""
     scenario = WON.manifest.scenario
     arm = replace(scenario.speculative, speculative={"method": "mtp", "rejection_sample_method": "synthetic"})
     run = replace(WON, manifest=replace(WON.manifest, scenario=replace(scenario, speculative=arm)))

@@ -4,7 +4,15 @@ import numpy as np
 import pytest
 
 from specbench.calibrate.answering_worlds.decoding_arms import GAMMA, PROMPT, VerifierFault, decoded, prompts_of, speculated
-from specbench.calibrate.answering_worlds.token_models import GREEDY, SAMPLED, Shaping, TokenModels, context_of, models_of, shaped
+from specbench.calibrate.answering_worlds.token_models import (
+    GREEDY,
+    SAMPLED,
+    TokenModels,
+    TokenSampling,
+    context_of,
+    models_of,
+    shaped,
+)
 
 
 def _seeded(seed: int = 1) -> tuple[TokenModels, np.random.Generator]:
@@ -17,7 +25,7 @@ def test_without_noise_an_honest_greedy_arm_says_what_the_baseline_says() -> Non
     models, random = _seeded()
     prompts = prompts_of(64, random)
 
-    answers = [run(models, prompts, 48, GREEDY, 0.0, random) for run in (decoded, speculated)]
+    answers = [run(models, prompts, Decoding(48, GREEDY, 0.0), random) for run in (decoded, speculated)]
 
     assert (answers[0] == answers[1]).all()
 
@@ -31,7 +39,7 @@ def test_a_fault_changes_greedy_answers(fault: VerifierFault) -> None:
     models, random = _seeded()
     prompts = prompts_of(64, random)
 
-    honest, faulty = (speculated(models, prompts, 48, GREEDY, 0.0, random, one) for one in (VerifierFault(), fault))
+    honest, faulty = (speculated(models, prompts, Decoding(48, GREEDY, 0.0), random, one) for one in (VerifierFault(), fault))
 
     assert (honest != faulty).any()
 
@@ -52,7 +60,7 @@ def test_the_first_tokens_of_many_answers_follow_the_target(fault: VerifierFault
     models, random = _seeded(3)
     prompts = np.tile(prompts_of(1, random), (8_000, 1))
 
-    first = speculated(models, prompts, 1, SAMPLED, 0.0, random, fault)[:, 0]
+    first = speculated(models, prompts, Decoding(1, SAMPLED, 0.0), random, fault)[:, 0]
 
     expected = 8_000 * shaped(models.target[context_of(prompts[0, 1:])], SAMPLED)
     seen = np.bincount(first, minlength=len(expected))
@@ -65,7 +73,7 @@ def test_a_loop_of_rounds_fills_every_answer() -> None:
     """Texts that accept much and texts that accept little end at the same length."""
     models, random = _seeded()
 
-    assert speculated(models, prompts_of(16, random), 40, SAMPLED, 0.1, random).shape == (16, 40)
+    assert speculated(models, prompts_of(16, random), Decoding(40, SAMPLED, 0.1), random).shape == (16, 40)
     assert PROMPT == GAMMA + 1
 
 
@@ -73,6 +81,6 @@ def test_top_p_keeps_the_tokens_up_to_the_one_that_reaches_it() -> None:
     """0.5, 0.3 and 0.2 at 0.75: the first two, anew at one; applied twice, 0.625 alone is below 0.75, so both stay."""
     logits = np.log(np.array([[0.2, 0.5, 0.3]], dtype=np.float32))
 
-    assert shaped(logits, Shaping(1.0, 0.75))[0] == pytest.approx([0.0, 0.625, 0.375], abs=1e-6)
-    assert shaped(logits, Shaping(1.0, 0.49))[0] == pytest.approx([0.0, 1.0, 0.0], abs=1e-6)
-    assert shaped(logits, Shaping(1.0, 1.0))[0] == pytest.approx([0.2, 0.5, 0.3], abs=1e-6)
+    assert shaped(logits, TokenSampling(1.0, 0.75))[0] == pytest.approx([0.0, 0.625, 0.375], abs=1e-6)
+    assert shaped(logits, TokenSampling(1.0, 0.49))[0] == pytest.approx([0.0, 1.0, 0.0], abs=1e-6)
+    assert shaped(logits, TokenSampling(1.0, 1.0))[0] == pytest.approx([0.2, 0.5, 0.3], abs=1e-6)
