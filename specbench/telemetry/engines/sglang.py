@@ -14,7 +14,7 @@ from specbench.model.scenario import Route
 from specbench.telemetry.counters import Reported, ScrapeWindow, gauge_mean, gauge_peak, increase, observed_mean, whole
 from specbench.telemetry.endpoint_facts import as_facts, first_model, json_at, metrics_at, source_name
 from specbench.telemetry.engine import EngineSupport, Quantities
-from specbench.telemetry.json_fields import count_in, counts_in, flag_in, object_in, word_in
+from specbench.telemetry.json_fields import count_in, counts_in, flag_in, number_in, object_in, word_in
 from specbench.telemetry.metrics_pages import HttpAnswers, Scrape
 from specbench.telemetry.prometheus_text import Exposition, Key, Labels
 from specbench.telemetry.rulers import BEST, Question, Ruler, ScoringRule, log_probability, ranked
@@ -25,6 +25,8 @@ _CAPACITY = ("sglang:max_total_num_tokens", "sglang_max_total_num_tokens")
 _RANKS = ("pp_rank", "tp_rank", "moe_ep_rank")
 _DRAFTING = frozenset({"eagle_draft", "eagle_draft_extend", "frozen_kv_draft"})
 _ALGORITHM = ("speculative_algorithm", "speculative_num_steps", "speculative_eagle_topk", "speculative_num_draft_tokens")
+# Below 1, which is the default, they accept drafts that the target would not: answers then change on purpose.
+_THRESHOLDS = ("speculative_accept_threshold_single", "speculative_accept_threshold_acc")
 
 
 def read(span: ScrapeWindow) -> Quantities:
@@ -179,6 +181,7 @@ def facts(answers: HttpAnswers) -> dict[str, str]:
     tokens = [value for page in told_by for (name, _), value in page if name in _CAPACITY]
     cacheless, graphless = flag_in(info, "disable_radix_cache"), flag_in(info, "disable_cuda_graph")
     drafting = {name: word for name in _ALGORITHM if (word := word_in(info, name)) is not None}
+    lenient = {name: number for name in _THRESHOLDS if (number := number_in(info, name)) is not None and number < 1}
     return as_facts(
         model=source_name(word_in(info, "model_path") or word_in(model, "root", "id")),
         revision=word_in(info, "revision"),
@@ -190,7 +193,7 @@ def facts(answers: HttpAnswers) -> dict[str, str]:
         sampling_defaults=word_in(info, "sampling_defaults"),
         prefix_caching=None if cacheless is None else not cacheless,
         speculation=_ALGORITHM[0] in drafting if _ALGORITHM[0] in info else None,
-        speculation_config=", ".join(f"{name} {word}" for name, word in drafting.items()),
+        speculation_config=", ".join(f"{name} {word}" for name, word in {**drafting, **lenient}.items()),
         kv_capacity_tokens=count_in(info, "max_total_num_tokens") or (f"{max(tokens):.0f}" if tokens else None),
         memory_share=word_in(info, "mem_fraction_static"),
         max_running=count_in(info, "max_running_requests"),
