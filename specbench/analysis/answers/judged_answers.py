@@ -25,7 +25,7 @@ from specbench.model.answers.compared_answers import AnswerComparison
 from specbench.model.answers.shown_answers import ShownAnswers, ShownExample
 from specbench.model.records import RequestRecord, RunData
 from specbench.model.result import Finding, IntegrityCheck, PerArm
-from specbench.model.scenario import ARMS
+from specbench.model.scenario import ARMS, ArmName
 
 FOREIGN, LOST_CHARACTER = "foreign", "\ufffd"  # a script of its own in a record
 
@@ -91,10 +91,9 @@ def _marks(record: RequestRecord, usual: set[str]) -> frozenset[str]:
     return frozenset((*record.marks, *((rules.LOOPING,) if record.looping else ()), *((FOREIGN,) if foreign else ())))
 
 
-def _answered(cell: CellEvidence, arm: str) -> dict[tuple[int, int], RequestRecord]:
-    blocks, records = (part.baseline if arm == "baseline" else part.speculative for part in (cell.blocks, cell.records))
-    pair_of = {block.id: block.pair for block in blocks}
-    return {(pair_of[record.block], record.index): record for record in records if record.outcome == "ok"}
+def _answered(cell: CellEvidence, arm: ArmName) -> dict[tuple[int, int], RequestRecord]:
+    pair_of = {block.id: block.pair for block in cell.blocks.of(arm)}
+    return {(pair_of[record.block], record.index): record for record in cell.records.of(arm) if record.outcome == "ok"}
 
 
 def _sent_last(found: AnswerComparison) -> list[PerArm[frozenset[str]]]:

@@ -1,5 +1,7 @@
 """What a run would keep of simulated answers: both arms compared, and the baseline asked about them. No rule is applied here."""
 
+from typing import Any
+
 import numpy as np
 
 from specbench.calibrate.answering_worlds.decoding_arms import PROMPT
@@ -64,7 +66,7 @@ def sampled_answers(
     )
 
 
-def _place(row: int, sampling: str, temperature: float) -> dict[str, object]:
+def _place(row: int, sampling: str, temperature: float) -> dict[str, Any]:
     return {
         "cell": "c4",
         "pair": 0,
@@ -86,7 +88,8 @@ def _contexts(prompts: Tokens, answers: Tokens) -> Tokens:
 def _margins(models: TokenModels, prompts: Tokens, answers: Tokens, noise: float, random: Random) -> Logits:
     """By how much the baseline, scoring the text, prefers its best token to the one that stands there."""
     logits = noisy(models.target[_contexts(prompts, answers)], noise, random)
-    return logits.max(axis=-1) - of_tokens(logits, answers)
+    found: Logits = logits.max(axis=-1) - of_tokens(logits, answers)
+    return found
 
 
 def _scores(

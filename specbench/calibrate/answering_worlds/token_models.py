@@ -82,7 +82,8 @@ def shaped(logits: Logits, shaping: TokenSampling) -> Logits:
     kept = np.exp(scaled)
     for _ in range(2 if shaping.twice else 1):
         kept = _nucleus(kept / kept.sum(axis=-1, keepdims=True), shaping.top_p)
-    return kept / kept.sum(axis=-1, keepdims=True)
+    found: Logits = kept / kept.sum(axis=-1, keepdims=True)
+    return found
 
 
 def drawn(probabilities: Logits, random: Random) -> Tokens:

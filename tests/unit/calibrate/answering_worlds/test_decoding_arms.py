@@ -7,6 +7,7 @@ from specbench.calibrate.answering_worlds.decoding_arms import GAMMA, PROMPT, Ve
 from specbench.calibrate.answering_worlds.token_models import (
     GREEDY,
     SAMPLED,
+    Decoding,
     TokenModels,
     TokenSampling,
     context_of,
