@@ -44,6 +44,7 @@ matrix:
   concurrency: [{streams}]
   pairs: 4
   block: {{min_requests: 30, min_s: 2, max_s: 10}}
+answers: {{check: off}}
 """
 
 

@@ -4,6 +4,8 @@
     requests.jsonl   one request record a line, written as each request ends
     blocks.jsonl     one block a line, written as each block ends
     looks.jsonl      a line a look at the data on the way       resumes.jsonl    a line each time that it was resumed
+    answers.jsonl    one prompt a line whose answers by both arms were compared; no text
+    answers_summary.json    whether the baseline could be asked about them, and the few examples that the scenario allows
     finished.json    when the run reached its end; absent in a run that did not
     result.json      what `analyze` concluded      report.html   what people read
 
@@ -23,7 +25,9 @@ import msgspec
 
 from specbench.errors import DataError
 from specbench.files import regular_bytes, regular_file, replace_whole, takes_writes
-from specbench.model.packed_ints import pack
+from specbench.model.answers.compared_answers import AnswerComparison, ComparedAnswers
+from specbench.model.answers.summary import AnswersSummary, summary_of
+from specbench.model.data.packed_ints import pack
 from specbench.model.plausible import fault_of, identities_of
 from specbench.model.records import Block, Manifest, RequestRecord, RunData
 from specbench.resumes import LOOKS, RESUMES, LookTaken, ResumeNoted, cut_half_line, looks_of, resumes_of
@@ -31,11 +35,12 @@ from specbench.resumes import LOOKS, RESUMES, LookTaken, ResumeNoted, cut_half_l
 FORMAT_VERSION = 2
 READABLE = (1, FORMAT_VERSION)
 MANIFEST, REQUESTS, BLOCKS, FINISHED = "manifest.json", "requests.jsonl", "blocks.jsonl", "finished.json"
+ANSWERS, ANSWERS_SUMMARY = "answers.jsonl", "answers_summary.json"
 RESULT, REPORT = "result.json", "report.html"
-FACTS = (MANIFEST, REQUESTS, BLOCKS, FINISHED, LOOKS, RESUMES)
+FACTS = (MANIFEST, REQUESTS, BLOCKS, ANSWERS, ANSWERS_SUMMARY, FINISHED, LOOKS, RESUMES)
 _SOME_MB = 1 << 20
 
-T = TypeVar("T", Block, RequestRecord)
+T = TypeVar("T", Block, RequestRecord, ComparedAnswers)
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,6 +114,13 @@ class RunWriter:
     def look(self, pairs: int) -> None:
         """Notes a look at the data after so many pairs, before anything is known of what it shows."""
         self._note(LOOKS, LookTaken(pairs))
+
+    def answers(self, comparison: AnswerComparison) -> None:
+        """Keeps what is known of the run's answers: a line per compared prompt, then the rest. Once, after the last block."""
+        lines = b"".join(self._encode(one) + b"\n" for one in comparison.compared)
+        with self._writing():
+            (self.folder / ANSWERS).write_bytes(lines)
+            (self.folder / ANSWERS_SUMMARY).write_bytes(pretty(summary_of(comparison)))
 
     def finish(self, ending: Ending) -> None:
         """Marks the run as complete."""
@@ -210,6 +222,7 @@ def read_run(folder: Path) -> RunData:
     problems: list[str] = []
     blocks = tuple(_lines(folder / BLOCKS, Block, problems.append))
     records = tuple(_lines(folder / REQUESTS, RequestRecord, problems.append))
+    answers = _answers(folder, problems.append)
     finished: str | None = None
     looks = looks_of(folder)
     if (ending := ending_of(folder)) is not None:
@@ -223,6 +236,7 @@ def read_run(folder: Path) -> RunData:
         problems=tuple(problems),
         looks=looks,
         resumed=len(resumes_of(folder)),
+        answers=answers,
     )
 
 
@@ -234,6 +248,17 @@ def ending_of(folder: Path) -> Ending | None:
         return msgspec.json.decode(_bytes(folder / FINISHED), type=Ending)
     except (msgspec.MsgspecError, RecursionError) as error:
         raise DataError(f"{folder / FINISHED}: damaged: {error}") from None
+
+
+def _answers(folder: Path, say: Callable[[str], None]) -> AnswerComparison | None:
+    """What is known of the run's answers; None where it was never written, as in runs of older versions or cut off before."""
+    if not os.path.lexists(folder / ANSWERS_SUMMARY):
+        return None
+    try:
+        rest = msgspec.json.decode(_bytes(folder / ANSWERS_SUMMARY), type=AnswersSummary)
+    except (msgspec.MsgspecError, RecursionError) as error:
+        raise DataError(f"{folder / ANSWERS_SUMMARY}: damaged: {error}") from None
+    return rest.beside(tuple(_lines(folder / ANSWERS, ComparedAnswers, say)))
 
 
 def stream_run(folder: Path, say: Callable[[str], None]) -> tuple[tuple[Block, ...], Iterator[RequestRecord]]:
@@ -324,7 +349,9 @@ def _lines(path: Path, kind: type[T], say: Callable[[str], None]) -> Iterator[T]
         say(f"{path.name}: {_twice(again)}")
 
 
-def _named(found: Block | RequestRecord) -> str:
+def _named(found: Block | RequestRecord | ComparedAnswers) -> str:
+    if isinstance(found, ComparedAnswers):
+        return f"prompt {found.index} of {found.cell or 'those sent last'}"
     return f"block {found.id}" if isinstance(found, Block) else f"request {found.index} of {found.block}"
 
 

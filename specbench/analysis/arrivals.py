@@ -13,7 +13,7 @@ import numpy as np
 
 from specbench.analysis.arrays.events import Floats
 from specbench.analysis.cells import CellEvidence
-from specbench.analysis.hanging import HANGING, sent_inside
+from specbench.analysis.failures.hanging import HANGING, sent_inside
 from specbench.analysis.stats.paired import t_quantile
 from specbench.model.records import Block, Outcome, RequestRecord
 from specbench.model.result import PerArm

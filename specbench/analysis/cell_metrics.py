@@ -16,7 +16,7 @@ from specbench.analysis.cells import CellEvidence
 from specbench.analysis.comparison.censoring import bins_with_certain_percentiles, with_certain_percentiles
 from specbench.analysis.comparison.compare import bin_results, cell_comparisons, figures_by_pair, shares_tests, turn_results
 from specbench.analysis.comparison.exclusions import unlike_tokens
-from specbench.analysis.freezes import Freeze, freezes_of
+from specbench.analysis.failures.freezes import Freeze, freezes_of
 from specbench.analysis.integrity.workload import Drift, drift_of
 from specbench.analysis.metrics.acceptance import acceptance_length, acceptance_of
 from specbench.analysis.metrics.acceptance import alpha as alpha_of

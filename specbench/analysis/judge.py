@@ -6,12 +6,14 @@ Composition only: no statistic, no rule and no sentence is made here. The same e
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from specbench.analysis.answer_texts import answer_texts
+from specbench.analysis.answers.answer_texts import answer_texts
+from specbench.analysis.answers.declared_loss import is_made_up
+from specbench.analysis.answers.judged_answers import judged_answers
 from specbench.analysis.attempts import counted
 from specbench.analysis.cell_metrics import CellMetrics, measure
 from specbench.analysis.cells import CellEvidence, cells_of
-from specbench.analysis.deaths import Death, outside_kills, sentence_of, without
-from specbench.analysis.hanging import never_answered
+from specbench.analysis.failures.deaths import Death, outside_kills, sentence_of, without
+from specbench.analysis.failures.hanging import never_answered
 from specbench.analysis.hosts.equivalence import enough_launches, place_of_run, start_effect
 from specbench.analysis.hosts.previous_run_checks import deciding
 from specbench.analysis.integrity.checks import cell_checks, run_checks, steadiness
@@ -32,6 +34,7 @@ from specbench.analysis.verdict.safety import count_finding, reported_counts, wi
 from specbench.analysis.verdict.safety_by_load import CellShares, share_findings
 from specbench.analysis.verdict.verdict import held_for_kills, verdict_of
 from specbench.errors import ExitCode
+from specbench.explain.answers.answers_in_verdict import answers_notes, beside
 from specbench.explain.phrases import place_of
 from specbench.model.cell_assessment import CellAssessment, RunConditions, state_of
 from specbench.model.guardrails import RUN_WIDE, SHARES, SLOWS, asked_of, with_later_defaults
@@ -67,13 +70,15 @@ def _judged(evidence: RunData, whole: RunData, killed: tuple[Death, ...], tool_v
     cells = () if refusals else _measured(evidence, alpha)
     safety, by_cell = _safety(evidence, cells, alpha)
     manifest = evidence.manifest
+    answers = judged_answers(evidence, [cell.evidence for cell in cells])
+    safety = (*safety, *answers.findings)
     order = OrderEffects() if refusals else order_effects(cells, whole.blocks, manifest, manifest.scenario.alpha)
     results, standings = _judged_cells(evidence, cells, by_cell, order.gains, alpha)
     speculated = {cell.evidence.cell.id: cell.evidence.records.speculative for cell in cells}
     results = with_other_depths(results, speculated, manifest.scenario.speculative.speculative)
     before_load = cached_alike(evidence.manifest.scenario, evidence.manifest.repeated)
     measured = () if refusals else (*speculating(evidence, cells), *run_checks(evidence), *order.checks)
-    integrity = (*measured, *before_load)
+    integrity = (*measured, *answers.checks, *before_load)
     place = place_of_run(evidence.manifest, deciding(results, safety))
     conditions = RunConditions(
         refusals=refusals,
@@ -83,6 +88,8 @@ def _judged(evidence: RunData, whole: RunData, killed: tuple[Death, ...], tool_v
         enough_launches=enough_launches(evidence.manifest, evidence.blocks),
         doubts=order.doubts,
         made_up=_made_up(evidence),
+        answers=beside(answers.findings),
+        synthetic=is_made_up(manifest),
     )
     verdict = verdict_of(standings, safety, integrity, conditions)
     if killed:
@@ -107,7 +114,13 @@ def _judged(evidence: RunData, whole: RunData, killed: tuple[Death, ...], tool_v
         slices=verdict.slices,
         run_findings=safety,
         integrity=integrity,
-        notes=(*run_notes(whole, cells), *order.notes, *(sentence for sentence in said if sentence not in given)),
+        notes=(
+            *run_notes(whole, cells),
+            *order.notes,
+            *answers_notes(answers.shown, answers.findings),
+            *(sentence for sentence in said if sentence not in given),
+        ),
+        answers=answers.shown,
     )
 
 

@@ -53,6 +53,7 @@ def scenario_without(scenario: Scenario, secrets: Secrets) -> Scenario:
         scenario,
         baseline=stored(scenario.baseline),
         speculative=stored(scenario.speculative),
+        workload=replace(scenario.workload, extra_body=clean(scenario.workload.extra_body)),
         labels=clean(scenario.labels),
         flags=tuple(clean(list(scenario.flags))),
     )

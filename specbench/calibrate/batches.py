@@ -30,6 +30,10 @@ _DECIDING = (
     *(f"calibrate/{name}.py" for name in ("simulators", "synthetic_runs", "whole_runs", "single_comparisons", "faults")),
     *(f"calibrate/{name}.py" for name in ("engine_simulation", "live_runs")),
     "calibrate/worlds",
+    "calibrate/answering_worlds/token_models.py",
+    "calibrate/answering_worlds/decoding_arms.py",
+    "calibrate/answering_worlds/compared_arms.py",
+    "calibrate/answering_worlds/answer_cases.py",
 )
 
 

@@ -9,6 +9,14 @@ from functools import partial
 from pathlib import Path
 
 from specbench.calibrate import engine_simulation, faults, live_runs, single_comparisons, whole_runs
+from specbench.calibrate.answering_worlds.answer_cases import (
+    ANSWER_CASES,
+    ASKED,
+    FORMS,
+    HONEST,
+    outcome_of_answers,
+    outcome_of_form,
+)
 from specbench.calibrate.watching.live_weeks import WATCH_RUNS
 from specbench.calibrate.whole_runs import Outcome
 from specbench.calibrate.worlds.capacity_searches import SERVERS, search_covers
@@ -26,6 +34,9 @@ WORLD_RUNS = 300  # of each case: 5 % is then known to 2.5 %
 WATCHED_WEEKS = 200  # of each campaign of `watch`
 COVERED_RUNS = 1000  # 95 % is then known to 1.4 %, less than the 2 % that it may be off
 COVERED_RUNS_64 = 400  # at 64 streams, where one takes as long as fifteen others
+HONEST_RUNS = 250  # at each of four noises: 1,000 in all
+FAULTY_RUNS = 200
+FORM_RUNS = 1000
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,5 +103,10 @@ CAMPAIGNS: tuple[Campaign, ...] = (
     Campaign("engine-capped", 500, engine_simulation.engine_capped),
     *(Campaign(case.name, WORLD_RUNS, partial(outcome_of, case), 50) for case in WORLD_CASES),
     *(Campaign(name, WATCHED_WEEKS, run, 50) for name, run in WATCH_RUNS.items()),
+    *(
+        Campaign(case.name, HONEST_RUNS if case in (*HONEST, *ASKED) else FAULTY_RUNS, partial(outcome_of_answers, case), 50)
+        for case in ANSWER_CASES
+    ),
+    *(Campaign(name, FORM_RUNS, partial(outcome_of_form, shares), 500) for name, (_, shares) in FORMS.items()),
     *(Campaign(f"sockets-{name}", 20, None, 1, over_sockets=run) for name, run in live_runs.RUNS.items()),
 )

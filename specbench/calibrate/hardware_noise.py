@@ -31,6 +31,7 @@ workload:
     - {name: greedy, temperature: 0}
 matrix:
   concurrency: [1, 4, 16]
+answers: {check: off}
 """
 
 

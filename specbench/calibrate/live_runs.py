@@ -40,6 +40,7 @@ matrix:
   concurrency: {levels}
   pairs: {pairs}
   block: {{min_requests: 12, min_s: 3}}
+answers: {{check: off}}
 """
 # Where neither arm speculates both say so: else the run would be INVALID, as it compares no speculation.
 _NEITHER = 'declare: {speculation: "off"}'
@@ -56,6 +57,9 @@ class Silent:
         """Nothing."""
 
     def start(self, trials: Sequence[Trial]) -> None:
+        """Nothing."""
+
+    def phase(self, message: str) -> None:
         """Nothing."""
 
     def begin(self, trial: Trial) -> None:

@@ -5,6 +5,10 @@ No number is computed here.
 
 from collections.abc import Iterable, Sequence
 
+from specbench.calibrate.answering_worlds.answer_cases import PROMPTS, TOKENS
+from specbench.calibrate.answering_worlds.answer_rows import answer_rows
+from specbench.calibrate.answering_worlds.decoding_arms import GAMMA
+from specbench.calibrate.answering_worlds.token_models import SAMPLED, WORDS
 from specbench.calibrate.campaigns import CAMPAIGNS
 from specbench.calibrate.live_runs import PAIRS as REAL_PAIRS
 from specbench.calibrate.live_runs import PAIRS_OF_A_CAP
@@ -64,6 +68,13 @@ both arms declared as plain. A block or a start that is slow is so in steps and 
 arms: equal ones may seldom be rolled back or enabled, harmful ones seldom enabled, tolerated harm and wins seldom rolled back.
 Rows of *verdicts* count what each run ended in. `docs/adr/0026` says what the rows of outliers are for.
 """
+_ANSWERS = f"""
+Made in `specbench/calibrate/answering_worlds/`: a target and a draft over {WORDS} words, in which a token follows from the four
+before it, anew for each run; {PROMPTS} prompts of {TOKENS} tokens a sampling; a chain of {GAMMA} drafts; sampled at temperature
+{SAMPLED.temperature:g} and top_p {SAMPLED.top_p:g}. Every arithmetic (decode, verify, scoring) adds noise of its own to each log
+probability, 0.1 nat where nothing is said. Everything but the answers passes, so that PROMOTE becomes what they make of it. The
+baseline scores whole answers, or is asked at first differences alone, as engines are that score no given text.
+"""
 _READING = f"""
 ## How to read it
 
@@ -81,6 +92,7 @@ _READING = f"""
 """
 
 
+ANSWERS = "Answers of both arms, simulated"
 WORLDS = "Worlds in which the rules were not made"
 
 
@@ -92,6 +104,7 @@ def table_of(found: Outcomes) -> str:
         "Several looks (`--until resolved`)": looking_rows(found),
         "Faults, needs, determinism": other_rows(found),
         "Searches for capacity (`specbench capacity`), 8 blocks of 150 s around the crossing": capacity_rows(found),
+        ANSWERS: answer_rows(found),
         WORLDS: world_rows(found),
         "Picks of a tune (`specbench tune`), up to 4 series": selection_rows(found),
         "The embedded engine's scheduler and roofline on a simulated clock: one cell, blocks of 200 steps": engine_rows(
@@ -136,7 +149,7 @@ def _shortened(found: Outcomes) -> str:
 
 
 def _section(title: str, rows: Iterable[TargetRow]) -> str:
-    about = _WORLDS if title == WORLDS else ""
+    about = {WORLDS: _WORLDS, ANSWERS: _ANSWERS}.get(title, "")
     head = f"\n## {title}\n{about}\n| target | what | asked | runs | found (95 %) | |\n|---|---|---|---|---|---|\n"
     return head + "".join(
         f"| {row.id} | {row.claim} | {row.asked} | {row.runs:,} | {row.found} | {_word(row)} |\n" for row in rows

@@ -49,7 +49,7 @@ def bins(
     """Look at a dataset and propose bins for a scenario: words to stderr, the workload block to stdout."""
     from specbench.explain.dataset.dataset_words import dataset_lines
     from specbench.plan.dataset_bins import BinsRequest, summary_of
-    from specbench.scenario.workload_text import workload_text
+    from specbench.scenario.text.workload_text import workload_text
     from specbench.store import write_atomically
 
     if endpoint is not None and tokenizer is not None:
@@ -115,7 +115,7 @@ def _counter(endpoint: str | None, model: str | None, key: str | None, tokenizer
 
 def _write_scenario(out: Path, dataset: Path, endpoint: str | None, summary: "DatasetSummary", workload: str) -> None:
     from specbench.scenario.parse import Overrides, parse_scenario
-    from specbench.scenario.workload_text import MOST_STREAMS, scenario_text
+    from specbench.scenario.text.workload_text import MOST_STREAMS, scenario_text
     from specbench.store import write_atomically
 
     rows = min(summary.census.sampled.values(), default=1)

@@ -26,6 +26,10 @@ GROUPS: dict[str, dict[str, tuple[str, ...]]] = {
             "specbench tune code.yaml --vary num_speculative_tokens=1,2,3,5,8",
         ),
         "confirm": ("specbench confirm reports/tune-tune-20261129-101500", "specbench confirm RUN --enforce router --gate"),
+        "answers": (
+            "specbench answers scenarios/code.yaml",
+            "specbench answers code.yaml --baseline http://gpu-a:8000 --speculative http://gpu-b:8000 --prompts 512",
+        ),
         "demo": ("specbench demo", "specbench demo --open"),
         "probe": ("specbench probe http://gpu-a:8000 --model llama --concurrency 8 --requests 64",),
         "worker": ("specbench worker load-master:5557 --processes 4",),

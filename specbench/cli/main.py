@@ -7,10 +7,11 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from specbench import __version__
-from specbench.cli import bins, compare_results, completion, demo, fleet_command, init, lookups, results, run, tools
+from specbench.cli import answers, bins, compare_results, completion, demo, fleet_command, lookups, results, run, tools
 from specbench.cli.capacity import capacity_command
 from specbench.cli.help import GroupedCommands
 from specbench.cli.live import watch_command
+from specbench.cli.scenarios import init
 from specbench.cli.tuning import tune_commands
 from specbench.errors import ExitCode, Interrupted, SpecbenchError
 from specbench.run.output import prepare, say, tell
@@ -33,6 +34,7 @@ app = typer.Typer(
 
 COMMANDS = (
     run,
+    answers,
     tune_commands,
     capacity_command,
     demo,

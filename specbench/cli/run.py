@@ -2,7 +2,6 @@
 
 from dataclasses import dataclass, replace
 from pathlib import Path
-from shlex import quote
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -12,6 +11,7 @@ from specbench.cli.fleet_command import Listen, Processes, Workers, WorkerWait, 
 from specbench.cli.help import add
 from specbench.cli.printing import OUTPUT, AsJson, Color, Quiet, Verbose, check_one_of, print_result, run_named
 from specbench.cli.results import GATE, AllowCapped, verdict_code
+from specbench.cli.scenarios.given_scenario import content_of, given_scenario, overrides_of, scenario_at, scenario_path
 from specbench.errors import Interrupted
 from specbench.run.output import deliver, tell
 
@@ -54,10 +54,6 @@ ProfileName = Annotated[
 ]
 
 
-PROFILES = ("smoke", "standard", "full")
-NAMED = 5  # scenarios that an error names
-
-
 def register(app: typer.Typer) -> None:
     """Adds these commands to the application, in the order of its help."""
     for command in (run, plan):
@@ -87,6 +83,9 @@ def run(
             help="resolved: stop once the verdict is settled; budget (default): after all pairs.",
             show_default=False,
         ),
+    ] = None,
+    answers: Annotated[
+        str | None, typer.Option("--answers", metavar="WHEN", rich_help_panel=SIZE, help="off: compare no answers; default on.")
     ] = None,
     aa: Annotated[
         bool, typer.Option("--aa", rich_help_panel=PLACES, help="A/A: measure the baseline configuration on both hosts.")
@@ -131,14 +130,17 @@ def run(
         raise typer.BadParameter(f"{until}: resolved or budget", param_hint="--until")
     if aa and swap:
         raise typer.BadParameter("either --aa or --swap", param_hint="--aa, --swap")
-    overrides = overrides_of(profile, settings, baseline, speculative, model)
+    if answers not in (None, "on", "off"):
+        raise typer.BadParameter(f"{answers}: on or off", param_hint="--answers")
+    more = [] if answers is None else [f"answers.check={answers}"]
+    overrides = overrides_of(profile, [*(settings or ()), *more], baseline, speculative, model)
     design: Design = "aa" if aa else "swap" if swap else "plain"
     overrides = replace(overrides, design=design, place=tuple(place or ()), up_to=up_to, rate_up_to=rate_up_to)
     if resume is not None and out is not None:
         raise typer.BadParameter("either --resume, which goes on in its folder, or --out", param_hint="--resume, --out")
     interrupted = None if resume is None else interrupted_run(run_named(resume))
     if interrupted is None:
-        asked = _scenario(named_scenario(scenario, overrides), overrides)
+        asked = given_scenario(scenario, overrides)
         folder = out or folder_for(asked)
     else:
         asked, folder = _resumed(interrupted, scenario, overrides, until), interrupted.folder
@@ -229,9 +231,9 @@ def plan(
     check_one_of(verbose, quiet, as_json)
     overrides = overrides_of(profile, settings, baseline, speculative, model)
     if tune:
-        _plan_tune(named_scenario(scenario, overrides), overrides, as_json)
+        _plan_tune(scenario_path(scenario, overrides), overrides, as_json)
         return
-    asked = _scenario(named_scenario(scenario, overrides), overrides)
+    asked = given_scenario(scenario, overrides)
     if asked.workload.dataset is not None:
         from specbench.arms.prompt_source import dataset_of
         from specbench.explain.dataset.dataset_notes import bins_line
@@ -249,15 +251,6 @@ def plan(
         check_margins(asked, spreads)
 
 
-def scenario_named(
-    scenario: Path | None, settings: list[str] | None, baseline: str | None, speculative: str | None, model: str | None
-) -> "Scenario":
-    """The scenario of that file with these changes, as `run` would read it."""
-    overrides = overrides_of(None, settings, baseline, speculative, model)
-    found: Scenario = _scenario(named_scenario(scenario, overrides), overrides)
-    return found
-
-
 def _plan_tune(path: Path, overrides: "Overrides", as_json: bool) -> None:
     import json
     from dataclasses import asdict
@@ -268,29 +261,12 @@ def _plan_tune(path: Path, overrides: "Overrides", as_json: bool) -> None:
     from specbench.tune.tuning import DEFAULTS, tune_rules
 
     request = TuneRequest(content=content_of(path), path=str(path), overrides=overrides)
-    asked = _scenario(path, overrides)
+    asked = scenario_at(path, overrides)
     size = tune_size(asked, len(candidates_of(request)), tune_rules(request, *DEFAULTS))
     if as_json:
         deliver(json.dumps(asdict(size), indent=2))
     else:
         deliver(f"{planned(asked.name, size.candidates, size.starts, size.blocks, size.minutes)}\n{start_assumed(size.start_s)}")
-
-
-def overrides_of(
-    profile: str | None, settings: list[str] | None, baseline: str | None, speculative: str | None, model: str | None
-) -> "Overrides":
-    """What these options change in a scenario."""
-    from specbench.scenario.parse import Overrides
-
-    if profile is not None and profile not in PROFILES:
-        raise typer.BadParameter(f"{profile}: smoke, standard or full", param_hint="--profile")
-    pairs: list[tuple[str, str]] = []
-    for setting in settings or ():
-        key, equals, value = setting.partition("=")
-        if not equals or not key:
-            raise typer.BadParameter(f"{setting}: write key=value, as in matrix.pairs=8", param_hint="--set")
-        pairs.append((key.strip(), value))
-    return Overrides(profile=profile, settings=tuple(pairs), baseline_url=baseline, speculative_url=speculative, model=model)
 
 
 def _resumed(interrupted: "InterruptedRun", scenario: Path | None, overrides: "Overrides", until: str | None) -> "Scenario":
@@ -300,64 +276,9 @@ def _resumed(interrupted: "InterruptedRun", scenario: Path | None, overrides: "O
 
     if scenario is None and overrides != Overrides():
         raise typer.BadParameter("what changes a scenario is given together with it, as it was at first", param_hint="SCENARIO")
-    asked = stored_scenario(interrupted) if scenario is None else _scenario(scenario, overrides)
+    asked = stored_scenario(interrupted) if scenario is None else scenario_at(scenario, overrides)
     check_same_scenario(interrupted, asked, until)
     return asked
-
-
-def named_scenario(scenario: Path | None, overrides: "Overrides") -> Path:
-    """The scenario that was given.
-
-    Raises:
-        BadParameter: none was; the command that writes one, with the URLs that were given.
-    """
-    if scenario is not None:
-        return scenario
-    urls = (("--baseline", overrides.baseline_url), ("--speculative", overrides.speculative_url))
-    words = [word for flag, url in urls if url is not None for word in (flag, quote(url))]
-    raise typer.BadParameter(f"none is given; write one with: {' '.join(['specbench', 'init', *words])}", param_hint="SCENARIO")
-
-
-def _scenario(path: Path, overrides: "Overrides"):  # type: ignore[no-untyped-def]
-    from specbench.scenario.parse import parse_scenario
-
-    content = content_of(path)
-    asked = parse_scenario(content, str(path), overrides)
-    if asked.matrix.replay is None:
-        return asked
-    from specbench.arms.prompt_source import trace_of
-    from specbench.prompts.dataset.arrival_trace import check_long_enough
-
-    trace = trace_of(asked)
-    assert trace is not None
-    asked = parse_scenario(content, str(path), overrides, trace.mean_rate)
-    check_long_enough(trace, asked.matrix)
-    return asked
-
-
-def content_of(path: Path) -> str:
-    """The text of a scenario file, or of the shipped one of that name.
-
-    Raises:
-        ScenarioError: there is none, or it is no text.
-    """
-    from specbench.errors import ScenarioError, did_you_mean
-    from specbench.files import other_encoding
-    from specbench.scenario.shipped import shipped_scenario
-
-    try:
-        held = (shipped_scenario(path) or path).read_bytes()
-        if (encoding := other_encoding(held)) is not None:
-            raise ScenarioError(f"{path}: is {encoding} text; save it as UTF-8")
-        return held.decode("utf-8-sig")
-    except OSError as error:
-        near = [str(one) for folder in {path.parent, Path("scenarios")} for one in sorted(folder.glob("*.yaml"))]
-        hint = did_you_mean(str(path), near) or (f"; here are {', '.join(near[:NAMED])}" if near else "")
-        if isinstance(error, FileNotFoundError):
-            raise ScenarioError(f"{path}: no such scenario{hint or '; write one with: specbench demo'}") from None
-        raise ScenarioError(f"{path}: cannot be read: {error.strerror}{hint}") from None
-    except UnicodeDecodeError as error:
-        raise ScenarioError(f"{path}: is not UTF-8 text (byte {error.start}); save it as UTF-8") from None
 
 
 def _print_partial(folder: Path, as_json: bool) -> None:

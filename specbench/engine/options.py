@@ -48,8 +48,31 @@ class Speculation:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class VerifierFaults:
+    """Rules that a verifier breaks, each from public bug reports; as it stands here it breaks none.
+
+    They act on rounds with drafts where `from_batch` or more requests are in the step; `lost_token`, a share, on every step of a
+    request after its first token. `lenient` is in percentage points, `relaxed` a share of the best token's probability.
+    """
+
+    lost_token: float = 0.0
+    lenient: float = 0.0
+    no_residual: bool = False
+    draft_bonus: bool = False
+    equality: bool = False
+    relaxed: float | None = None
+    temperature: float = 1.0
+    late: bool = False
+    from_batch: int = 1
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class EngineOptions:
-    """One engine. `slow_by` 0.3 makes every step 30 % longer; without `kv_capacity_tokens` the accelerator's memory decides."""
+    """One engine. `slow_by` 0.3 makes every step 30 % longer; without `kv_capacity_tokens` the accelerator's memory decides.
+
+    `jitter_nats`: the standard deviation of the noise in each log probability. `faults`: strengths by name; `verifier` is a
+    `VerifierFaults`.
+    """
 
     host: str = "127.0.0.1"
     port: int = 0
@@ -63,7 +86,8 @@ class EngineOptions:
     max_num_batched_tokens: int = 2048
     prefix_caching: bool = True
     seed: int = 0
-    faults: Mapping[str, float] = field(default_factory=lambda: MappingProxyType({}))
+    jitter_nats: float = 0.0
+    faults: Mapping[str, Any] = field(default_factory=lambda: MappingProxyType({}))
 
 
 def options_of(mapping: Mapping[str, Any]) -> EngineOptions:
@@ -79,6 +103,7 @@ def options_of(mapping: Mapping[str, Any]) -> EngineOptions:
             f"kv_capacity_tokens: {options.kv_capacity_tokens} cannot hold one request of max_model_len {options.max_model_len}; "
             f"give at least {smallest}, or a smaller max_model_len"
         )
+    _check_verifier(options)
     # Drafts are not trimmed to what is left of a step, so that a single request must fit with all of its own.
     least = 1 + lookahead_of(options.speculative)
     if options.max_num_batched_tokens < least:
@@ -152,6 +177,23 @@ def _check_table(speculation: Speculation) -> None:
         before = highest
 
 
+def _check_verifier(options: EngineOptions) -> None:
+    """Nothing, unless a fault of the verifier is asked for that this engine's way to draft has no place for."""
+    broken: VerifierFaults | None = options.faults.get("verifier")
+    if broken is None:
+        return
+    whole = VerifierFaults()
+    given = [name for name in VERIFIER_CHECKS if name != "from_batch" and getattr(broken, name) != getattr(whole, name)]
+    needs_drafts = [name for name in given if name != "lost_token"]
+    if needs_drafts and options.speculative is None:
+        raise ScenarioError(
+            f"faults.verifier.{needs_drafts[0]}: an engine that drafts nothing verifies nothing; give speculative"
+        )
+    of_chains = [name for name in given if name in ONLY_OF_CHAINS]
+    if of_chains and options.speculative is not None and options.speculative.tree:
+        raise ScenarioError(f"faults.verifier.{of_chains[0]}: a tree is not verified by that rule; leave speculative.tree out")
+
+
 Check = Callable[[str, object], Any]
 
 
@@ -196,6 +238,12 @@ def _widths(key: str, value: object) -> tuple[int, ...]:
     return tuple(width(key, each) for each in value)
 
 
+def _verifier(key: str, value: object) -> VerifierFaults:
+    if not isinstance(value, Mapping):
+        raise ScenarioError(f"{key}: a mapping from a rule's name to how it is broken is needed, got {value!r}")
+    return VerifierFaults(**_checked(value, VERIFIER_CHECKS, f"{key}."))
+
+
 def _rows(key: str, value: object) -> tuple[tuple[int, int, int], ...]:
     wanted = f"{key}: rows of [lowest, highest, tokens] such as [[1, 4, 2], [5, 64, 0]] are needed, got {value!r}"
     if not isinstance(value, list | tuple) or not value:
@@ -206,7 +254,7 @@ def _rows(key: str, value: object) -> tuple[tuple[int, int, int], ...]:
     return tuple((bound(key, low), bound(key, high), depth(key, tokens)) for low, high, tokens in value)
 
 
-def _faults(key: str, value: object) -> Mapping[str, float]:
+def _faults(key: str, value: object) -> Mapping[str, Any]:
     if not isinstance(value, Mapping):
         raise ScenarioError(f"{key}: a mapping from a fault's name to its strength is needed, got {value!r}")
     return MappingProxyType(_checked(value, FAULT_CHECKS, "faults."))
@@ -214,11 +262,25 @@ def _faults(key: str, value: object) -> Mapping[str, float]:
 
 _TEXT = _check("a text", lambda value: isinstance(value, str) and value != "")
 _FLAG = _check("true or false", lambda value: isinstance(value, bool))
+VERIFIER_CHECKS: Mapping[str, Check] = {
+    "lost_token": _number(0.0, 1.0),
+    "lenient": _number(0.0, 100.0),
+    "no_residual": _FLAG,
+    "draft_bonus": _FLAG,
+    "equality": _FLAG,
+    "relaxed": _or_none(_number(0.0, 1.0)),
+    "temperature": _number(0.1, 10.0),
+    "late": _FLAG,
+    "from_batch": _whole(1, 4096),
+}
+ONLY_OF_CHAINS = frozenset({"no_residual", "draft_bonus", "equality", "relaxed"})
 FAULT_CHECKS: Mapping[str, Check] = {
     "error_share": _number(0.0, 1.0),
     "exit_after_requests": _whole(1, 10**9),
     # The table by batch size is taken and dropped, as vLLM does under data parallelism: every step drafts the most.
     "ignore_schedule": _whole(0, 1),
+    "garble_tool_call": _number(0.0, 1.0),
+    "verifier": _verifier,
 }
 SPECULATION_CHECKS: Mapping[str, Check] = {
     "method": _one_of("draft_model", "ngram", "heads"),
@@ -243,5 +305,6 @@ OPTION_CHECKS: Mapping[str, Check] = {
     "max_num_batched_tokens": _whole(16, 131072),
     "prefix_caching": _FLAG,
     "seed": _whole(0, 2**63 - 1),
+    "jitter_nats": _number(0.0, 5.0),
     "faults": _faults,
 }

@@ -11,6 +11,7 @@ from specbench.explain.numbers import listed, one_of, percent, slice_words
 from specbench.explain.phrases import load_words, place_of, server_limit
 from specbench.explain.rules.load_ranges import caps, tops
 from specbench.model import queries
+from specbench.model.answers.answer_rules import ANSWERS
 from specbench.model.cell_assessment import CellAssessment, failed_findings, open_findings
 from specbench.model.facts import NOT_FOR_FREE, same_fact
 from specbench.model.guardrails import IN_A_BIN, MIN_LAUNCHES
@@ -28,6 +29,7 @@ _BREAKS = {
     "stalled_answers": "more answers stall with it",
     "oom": "engines run out of memory more often with it",
     "restarts": "engines restart more often with it",
+    **dict.fromkeys(ANSWERS, "it changes the answers"),
     "output_length": "it changes the length of answers",
 }
 
@@ -127,6 +129,25 @@ def beyond(above: Sequence[CellAssessment], span: LoadRange) -> tuple[Reason, ..
     return ()
 
 
+def with_answers(headline: Reason, beside: str) -> Reason:
+    """The headline of a verdict that lets speculation go live, with what is not known of the answers in its first sentence."""
+    first, stop, rest = headline.message.partition(". ")
+    message = f"{first.removesuffix('.')}{beside}.{f' {rest}' if stop else ''}"
+    return replace(headline, message=message) if beside else headline
+
+
+def answers_not_shown(findings: Sequence[Finding]) -> tuple[Reason, ...]:
+    """Everything else passed, but it is open whether the answers stay the same."""
+    headline = _reason("answers_not_shown", "Hold: whether the answers stay the same was not shown.")
+    return (headline, *(_of(finding, "answers_not_shown") for finding in findings))
+
+
+def synthetic_acceptance(would_be: VerdictWord) -> Reason:
+    """Drafts are accepted at a given rate, so that neither speed nor answers are those of the model."""
+    message = f"Acceptance is synthetic, so the answers are not the model's and {would_be} is not possible. Run without it."
+    return _reason("synthetic_acceptance", message)
+
+
 def benefit_shown(benefit: Finding) -> Reason:
     """The gain, as its finding says it."""
     return _of(benefit, "benefit")
@@ -156,7 +177,8 @@ def hold(
         headline = _reason("insufficient_evidence", "Hold: the data prove neither the gain with its limits nor harm.")
     gain = () if benefit is None else (_of(benefit, "benefit" if benefit.state == "PASS" else "gain_not_shown"),)
     rest = [reason for standing in required for reason in _open(standing, "insufficient_evidence") if standing.state != "PASS"]
-    return (headline, *gain, *(_of(finding, "insufficient_evidence") for finding in safety), *rest)
+    run_wide = [_of(one, "answers_not_shown" if one.metric in ANSWERS else "insufficient_evidence") for one in safety]
+    return (headline, *gain, *run_wide, *rest)
 
 
 def partial(would_be: VerdictWord) -> Reason:
@@ -218,12 +240,12 @@ def place_not_controlled(would_be: VerdictWord, said: Sequence[str]) -> tuple[Re
 
 
 def over_slices(
-    word: VerdictWord, parts: Sequence[tuple[tuple[str | None, str | None], VerdictWord, tuple[Reason, ...]]]
+    word: VerdictWord, parts: Sequence[tuple[tuple[str | None, str | None], VerdictWord, tuple[Reason, ...]]], beside: str = ""
 ) -> tuple[Reason, ...]:
-    """The verdict over slices: which of them are eligible, then each slice's first sentences."""
+    """The verdict over slices: which of them are eligible, and what is not known of the answers; then each one's sentences."""
     eligible = [_name(name) for name, part, _ in parts if part in ("PROMOTE", "CAPPED")]
     if word in ("PROMOTE", "CAPPED"):
-        text = f"{len(eligible)} of {len(parts)} slices of the traffic are eligible: {', '.join(eligible)}."
+        text = f"{len(eligible)} of {len(parts)} slices of the traffic are eligible: {', '.join(eligible)}{beside}."
     else:
         text = f"None of {len(parts)} slices of the traffic is eligible; the worst says {word}."
     details = [replace(reason, message=_of_slice(name, reason)) for name, _, reasons in parts for reason in reasons]

@@ -46,7 +46,8 @@ class RunConditions:
     `refusals`: why nothing was measured at all. `partial`: the run did not reach its end. `place_controlled`: the two places are
     known to be alike, `place_said` what the runs cited for it show. `enough_launches`: False where the launch is the unit and
     there were too few. `doubts`: why no win counts, whatever the cells say. `made_up`: how many prompts of how many were made up
-    to recorded lengths, None where all were written by somebody.
+    to recorded lengths, None where all were written by somebody. `answers`: what a headline adds on answers that were not
+    compared, or are lossy by declaration. `synthetic`: drafts are accepted at a given rate, so the answers are not the model's.
     """
 
     refusals: tuple[str, ...] = ()
@@ -56,6 +57,8 @@ class RunConditions:
     enough_launches: bool = True
     doubts: tuple[Reason, ...] = ()
     made_up: tuple[int, int] | None = None
+    answers: str = ""
+    synthetic: bool = False
 
 
 def state_of(

@@ -6,6 +6,7 @@ mixed up, and nothing is judged on it.
 
 from collections.abc import Hashable, Iterator
 
+from specbench.model.answers.compared_answers import ComparedAnswers
 from specbench.model.records import Block, RequestRecord, SpeculationCounts
 
 MOST = 1 << 53
@@ -14,18 +15,23 @@ MOST = 1 << 53
 MOST_TOKENS = 1 << 31
 
 
-def fault_of(found: Block | RequestRecord) -> str | None:
+def fault_of(found: Block | RequestRecord | ComparedAnswers) -> str | None:
     """What cannot be in this line, as a clause; None where nothing is wrong."""
+    if isinstance(found, ComparedAnswers):
+        return _answers_fault(found)
     return _block_fault(found) if isinstance(found, Block) else _record_fault(found)
 
 
-def identities_of(found: Block | RequestRecord) -> Iterator[Hashable]:
+def identities_of(found: Block | RequestRecord | ComparedAnswers) -> Iterator[Hashable]:
     """By what this line is known again: its name, and for a request its moments and its end, which no other can have.
 
     A copy under another name has the same moments to the nanosecond.
     """
     if isinstance(found, Block):
         yield found.id
+        return
+    if isinstance(found, ComparedAnswers):
+        yield found.sampling, found.cell, found.pair, found.index
         return
     yield found.block, found.index
     if found.sent_ns and found.end_ns:
@@ -82,6 +88,24 @@ def _block_fault(block: Block) -> str | None:
     if (fault := _beyond("time", times, 1 << 62) or _beyond("count", counts, MOST)) is not None:
         return fault
     return "a window that closes before it opens" if opened is not None and closed is not None and closed < opened else None
+
+
+def _answers_fault(found: ComparedAnswers) -> str | None:
+    counts = {
+        "index": found.index,
+        "pair": found.pair,
+        "concurrency": found.concurrency,
+        "first_difference": found.first_difference,
+        "tokens.baseline": found.tokens.baseline,
+        "tokens.speculative": found.tokens.speculative,
+    }
+    if (fault := _beyond("count", counts, MOST_TOKENS)) is not None:
+        return fault
+    if found.equal != (found.first_difference is None):
+        return "a first difference of equal answers" if found.equal else "unlike answers without a first difference"
+    gaps = (found.gap_nats, found.widest_gap_nats)
+    below = any(gap is not None and min(gap.baseline, gap.speculative) < 0 for gap in gaps)
+    return "a log probability above that of the best token" if below else None
 
 
 def _counts_of(where: str, told: SpeculationCounts | None) -> dict[str, int | None]:

@@ -4,6 +4,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
+from specbench.model.answers.compared_answers import AnswerComparison
 from specbench.model.capacity.capacity_values import CapacityPlan
 from specbench.model.data.datasets import Census
 from specbench.model.previous_runs import PreviousRun
@@ -72,6 +73,9 @@ class RequestRecord:
 
     `output_tokens` were streamed, `hidden_tokens` only counted (reasoning that was not shown), each None where not known.
     `grouping`: what the tokens of its events look like (stream/grouping.py), None in records of older versions.
+
+    `marks`: what is wrong with the form of an answer that ended well (stream/answers/marks.py). `scripts`: the Unicode scripts of
+    its letters, with U+FFFD as one more; `foreign_scripts`: those of them that its prompt lacks.
     """
 
     block: str  # its id
@@ -109,6 +113,9 @@ class RequestRecord:
     grouping: Grouping | None = None  # what the tokens of its events look like
     session: int | None = None  # of its pair, from 0; None where prompts stand alone
     turn: int | None = None  # of its session, from 0
+    marks: tuple[str, ...] = ()  # what is wrong with the form of the answer
+    scripts: tuple[str, ...] = ()  # of the answer's letters
+    foreign_scripts: tuple[str, ...] = ()  # of the answer, not of its prompt
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -327,8 +334,9 @@ class RunData:
     """All facts of a run, as read from its folder. `finished` is None where the run was cut off.
 
     `looks`: how many pairs were complete each time that the data were looked at to decide on stopping, the last look included;
-    empty where they are looked at once, at the end. `resumed`: how many times it was interrupted and taken up
-    again. `void_blocks` were taken out of `blocks`, as they count for nothing.
+    empty where they are looked at once, at the end. `resumed`: how many times it was interrupted and taken up again.
+    `void_blocks` were taken out of `blocks`, as they count for nothing. `answers`: what is known of both arms' answers to one
+    prompt; None in runs of older versions, and in those that ended before they were compared.
     """
 
     manifest: Manifest
@@ -339,6 +347,7 @@ class RunData:
     looks: tuple[int, ...] = ()
     resumed: int = 0
     void_blocks: tuple[Block, ...] = ()
+    answers: AnswerComparison | None = None
 
     @property
     def partial(self) -> bool:

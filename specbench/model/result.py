@@ -3,6 +3,7 @@
 from dataclasses import dataclass, field
 from typing import Generic, Literal, TypeVar
 
+from specbench.model.answers.shown_answers import ShownAnswers
 from specbench.model.run_info import Config, EndpointInfo, RunInfo
 from specbench.model.scenario import DECIDING, ArmName, Role, StartSd
 from specbench.model.shown import AnswerTexts, BlockSample, Distribution, RampCourse, Timeline
@@ -277,7 +278,7 @@ class Result:
     """`result.json`, schema version 1: the verdict, why, and every number behind it.
 
     `facts_sha256` is of the files that the result was made of. `digest` (sha256) is of its own fields that `digest_of` names, and
-    stands in the file alone.
+    stands in the file alone. `answers` is None in results of older versions, and where none were compared.
     """
 
     schema_version: int
@@ -299,6 +300,7 @@ class Result:
     integrity: tuple[IntegrityCheck, ...]
     notes: tuple[str, ...]
     ramp: tuple[RampCourse, ...] = ()
+    answers: ShownAnswers | None = None
     facts_sha256: str | None = None
     digest: str | None = None
     digest_of: tuple[str, ...] = ()

@@ -3,6 +3,7 @@
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
+from specbench.model.answers.answer_form import ValidRule
 from specbench.model.data.datasets import DatasetReading
 from specbench.model.tuning.tune_values import Confirmation, TunePlan
 
@@ -102,7 +103,7 @@ class Arm:
 class Bin:
     """A bin of the workload: prompt and output lengths in tokens, drawn inside [low, high], and its share of requests.
 
-    `label`: the labels of the dataset's rows that it takes; empty where it takes all.
+    `label`: the labels of the dataset's rows that it takes; empty where it takes all. `valid`: what its answers must be.
     """
 
     name: str
@@ -110,6 +111,7 @@ class Bin:
     output_tokens: tuple[int, int]
     weight: float
     label: tuple[str, ...] = ()
+    valid: ValidRule | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -133,7 +135,7 @@ class Sessions:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Workload:
-    """What is asked of the endpoints, the same for both arms."""
+    """What is asked of the endpoints, the same for both arms; `extra_body` are further fields of every request."""
 
     corpus: str | None
     dataset: str | None
@@ -145,6 +147,20 @@ class Workload:
     sampling: tuple[Sampling, ...]
     reading: DatasetReading = field(default_factory=DatasetReading)
     sessions: Sessions | None = None
+    extra_body: dict[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AnswersCheck:
+    """Whether and how the arms' answers are compared: so many prompts of each sampling; the share of answers that may differ
+    clearly is a fraction. `lossy`: speculation is declared to change the answers. `examples`: of which texts are kept.
+    """
+
+    check: bool = True
+    prompts: int = 256
+    differ_by_at_most: float = 0.05
+    lossy: bool = False
+    examples: int = 3
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -295,6 +311,7 @@ class Scenario:
     flags: tuple[str, ...] = ()
     tune: TunePlan | None = None
     confirms: Confirmation | None = None
+    answers: AnswersCheck = AnswersCheck()
 
     def arm(self, name: ArmName) -> Arm:
         """The arm of that name."""

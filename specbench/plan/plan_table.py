@@ -4,11 +4,13 @@ from collections.abc import Sequence
 from textwrap import wrap
 
 from specbench.explain import labels, numbers
+from specbench.explain.answers.asking_reasons import planned
 from specbench.explain.numbers import columns, tenths
 from specbench.model.metrics import METRICS
 from specbench.model.records import Cell
 from specbench.model.result import CellCoordinates, PerArm
 from specbench.model.scenario import Guardrail, Scenario
+from specbench.plan.answer_requests import added_requests
 from specbench.plan.power import Power, plan_advice, power_of
 from specbench.plan.trials import Trial, cells_of, duration_s
 from specbench.plan.variance import PairVariance
@@ -31,6 +33,7 @@ def plan_table(scenario: Scenario, trials: tuple[Trial, ...], spreads: PairVaria
     lines = [
         f"{_size(scenario, trials)} ({scenario.profile}, {matrix.schedule})",
         f"time: {_minutes(least)} to {_minutes(most)} min",
+        *_answers(scenario),
         "",
         *columns([("load", "blocks", "minutes", ""), *_loads(scenario, cells, trials)], (24, -8, -14, 0), gap="  "),
         "",
@@ -39,6 +42,11 @@ def plan_table(scenario: Scenario, trials: tuple[Trial, ...], spreads: PairVaria
     ]
     wrapped = (wrap(line, 80, subsequent_indent="    ") if len(line) > 80 else [line] for line in lines)
     return "\n".join(line.rstrip() for found in wrapped for line in found)
+
+
+def _answers(scenario: Scenario) -> list[str]:
+    added = added_requests(scenario)
+    return [planned(added.answers_per_arm, added.questions)] if added.questions else []
 
 
 def _size(scenario: Scenario, trials: tuple[Trial, ...]) -> str:

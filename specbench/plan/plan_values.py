@@ -1,9 +1,11 @@
 """A plan as values for programs: its loads with blocks and minutes, and by metric the change that it detects."""
 
 import json
+from dataclasses import asdict
 from typing import Any
 
 from specbench.model.scenario import Scenario
+from specbench.plan.answer_requests import added_requests
 from specbench.plan.power import power_of
 from specbench.plan.trials import Trial, cells_of, duration_s
 from specbench.plan.variance import PairVariance
@@ -38,6 +40,7 @@ def plan_json(scenario: Scenario, trials: tuple[Trial, ...], spreads: PairVarian
         "blocks": len(trials),
         "minutes": _minutes(scenario, trials),
         "loads": loads,
+        "answers": asdict(added_requests(scenario)),
         "variance": spreads.source,
         "changes": [
             {

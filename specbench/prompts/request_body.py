@@ -36,6 +36,7 @@ def body_of(prompt: Prompt, workload: Workload, model: str, extras: dict[str, An
     body["temperature"] = sampling.temperature
     optional = {"top_p": sampling.top_p, "top_k": sampling.top_k, "seed": sampling.seed}
     body |= {name: value for name, value in optional.items() if value is not None}
+    body |= workload.extra_body
     body |= {name: value for name, value in prompt.fields.items() if name not in LIMITS}
     if workload.length == "forced":
         body["ignore_eos"] = True

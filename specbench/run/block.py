@@ -4,7 +4,7 @@ import random
 import re
 from array import array
 from collections.abc import Iterator
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from itertools import islice
 from math import sqrt
@@ -27,9 +27,11 @@ from specbench.prompts.sampler import Prompt, PromptSource, prompt, with_salt
 from specbench.prompts.sessions import session
 from specbench.run.backlog import backlog_by_second
 from specbench.run.drains import HANGING, Drains
+from specbench.run.kept_answers import NOT_KEPT, AnswerKeeper
 from specbench.run.running_figures import RequestFigures, RunningFigures, request_figures, running_figures
+from specbench.stream.answers.asked_form import AskedForm, asked_form
 from specbench.stream.exchange import Timeouts
-from specbench.stream.record import RequestSpec, record_of
+from specbench.stream.record import RequestSpec, record_and_answer
 from specbench.telemetry import ENGINES, telemetry_of
 from specbench.telemetry.endpoint import get_all
 from specbench.telemetry.oom import tells_of_a_crash, with_oom_events
@@ -40,6 +42,9 @@ TRUTH = "/truth"
 MOST_TRUTHS = 200
 NAME = re.compile(r"[a-z0-9_.]{1,60}")
 DYING_S = 10.0
+
+SentRequest = tuple[Prompt, bytes]
+"""A request that is under way: what it asks, and its body."""
 
 
 class FactsWriter(Protocol):
@@ -64,6 +69,7 @@ class BlockContext:
     drawing: PromptSource
     child: LoadGenerator
     writer: FactsWriter
+    answers: AnswerKeeper = field(default_factory=lambda: AnswerKeeper(0, 0, (), NOT_KEPT))
     drains: Drains = field(default_factory=Drains)
     trace: ArrivalTrace | None = None
     fleet: Fleet | None = None
@@ -145,7 +151,9 @@ def _death(ready: RunningArm, end: BlockSummary, mark: int) -> str | None:
 
 def _load(bench: BlockContext, ready: RunningArm, trial: Trial) -> _Loaded:
     rule = ENGINES[ready.arm.engine].stream
-    prompts: dict[int, Prompt] = {}
+    requests: dict[int, SentRequest] = {}
+    valid = {each.name: each.valid for each in bench.scenario.workload.bins}
+    natural = bench.scenario.workload.length == "natural"
     ok = failed = 0
     failures: set[str] = set()
     telling: list[RequestRecord] = []  # what says how long the next drain need be: the slowest answer, and what hung
@@ -155,18 +163,23 @@ def _load(bench: BlockContext, ready: RunningArm, trial: Trial) -> _Loaded:
     sent = array("q")
 
     def take(capture: Capture) -> None:
-        keep(record_of(capture, spec_of(capture.index), rule, ready.secrets))
+        request, body = requests.pop(capture.index)
+        form = asked_form(body, natural, valid[request.bin])
+        record, answer = record_and_answer(capture, spec_of(request, form), rule, ready.secrets)
+        keep(record)
+        bench.answers.answered(trial, record, answer)
 
     def take_decoded(answer: DecodedAnswer | LostRequest) -> None:
-        asked = spec_of(answer.record.index if isinstance(answer, DecodedAnswer) else answer.index)
+        index = answer.record.index if isinstance(answer, DecodedAnswer) else answer.index
+        asked = spec_of(requests.pop(index)[0], None)  # a worker tells no text, so that no mark can be given
         if isinstance(answer, LostRequest):
-            keep(record_of(lost_capture(answer, trial.block_id), asked, rule))
+            keep(record_and_answer(lost_capture(answer, trial.block_id), asked, rule)[0])
         else:
-            keep(replace(answer.record, **asdict(asked)))
+            its_record = replace(answer.record, bin=asked.bin, sampling=asked.sampling, max_tokens=asked.max_tokens)
+            keep(replace(its_record, session=asked.session, turn=asked.turn))
 
-    def spec_of(index: int) -> RequestSpec:
-        asked = prompts.pop(index)
-        return RequestSpec(asked.bin, asked.sampling.name, asked.max_tokens, asked.session, asked.turn)
+    def spec_of(asked: Prompt, form: AskedForm | None) -> RequestSpec:
+        return RequestSpec(asked.bin, asked.sampling.name, asked.max_tokens, asked.session, asked.turn, form)
 
     def keep(record: RequestRecord) -> None:
         nonlocal ok, failed, slowest_ns, start_ns
@@ -187,12 +200,13 @@ def _load(bench: BlockContext, ready: RunningArm, trial: Trial) -> _Loaded:
     def moments() -> Iterator[int]:
         return (moment for moment in arrivals(bench.scenario, trial, bench.trace) if moment is not None)
 
-    order, works = _order(bench, ready, trial), _works(bench, ready, trial, prompts)
+    order, works = _order(bench, ready, trial), _works(bench, ready, trial, requests)
     if bench.fleet is None:
         end = drive(bench.child, order, works, take)
     else:
         block = FleetBlock(spec=order, engine=ready.arm.engine, secrets=ready.secrets.values, crew=bench.crew)
         end = drive_fleet(bench.fleet, block, works, take_decoded, bench.lane)
+    bench.answers.block_ended(trial, lambda index: _baseline_body(bench, trial, index))
     bench.drains.note(trial.arm, end, telling)
     figures = running_figures(ok, failed, found, (end.window_open_ns, end.window_close_ns))
     closed_ns = end.window_close_ns
@@ -222,17 +236,16 @@ def _order(bench: BlockContext, ready: RunningArm, trial: Trial) -> BlockSpec:
     )
 
 
-def _works(bench: BlockContext, ready: RunningArm, trial: Trial, prompts: dict[int, Prompt]) -> Iterator[RequestJob]:
+def _works(bench: BlockContext, ready: RunningArm, trial: Trial, requests: dict[int, SentRequest]) -> Iterator[RequestJob]:
     workload = bench.scenario.workload
     extras = ENGINES[ready.arm.engine].request_extras(workload.route, True)
     moments = arrivals(bench.scenario, trial, bench.trace)
     shared = shares_server(bench.scenario)
 
     def job(asked: Prompt, arrival_ns: int | None, think_s: float, then: tuple[RequestJob, ...] = ()) -> RequestJob:
-        prompts[asked.index] = asked
         salt = f"{trial.block_id}/{asked.index if asked.session is None else asked.session}"  # turns of a session share a head
-        sent = with_salt(asked, salt) if shared else asked
-        body = body_of(sent, workload, ready.arm.model or "", extras, ready.arm)
+        body = body_of(with_salt(asked, salt) if shared else asked, workload, ready.arm.model or "", extras, ready.arm)
+        requests[asked.index] = (asked, body)
         return RequestJob(index=asked.index, body=body, arrival_ns=arrival_ns, think_ns=ns_of_s(think_s), then=then)
 
     index = 0
@@ -245,6 +258,12 @@ def _works(bench: BlockContext, ready: RunningArm, trial: Trial, prompts: dict[i
         thinks = (*drawn.think_s, 0.0)
         then = tuple(job(asked, None, think_s) for asked, think_s in zip(drawn.prompts[1:], thinks[1:], strict=True))
         yield job(drawn.prompts[0], moment, thinks[0], then)
+
+
+def _baseline_body(bench: BlockContext, trial: Trial, index: int) -> bytes:
+    """What the baseline was sent for that prompt, but for the model's name and what its engine is asked for besides."""
+    asked = prompt(bench.drawing, trial.place, trial.cell.bin, trial.cell.sampling, index)
+    return body_of(asked, bench.scenario.workload, bench.scenario.baseline.model or "", {}, bench.scenario.baseline)
 
 
 def arrivals(scenario: Scenario, trial: Trial, trace: ArrivalTrace | None = None) -> Iterator[int | None]:

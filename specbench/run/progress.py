@@ -28,6 +28,9 @@ class RunProgress(Protocol):
     def say(self, message: str) -> None:
         """A line that stays."""
 
+    def phase(self, message: str) -> None:
+        """What the run does from now on, where it is no block."""
+
     def start(self, trials: Sequence[Trial]) -> None:
         """Load begins; these blocks will run."""
 
@@ -51,6 +54,10 @@ class _Followed:
     def begin(self, trial: Trial) -> None:
         """Notes the block at hand, and when it began."""
         self._state = replace(self._state, at_hand=trial, since_s=time.monotonic())
+
+    def phase(self, message: str) -> None:
+        """Notes what the run does beside its blocks."""
+        self._state = replace(self._state, at_hand=None, phase=message, since_s=time.monotonic())
 
     def _ended(self, trial: Trial, figures: RunningFigures) -> None:
         now = time.monotonic()
@@ -86,7 +93,7 @@ class LiveProgress(_Followed):
 
     def _painted(self) -> Text:
         if not self._state.trials:
-            return Text("starting")
+            return Text(printable_line(self._state.phase or "starting"))
         lines = grid_lines(self._state, time.monotonic(), self._console.width, self._marks)
         return Text("\n".join(map(printable_line, lines)), no_wrap=True, overflow="crop")
 
@@ -103,6 +110,11 @@ class LogProgress(_Followed):
     def say(self, message: str) -> None:
         """Prints the line."""
         tell(message)
+
+    def phase(self, message: str) -> None:
+        """Prints what the run does beside its blocks."""
+        super().phase(message)
+        self.say(f"[{time.monotonic() - self._state.began_s:6.1f} s] {message}")
 
     def block(self, done: int, trial: Trial, figures: RunningFigures) -> None:
         """Prints the block's line."""

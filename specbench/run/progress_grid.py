@@ -31,13 +31,17 @@ class BlockDone:
 
 @dataclass(frozen=True, slots=True)
 class RunState:
-    """A run under way: all its blocks, those done, the one at hand with the time at which it began, None before the first."""
+    """A run under way: all its blocks, those done, the one at hand with the time at which it began, None before the first.
+
+    `phase`: what the run does once its blocks are done.
+    """
 
     trials: tuple[Trial, ...]
     done: tuple[BlockDone, ...] = ()
     at_hand: Trial | None = None
     began_s: float = 0.0
     since_s: float = 0.0
+    phase: str | None = None
 
     def with_block(self, done: BlockDone) -> "RunState":
         """The state once that block has ended too; one that was measured again stands in for the first."""
@@ -98,6 +102,8 @@ def grid_lines(state: RunState, now_s: float, width: int = 80, marks: Sequence[s
 
 def _head(state: RunState, now_s: float) -> str:
     at = f"block {min(len(state.done) + 1, len(state.trials))} of {len(state.trials)}"
+    if state.phase is not None:
+        return f"{state.phase}, {clock(max(now_s - state.since_s, 0))}"
     if state.at_hand is None:
         return at
     trial = state.at_hand

@@ -11,7 +11,7 @@ from typing import Any
 
 from specbench import __version__
 from specbench.analysis.attempts import by_attempt, is_complete
-from specbench.analysis.deaths import outside_kills
+from specbench.analysis.failures.deaths import outside_kills
 from specbench.arms.arm_secrets import scenario_without, secrets_of
 from specbench.credentials import HIDDEN, LEAST_KEY, LONGEST_WORD, one_line
 from specbench.errors import DataError, RefusedError, ScenarioError

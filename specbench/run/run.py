@@ -17,7 +17,7 @@ from specbench import __version__
 from specbench.analysis.integrity.repeated_prompts import cached_alike
 from specbench.arms.accelerators import accelerators
 from specbench.arms.arm_secrets import scenario_without, secrets_of
-from specbench.arms.arms import OpenArm, RunningArm, open_arms, secret_headers
+from specbench.arms.arms import OpenArm, RunningArm, open_arms, secret_headers, shares_server
 from specbench.arms.comparability import check_comparable, fairness_notes, proxy_notes
 from specbench.arms.launch import environment_of
 from specbench.arms.preflight import NO_WAY, Way, first_way, prompt_note, tried, way_of
@@ -35,12 +35,15 @@ from specbench.load.process_limits import check_open_files
 from specbench.model.records import Endpoint, Manifest, RepeatedPrompt, RequestRecord
 from specbench.model.result import PerArm, Result
 from specbench.model.scenario import ARMS, ArmName, Scenario
+from specbench.plan.answer_requests import LEAST_PROMPTS
 from specbench.plan.trials import cells_of, ramp_trials, trials_of
 from specbench.prompts.sampler import PromptSource
 from specbench.run.analyze import analyze
+from specbench.run.answers_phase import AnsweringArms, AnswersPhase, never_asked
 from specbench.run.block import BlockContext
 from specbench.run.disk_space import disk_warning, expected_bytes
 from specbench.run.early_stopping import EarlyStopping
+from specbench.run.kept_answers import NOT_KEPT, AnswerKeeper
 from specbench.run.progress import RunProgress
 from specbench.run.resume import InterruptedRun, check_same_endpoints
 from specbench.run.schedule import ScheduleContext, run_trials
@@ -98,7 +101,7 @@ def run(
         check_unused(folder)
     check_previous_runs(scenario, folder)
     plan = _fleet_plan(scenario, fleet)
-    _refuse_what_cannot_end(scenario, 1 if plan is None else plan.workers // plan.lanes)
+    refuse_what_cannot_end(scenario, 1 if plan is None else plan.workers // plan.lanes)
     with signals_as_interrupts():
         try:
             looks = list(interrupted.looks) if interrupted is not None else []
@@ -118,7 +121,7 @@ def _fleet_plan(scenario: Scenario, fleet: FleetOptions) -> FleetPlan | None:
     return fleet_plan(fleet, os.environ, streams, scenario.matrix.schedule == "simultaneous")
 
 
-def _refuse_what_cannot_end(scenario: Scenario, workers: int) -> None:
+def refuse_what_cannot_end(scenario: Scenario, workers: int = 1) -> None:
     """Nothing, unless something known beforehand would end the run half-way: too few open files, or a key that is not set."""
     for cell in cells_of(scenario):
         check_open_files(-(-cell.concurrency // workers) if cell.concurrency else scenario.matrix.in_flight)
@@ -163,13 +166,36 @@ def _measure(
             looking.note = writer.look
         if (short := disk_warning(folder, expected_bytes(scenario, trials, prepared.first))) is not None:
             watcher.say(f"{scenario.name}: {short}")
-        trace = trace_of(scenario)
-        bench = BlockContext(scenario=scenario, drawing=prepared.drawing, child=child, writer=writer, trace=trace, fleet=fleet)
+        answers = _answer_keeper(scenario, fleet)
+        bench = BlockContext(
+            scenario=scenario,
+            drawing=prepared.drawing,
+            child=child,
+            writer=writer,
+            answers=answers,
+            trace=trace_of(scenario),
+            fleet=fleet,
+        )
         course = ScheduleContext(bench=bench, visit=visit, ways=prepared.ways, watcher=watcher, looking=looking)
-        problems = run_trials(course, trials)
+        arms = AnsweringArms(
+            scenario=scenario, drawing=prepared.drawing, child=child, visit=visit, ways=prepared.ways, watcher=watcher
+        )
+        phase = AnswersPhase(arms, answers, min(LEAST_PROMPTS, scenario.answers.prompts)) if scenario.answers.check else None
+        problems = run_trials(course, trials, None if phase is None else phase.last_visit)
         if fleet is not None and fleet.refused:
             watcher.say(refused(fleet.refused))
+        if phase is not None:
+            writer.answers(never_asked(answers.pairs) if problems else phase.comparison())
         writer.finish(Ending(utc_now(), problems, tuple(looking.looks) if looking is not None else ()))
+
+
+def _answer_keeper(scenario: Scenario, fleet: Fleet | None) -> AnswerKeeper:
+    """What keeps the answers of the load; none where prompts are salted for each block, sessions or workers hold them, or nothing
+    is compared.
+    """
+    alike = not shares_server(scenario) and scenario.workload.sessions is None and fleet is None
+    kept = scenario.answers.check and alike
+    return AnswerKeeper(scenario.answers.prompts, scenario.seed, scenario.workload.sampling, None if kept else NOT_KEPT)
 
 
 def _refuse_others(interrupted: InterruptedRun, prepared: Preflight) -> None:

@@ -3,7 +3,7 @@
 What one block is and does is `run/block.py`'s, how an engine is started `arms/arms.py`'s.
 """
 
-from collections.abc import Generator, Sequence
+from collections.abc import Callable, Generator, Sequence
 from concurrent.futures import FIRST_EXCEPTION, ThreadPoolExecutor, wait
 from contextlib import ExitStack, closing
 from dataclasses import dataclass, replace
@@ -20,6 +20,7 @@ from specbench.run.early_stopping import EarlyStopping
 from specbench.run.pair_attempts import PairAttempts, void_of
 from specbench.run.progress import RunProgress
 
+LastVisit = Callable[[ArmName, RunningArm], None]
 Ran = Generator[tuple[RunningArm, Trial, BlockOutcome], None, None]
 
 
@@ -34,8 +35,11 @@ class ScheduleContext:
     looking: EarlyStopping | None = None
 
 
-def run_trials(course: ScheduleContext, trials: Sequence[Trial]) -> tuple[str, ...]:
+def run_trials(course: ScheduleContext, trials: Sequence[Trial], last_visit: LastVisit | None = None) -> tuple[str, ...]:
     """All trials, in order, until what is looked for is settled or one of the engines has died.
+
+    Args:
+        last_visit: Is given the arm whose engine was started for the last blocks (`restart`), while it is still up.
 
     Returns:
         A sentence about the death, which left the rest undone; nothing where there was none.
@@ -43,9 +47,9 @@ def run_trials(course: ScheduleContext, trials: Sequence[Trial]) -> tuple[str, .
     course.watcher.start(trials)
     if course.looking is not None and course.looking.settled(trials):
         return ()  # a resumed run, which was interrupted as it looked
-    run = _at_once if course.bench.scenario.matrix.schedule == "simultaneous" else _in_turn
+    at_once = course.bench.scenario.matrix.schedule == "simultaneous"
     places = {(trial.cell.id, trial.pair, trial.arm): place for place, trial in enumerate(trials, start=1)}
-    with closing(run(course, trials)) as blocks:
+    with closing(_at_once(course, trials) if at_once else _in_turn(course, trials, last_visit)) as blocks:
         for ready, trial, measured in blocks:
             if void_of(measured.block) == "workers_missing":
                 return (workers_missing(trial.block_id),)
@@ -60,7 +64,7 @@ def run_trials(course: ScheduleContext, trials: Sequence[Trial]) -> tuple[str, .
     return ()
 
 
-def _in_turn(course: ScheduleContext, trials: Sequence[Trial]) -> Ran:
+def _in_turn(course: ScheduleContext, trials: Sequence[Trial], last_visit: LastVisit | None) -> Ran:
     """One block after another; where engines are started for their blocks, each start is followed by a first request.
 
     A pair is then no two blocks side by side, and is not measured again.
@@ -80,6 +84,8 @@ def _in_turn(course: ScheduleContext, trials: Sequence[Trial]) -> Ran:
                 if (void := void_of(measured.block)) is not None:
                     course.watcher.say(block_void(trial.block_id, void, attempts.void(trial)))
                 yield ready, trial, measured
+            if restart and last_visit is not None and attempts.next() is None:
+                last_visit(first.arm, ready)
 
 
 def _at_once(course: ScheduleContext, trials: Sequence[Trial]) -> Ran:

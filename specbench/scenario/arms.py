@@ -6,7 +6,7 @@ from specbench.net.urls import share_server, without_route
 from specbench.scenario.asking import path_fault
 from specbench.scenario.launch_commands import READY, READY_ELSEWHERE, launch_command
 from specbench.scenario.schema import ArmSchema, LaunchSchema
-from specbench.scenario.yaml_source import Path, YamlSource
+from specbench.scenario.text.yaml_source import Path, YamlSource
 
 # What an arm that is not the embedded engine may say under `options`: where its metrics are, beyond `metrics_url`.
 METRICS_OPTIONS = {"metrics_api_key_env", "gpu_metrics_url", "gpus"}

@@ -8,10 +8,14 @@ from urllib.parse import urlsplit
 from pydantic import AfterValidator, BeforeValidator, Field
 
 from specbench.net.urls import address_fault
-from specbench.scenario.secret_detection import has_secret_query
+from specbench.scenario.secret_detection import has_secret_query, is_secret_name
 
 MOST_START_SD = 0.2
 MOST_LEVELS = 100  # of loads, bins, settings: each takes minutes
+_HEADER_NAME = re.compile(r"[A-Za-z0-9!#$%&'*+.^_`|~-]+")
+_OUR_HEADERS = ("host", "content-length", "content-type", "transfer-encoding")
+_HEADER_VALUE = re.compile(r"[\t\x20-\x7e]*")
+LEAST_DIFFERING, MOST_DIFFERING = 0.01, 0.5
 
 
 def _fraction(value: Any) -> Any:
@@ -58,6 +62,12 @@ def _starts(value: float) -> float:
     return value
 
 
+def _differing(value: float) -> float:
+    if not LEAST_DIFFERING <= value <= MOST_DIFFERING:
+        raise ValueError(f"lies outside {LEAST_DIFFERING:.0%} to {MOST_DIFFERING:.0%}")
+    return value
+
+
 def _name(value: str) -> str:
     if not re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,63}", value):
         raise ValueError("use letters, digits, '_', '-' and '.', at most 64 of them, as it becomes part of file and cell names")
@@ -65,6 +75,7 @@ def _name(value: str) -> str:
 
 
 Fraction = Annotated[float, Field(allow_inf_nan=False), BeforeValidator(_fraction)]
+DifferingShare = Annotated[Fraction, AfterValidator(_differing)]
 StartShare = Annotated[Fraction, AfterValidator(_starts)]
 Milliseconds = Annotated[float, Field(ge=0, allow_inf_nan=False), BeforeValidator(_milliseconds)]
 Seconds = Annotated[float, Field(gt=0, le=86_400, allow_inf_nan=False)]
@@ -96,3 +107,27 @@ Turns = Annotated[int, Field(ge=1, le=1_000)]
 TurnBand = Annotated[tuple[Turns, Turns], Field(strict=False), AfterValidator(_band)]
 Pause = Annotated[float, Field(ge=0, le=3_600, allow_inf_nan=False)]
 ThinkBand = Annotated[tuple[Pause, Pause], Field(strict=False), AfterValidator(_band)]
+
+
+def _sendable(value: dict[str, str]) -> dict[str, str]:
+    for header, content in value.items():
+        if not _HEADER_NAME.fullmatch(header) or not _HEADER_VALUE.fullmatch(content):
+            raise ValueError(f"{header!r} cannot be sent: names and values of headers are plain ASCII text on one line")
+        if is_secret_name(header):
+            raise ValueError(
+                f"{header} looks like a secret, and scenarios are stored: use api_key_env, or header_env ({header}: VARIABLE)"
+            )
+    return value
+
+
+def _named(value: dict[str, str]) -> dict[str, str]:
+    for header in value:
+        if not _HEADER_NAME.fullmatch(header):
+            raise ValueError(f"{header!r} cannot be sent: names of headers are plain ASCII words")
+        if header.lower() in _OUR_HEADERS:
+            raise ValueError(f"{header} is set by the client itself")
+    return value
+
+
+Headers = Annotated[dict[str, str], AfterValidator(_sendable)]
+HeaderVariables = Annotated[dict[str, Variable], AfterValidator(_named)]

@@ -12,7 +12,7 @@ from typing import Any, TypeVar
 from specbench.errors import ScenarioError
 from specbench.model.guardrails import RUN_WIDE
 from specbench.model.scenario import Design, Guardrail, Scenario
-from specbench.scenario.yaml_source import Path, YamlSource, lone_surrogate, read_text
+from specbench.scenario.text.yaml_source import Path, YamlSource, lone_surrogate, read_text
 
 Level = TypeVar("Level", int, float)
 LEFT_OUT = "(left out)"
@@ -77,7 +77,7 @@ def flags_of(overrides: Overrides) -> tuple[str, ...]:
     single = (("--baseline", overrides.baseline_url), ("--speculative", overrides.speculative_url), ("--model", overrides.model))
     words = [word for flag, value in single if value is not None for word in (flag, value)]
     for key, value in overrides.settings:
-        private = key.startswith("arms") and _PRIVATE.search(f"{key}={value}") is not None
+        private = key.startswith(("arms", "workload")) and _PRIVATE.search(f"{key}={value}") is not None
         words += ["--set", f"{key}={LEFT_OUT if private else value}"]
     return (*words, *(word for run in overrides.place for word in ("--place", run)))
 

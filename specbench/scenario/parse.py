@@ -1,4 +1,4 @@
-"""A scenario's text, with what overrides it (`overrides.py`), as one frozen `Scenario`. Pure: no file is opened here.
+"""A scenario's text, with what overrides it (`overrides.py`), as one frozen `Scenario`. No file is opened but schemas of answers.
 
 Order of precedence for pairs and block size: `--set`, then the scenario's own `matrix`, then the profile.
 """
@@ -18,6 +18,7 @@ from specbench.model.guardrails import effective_guardrails
 from specbench.model.metrics import METRICS
 from specbench.model.scenario import (
     ARMS,
+    AnswersCheck,
     Bin,
     BlockSize,
     Guardrail,
@@ -34,15 +35,25 @@ from specbench.model.scenario import (
 )
 from specbench.model.tuning.tune_values import TunePlan
 from specbench.net.urls import without_secrets
+from specbench.scenario.answer_forms import valid_rule
 from specbench.scenario.arms import arm_of, check_schedule
 from specbench.scenario.asking import other_route
 from specbench.scenario.experiment_design import apply_design, check_two_arms
 from specbench.scenario.overrides import Overrides, apply_overrides, flags_of, limit_loads
 from specbench.scenario.replay_levels import UNKNOWN_RATE, with_replayed_rates
-from specbench.scenario.schema import GuardrailSchema, LimitsSchema, MatrixSchema, ScenarioSchema, TuneSchema, WorkloadSchema
+from specbench.scenario.schema import (
+    AnswersSchema,
+    BinSchema,
+    GuardrailSchema,
+    LimitsSchema,
+    MatrixSchema,
+    ScenarioSchema,
+    TuneSchema,
+    WorkloadSchema,
+)
 from specbench.scenario.secret_detection import is_secret_name, secret_field
-from specbench.scenario.spelling import unknown_key
-from specbench.scenario.yaml_source import Path, YamlSource, key_path, lone_surrogate, read_text, scalar
+from specbench.scenario.text.spelling import unknown_key
+from specbench.scenario.text.yaml_source import Path, YamlSource, key_path, lone_surrogate, read_text, scalar
 
 __all__ = ["PROFILES", "Overrides", "Profile", "parse_scenario"]
 
@@ -177,6 +188,9 @@ def _frozen(form: ScenarioSchema, text: YamlSource, content: str, profile: str) 
         if (fault := other_route(arm, form.workload.route)) is not None:
             where: Path = ("arms", name, "path" if getattr(form.arms, name).path else "url")
             raise text.error(where, fault)
+        if arm.limit_key in form.workload.extra_body:
+            drawn = f"{arm.limit_key} is drawn for each request; set output_tokens of the bins"
+            raise text.error(("workload", "extra_body"), drawn)
     return Scenario(
         name=form.name,
         path=text.name,
@@ -197,7 +211,12 @@ def _frozen(form: ScenarioSchema, text: YamlSource, content: str, profile: str) 
         accept_differences=tuple(form.accept_differences),
         labels=dict(form.labels),
         tune=None if form.tune is None else _tune(form.tune, text),
+        answers=_answers(form.answers),
     )
+
+
+def _answers(form: AnswersSchema) -> AnswersCheck:
+    return AnswersCheck(**{**form.model_dump(), "check": form.check == "on"})
 
 
 def _check_sessions(form: ScenarioSchema, text: YamlSource) -> None:
@@ -240,9 +259,15 @@ def _workload(form: WorkloadSchema, text: YamlSource) -> Workload:
         reading=DatasetReading(**form.source.model_dump(exclude={"corpus", "dataset", "keep"}), keep=tuple(form.source.keep)),
         **form.model_dump(exclude={"source", "bins", "sampling", "sessions"}),
         sessions=None if form.sessions is None else Sessions(turns=form.sessions.turns, think_s=form.sessions.think_s),
-        bins=tuple(Bin(**{**band.model_dump(), "label": tuple(band.label)}) for band in form.bins),
+        bins=tuple(_bin(band, place, text) for place, band in enumerate(form.bins)),
         sampling=tuple(Sampling(**sampling.model_dump()) for sampling in form.sampling),
     )
+
+
+def _bin(form: BinSchema, place: int, text: YamlSource) -> Bin:
+    given = None if form.valid is None else (form.valid.regex, form.valid.json_schema)
+    rule = valid_rule(given, ("workload", "bins", place, "valid"), text)
+    return Bin(**{**form.model_dump(), "label": tuple(form.label), "valid": rule})
 
 
 def _matrix(form: MatrixSchema, profile: Profile, text: YamlSource) -> Matrix:

@@ -3,18 +3,21 @@
 Types of single fields are `field_types.py`'s, what depends on a profile is `parse.py`'s. No other module knows pydantic's models.
 """
 
-import re
 from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationInfo, field_validator, model_validator
 
 from specbench.model.data.datasets import SAMPLE, BrokenLines, Kept, ShapeName, TurnChoice
 from specbench.net.urls import address_fault
+from specbench.scenario.answer_forms import CommonFields, RegularExpression, form_given
 from specbench.scenario.asking import limit_fault, path_fault
 from specbench.scenario.field_types import (
     MOST_LEVELS,
     AnyFields,
+    DifferingShare,
     Fraction,
+    Headers,
+    HeaderVariables,
     Level,
     Milliseconds,
     Name,
@@ -34,9 +37,6 @@ from specbench.scenario.key_meanings import with_meanings
 from specbench.scenario.secret_detection import is_secret_name, secret_field, secret_word
 
 EngineName = Literal["embedded", "vllm", "sglang", "llamacpp", "tgi", "trtllm", "lmdeploy", "openai"]
-_HEADER_NAME = re.compile(r"[A-Za-z0-9!#$%&'*+.^_`|~-]+")
-_OUR_HEADERS = ("host", "content-length", "content-type", "transfer-encoding")
-_HEADER_VALUE = re.compile(r"[\t\x20-\x7e]*")
 
 
 class Strict(BaseModel):
@@ -88,8 +88,8 @@ class ArmSchema(Strict):
     path: str | None = None
     model: str | None = None
     api_key_env: Variable | None = None
-    header_env: dict[str, Variable] = {}
-    headers: dict[str, str] = {}
+    header_env: HeaderVariables = {}
+    headers: Headers = {}
     extra_body: AnyFields = {}
     limit_key: str = "max_tokens"
     metrics_url: str | None = None
@@ -142,28 +142,6 @@ class ArmSchema(Strict):
             )
         return value
 
-    @field_validator("headers")
-    @classmethod
-    def _sendable(cls, value: dict[str, str]) -> dict[str, str]:
-        for header, content in value.items():
-            if not _HEADER_NAME.fullmatch(header) or not _HEADER_VALUE.fullmatch(content):
-                raise ValueError(f"{header!r} cannot be sent: names and values of headers are plain ASCII text on one line")
-            if is_secret_name(header):
-                raise ValueError(
-                    f"{header} looks like a secret, and scenarios are stored: use api_key_env, or header_env ({header}: VARIABLE)"
-                )
-        return value
-
-    @field_validator("header_env")
-    @classmethod
-    def _named(cls, value: dict[str, str]) -> dict[str, str]:
-        for header in value:
-            if not _HEADER_NAME.fullmatch(header):
-                raise ValueError(f"{header!r} cannot be sent: names of headers are plain ASCII words")
-            if header.lower() in _OUR_HEADERS:
-                raise ValueError(f"{header} is set by the client itself")
-        return value
-
     @model_validator(mode="after")
     def _one_header_once(self) -> "ArmSchema":
         bearer = () if self.api_key_env is None else ("Authorization",)
@@ -181,6 +159,16 @@ class ArmsSchema(Strict):
     speculative: ArmSchema
 
 
+class AnswerFormSchema(Strict):
+    """`workload.bins[].valid`."""
+
+    regex: RegularExpression | None = None
+    json_schema: str | None = None
+
+
+ValidForm = Annotated[AnswerFormSchema, BeforeValidator(form_given, json_schema_input_type=AnswerFormSchema | Literal["json"])]
+
+
 class BinSchema(Strict):
     """An entry of `workload.bins`."""
 
@@ -189,6 +177,9 @@ class BinSchema(Strict):
     output_tokens: TokenBand
     weight: Annotated[float, Field(gt=0, allow_inf_nan=False)] = 1.0
     label: list[str] = []
+    valid: (
+        Annotated[AnswerFormSchema, BeforeValidator(form_given, json_schema_input_type=AnswerFormSchema | Literal["json"])] | None
+    ) = None
 
 
 class SamplingSchema(Strict):
@@ -231,6 +222,7 @@ class WorkloadSchema(Strict):
     length: Literal["natural", "forced"] = "natural"
     streaming: bool = True
     shared_prefix_tokens: Annotated[int, Field(ge=0)] = 0
+    extra_body: CommonFields = {}
     bins: Annotated[list[BinSchema], Field(min_length=1, max_length=MOST_LEVELS)]
     sampling: Annotated[list[SamplingSchema], Field(min_length=1, max_length=MOST_LEVELS)] = [
         SamplingSchema(name="greedy", temperature=0.0)
@@ -324,6 +316,16 @@ class TuneSchema(Strict):
     candidates: list[AnyFields] = []
 
 
+class AnswersSchema(Strict):
+    """`answers`."""
+
+    check: Literal["on", "off"] = "on"
+    prompts: Annotated[int, Field(ge=64, le=4096)] = 256
+    differ_by_at_most: DifferingShare = 0.05
+    lossy: bool = False
+    examples: Annotated[int, Field(ge=0, le=20)] = 3
+
+
 class ScenarioSchema(Strict):
     """The whole scenario."""
 
@@ -334,6 +336,7 @@ class ScenarioSchema(Strict):
     matrix: MatrixSchema = MatrixSchema()
     success: SuccessSchema = SuccessSchema()
     guardrails: list[GuardrailSchema] = []
+    answers: AnswersSchema = AnswersSchema()
     defaults: Literal["on", "off"] = "on"
     place: str | Annotated[list[str], Field(min_length=1)] | None = None
     accept_differences: list[str] = []

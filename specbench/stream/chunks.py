@@ -86,8 +86,8 @@ class Usage(msgspec.Struct):
 class Choice(msgspec.Struct):
     """One choice: `delta` on the chat route, `text` on the completions route; `message` is the whole answer, or the text so far.
 
-    Token ids are `token_ids` (vLLM, SGLang's completions) or `output_ids` (LMDeploy); only their number is used. `usage` is
-    where Moonshot tells it.
+    Token ids are `token_ids` (vLLM, SGLang's completions) or `output_ids` (LMDeploy); `prompt_token_ids` are vLLM's on the
+    completions route. `usage` is where Moonshot tells it.
     """
 
     index: int | None = 0
@@ -97,6 +97,7 @@ class Choice(msgspec.Struct):
     finish_reason: str | None = None
     token_ids: list[Any] | None = None
     output_ids: list[Any] | None = None
+    prompt_token_ids: list[Any] | None = None
     logprobs: Logprobs | None = None
     usage: Usage | None = None
 
@@ -121,8 +122,8 @@ class GroqFields(msgspec.Struct):
 class Chunk(msgspec.Struct):
     """One event of any route: OpenAI's chat and completions, or llama.cpp's native one (`content`, `tokens`, `stop`).
 
-    Where an engine tells what it drafted for the request is for its file in `telemetry/` to know; it is in one of `timings`,
-    `metrics`, `sglext` and `meta_info`.
+    `prompt_token_ids` are vLLM's on the chat route. Where an engine tells what it drafted for the request is for its file in
+    `telemetry/` to know; it is in one of `timings`, `metrics`, `sglext` and `meta_info`.
     """
 
     choices: list[Choice] | None = None
@@ -134,6 +135,7 @@ class Chunk(msgspec.Struct):
     sglext: Any = None
     meta_info: Any = None
     x_groq: GroqFields | None = None
+    prompt_token_ids: list[Any] | None = None
     content: str | None = None
     tokens: list[Any] | None = None
     tokens_predicted: Count | None = None

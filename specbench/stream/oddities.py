@@ -119,10 +119,12 @@ def _call(told: Any, found: Found) -> dict[str, Any]:
     """A tool call as text under `function`, wherever it stands: there, under `custom`, or in the call itself."""
     if not isinstance(told, dict):
         return {"function": _function(told, found)}
+    place = {name: told[name] for name in ("index", "id") if name in told}
     for name in ("function", "custom"):
         if told.get(name) is not None:
-            return {"function": _function(told[name], found)}
-    return {"function": _function({name: told[name] for name in ("name", "arguments", "input") if name in told}, found)}
+            return {**place, "function": _function(told[name], found)}
+    spoken = {name: told[name] for name in ("name", "arguments", "input") if name in told}
+    return {**place, "function": _function(spoken, found)}
 
 
 def _function(told: Any, found: Found) -> dict[str, Any]:

@@ -10,7 +10,8 @@ from typing import Any, NamedTuple
 
 import msgspec
 
-from specbench.stream.chunks import Choice, Chunk, Delta, LenientChunk, Usage, read_chunk
+from specbench.stream.answers.tool_calls import ToolCallParts
+from specbench.stream.chunks import Choice, Chunk, LenientChunk, Usage, read_chunk
 from specbench.stream.oddities import has_words
 from specbench.stream.sse import Event, one_by_one
 from specbench.stream.usage import Reading, Streamed, reading_of, reasoning_in
@@ -48,7 +49,8 @@ class ParsedStream:
     reasoning. `account`: the last event in which the engine may tell what it drafted. `choices`: how many choices came at once,
     or by different indices. `unread`: names of fields whose text is not known to be generated; `unread_events`: how many events
     had such text and no other. `by_logprobs`: whether `counts` are of log probabilities.
-    `read`: its counts as they were read once it was whole.
+    `read`: its counts as they were read once it was whole. `contents`: text that is neither reasoning nor a tool call.
+    `token_ids`: of all events, as far as they tell; `prompt_ids`: those of the prompt, None where not told.
     """
 
     ends: list[int] = field(default_factory=list)
@@ -81,6 +83,10 @@ class ParsedStream:
     unread: set[str] = field(default_factory=set)
     unread_events: int = 0
     read: Reading | None = None
+    contents: list[str] = field(default_factory=list)
+    calls: ToolCallParts = field(default_factory=ToolCallParts)
+    token_ids: list[Any] = field(default_factory=list)
+    prompt_ids: list[Any] | None = None
 
     @property
     def text(self) -> str:
@@ -169,6 +175,7 @@ def _take(answer: ParsedStream, event: Event) -> None:
         answer.error = chunk.error or _plain(event.data)
         return
     _account(answer, chunk, event.data)
+    answer.prompt_ids = chunk.prompt_token_ids or answer.prompt_ids
     if chunk.choices:
         if len(chunk.choices) > answer.choices:
             _note_choices(answer, len(chunk.choices))
@@ -218,9 +225,15 @@ def _add_choice(answer: ParsedStream, end: int, choice: Choice, chunk: Chunk) ->
         if delta.reasoning_content and delta.reasoning_content != thought:  # gateways mirror one under the other's name
             thought += delta.reasoning_content
         said = (delta.content or "") + (delta.refusal or "")
-        called = "" if delta.tool_calls is None and delta.function_call is None else _called(delta)
+        called = "" if delta.tool_calls is None and delta.function_call is None else answer.calls.take(delta)
+        answer.contents.append(said)
         text, answering = thought + said + called, bool(said or called) or not thought
-    ids = len(choice.token_ids or choice.output_ids or ()) or None
+    elif text:
+        answer.contents.append(text)
+    told_ids = choice.token_ids or choice.output_ids or ()
+    answer.token_ids += told_ids
+    answer.prompt_ids = choice.prompt_token_ids or answer.prompt_ids
+    ids = len(told_ids) or None
     usage = chunk.usage or choice.usage
     finish_reason = choice.finish_reason or None  # SGLang 0.4 and Ollama send "" until there is one
     rises = usage is not None and _rises(answer, usage, finish_reason is not None)
@@ -282,12 +295,6 @@ def _look_for_unread(answer: ParsedStream, choice: Choice, chunk: Chunk, *, read
             answer.flags.add("first_token_doubtful")
 
 
-def _called(delta: Delta) -> str:
-    """The text of tool calls: names and arguments."""
-    calls = [call.function for call in delta.tool_calls or ()]
-    return "".join((call.name or "") + (call.arguments or "") for call in (*calls, delta.function_call) if call is not None)
-
-
 def _speak_natively(answer: ParsedStream, end: int, chunk: Chunk) -> None:
     """An event of llama.cpp's `/completion`: one token each; the last one only counts (tools/server/README)."""
     ids = len(chunk.tokens) if chunk.tokens else None
@@ -295,6 +302,8 @@ def _speak_natively(answer: ParsedStream, end: int, chunk: Chunk) -> None:
         answer.finish_reason = chunk.stop_type or "stop"
         answer.engine_total, answer.prompt_tokens = chunk.tokens_predicted, chunk.tokens_evaluated
     if chunk.content or ids:
+        answer.contents.append(chunk.content or "")
+        answer.token_ids += chunk.tokens or ()
         _add(answer, end, chunk.content or "", True, EventCounts(ids, None, chunk.tokens_predicted, _sampled_ms(chunk)))
 
 

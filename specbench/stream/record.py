@@ -8,8 +8,12 @@ from itertools import pairwise
 import msgspec
 
 from specbench.credentials import LONGEST_WORD, NO_SECRETS, Secrets, one_line
+from specbench.model.answers.kept_pairs import GeneratedAnswer
 from specbench.model.captures import Capture
 from specbench.model.records import Grouping, Outcome, RequestRecord, SpeculationCounts, StreamFormat, TokenSource
+from specbench.stream.answers.asked_form import AskedForm
+from specbench.stream.answers.generated import generated_of
+from specbench.stream.answers.marks import foreign_scripts, marks_of, scripts_in
 from specbench.stream.chunks import MOST_TOKENS
 from specbench.stream.decoded_body import encoding_flags, event_stamps, plain_body
 from specbench.stream.grouping import censored, engine_timestamps, grouping_of, step_sizes, steps_of_moments
@@ -30,13 +34,17 @@ LONGEST_REASON = 500  # characters: an excerpt and what it is an excerpt of
 
 @dataclass(frozen=True, slots=True)
 class RequestSpec:
-    """What was asked for: the request's bin, its sampling's name, its limit of output tokens, and its place in a session."""
+    """What was asked for: the request's bin, its sampling's name, its limit of output tokens, and its place in a session.
+
+    `form`: what its answer must look like; without it no marks are given.
+    """
 
     bin: str
     sampling: str
     max_tokens: int
     session: int | None = None
     turn: int | None = None
+    form: AskedForm | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,13 +64,21 @@ class EventTimes:
 
 def record_of(capture: Capture, asked: RequestSpec, rule: StreamFormat, secrets: Secrets = NO_SECRETS) -> RequestRecord:
     """The facts of one request, whatever became of it; `secrets` stand in none of them."""
-    return record_and_text(capture, asked, rule, secrets)[0]
+    return record_and_answer(capture, asked, rule, secrets)[0]
 
 
 def record_and_text(
     capture: Capture, asked: RequestSpec, rule: StreamFormat, secrets: Secrets = NO_SECRETS
 ) -> tuple[RequestRecord, str]:
     """The facts of one request, and the text that it generated."""
+    record, generated = record_and_answer(capture, asked, rule, secrets)
+    return record, generated.text
+
+
+def record_and_answer(
+    capture: Capture, asked: RequestSpec, rule: StreamFormat, secrets: Secrets = NO_SECRETS
+) -> tuple[RequestRecord, GeneratedAnswer]:
+    """The facts of one request, and what it generated, of which no file holds more than these facts."""
     plain = plain_body(capture)
     body = plain.data[:GIVEN_UP_BYTES] if capture.problem in GIVEN_UP else plain.data
     answer, outcome, reason = _judged(capture, body, plain.problem)
@@ -71,7 +87,11 @@ def record_and_text(
     line = _timeline(capture, answer, rule, event_stamps(capture, plain, answer.ends))
     if line.event_ns and line.event_ns[0] < 0:
         line, outcome, reason = EventTimes(), "protocol_error", "the answer came before its request was sent"
-    text = answer.text
+    output_tokens = answer.output_tokens if answer.output_tokens is not None else sum(line.event_tokens) or None
+    generated = generated_of(answer, output_tokens)
+    text = generated.text
+    form = asked.form if outcome == "ok" else None
+    loops = is_looping(text)
     flags = {*answer.flags, *line.flags, *_flags(capture, answer)}
     return RequestRecord(
         block=capture.block,
@@ -90,7 +110,7 @@ def record_and_text(
         stamp_source=capture.stamp_source,
         token_source=line.token_source,
         prompt_tokens=answer.prompt_tokens,
-        output_tokens=answer.output_tokens if answer.output_tokens is not None else sum(line.event_tokens) or None,
+        output_tokens=output_tokens,
         cached_tokens=answer.cached_tokens,
         finish_reason=None if answer.finish_reason is None else one_line(secrets.out_of(answer.finish_reason), LONGEST_WORD),
         event_ns=line.event_ns,
@@ -101,7 +121,7 @@ def record_and_text(
         end_ns=max(0, capture.end_ns - capture.sent_ns),
         text_chars=len(text),
         text_sha256=hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest(),
-        looping=is_looping(text),
+        looping=loops,
         acceptance=_acceptance(answer, rule),
         flags=tuple(sorted(flags)),
         burst_ns=line.burst_ns,
@@ -109,7 +129,10 @@ def record_and_text(
         grouping=line.grouping,
         session=asked.session,
         turn=asked.turn,
-    ), text
+        marks=() if form is None else marks_of(generated, form, loops),
+        scripts=() if form is None else tuple(sorted(scripts_in(generated))),
+        foreign_scripts=() if form is None else tuple(sorted(foreign_scripts(generated, form))),
+    ), generated
 
 
 def _freed(capture: Capture, secrets: Secrets) -> Capture:

@@ -12,6 +12,7 @@ from specbench.model.scenario import Route
 from specbench.telemetry.counters import NOT_ASKED, Reported, ScrapeWindow, span_of
 from specbench.telemetry.gpu import gpu_quantities
 from specbench.telemetry.metrics_pages import HttpAnswers, Scrape
+from specbench.telemetry.rulers import COMPLETIONS, Ruler
 
 Quantities = dict[str, Reported[Any]]
 
@@ -30,6 +31,7 @@ class EngineSupport:
     `prefixes` begin the names of its series, the first one its own; `histograms` names, without a prefix, those that `watch`
     reads, by the names of `LivePeriod`.
     `tokenize(model, text)` is the path and body that ask for a text's token ids, None where the engine has no such route.
+    `ruler`: how it is asked what it thinks of given tokens.
     """
 
     name: str
@@ -44,6 +46,7 @@ class EngineSupport:
     tokenize: Callable[[str, str], tuple[str, dict[str, Any]]] | None = None
     prefixes: tuple[str, ...] = ()
     histograms: Mapping[str, str] = field(default_factory=dict)
+    ruler: Ruler = COMPLETIONS
 
 
 def telemetry_of(before: Scrape, during: Sequence[Scrape], after: Scrape, engine: EngineSupport) -> Telemetry:

@@ -15,7 +15,14 @@ import pytest
 from specbench.explain.labels import FACT_STATES
 
 pytestmark = [pytest.mark.slow, pytest.mark.beside]
-SHORT = ["--set", "matrix={concurrency: [2], pairs: 2, block: {min_requests: 6, min_s: 1, max_s: 6}}", "--profile", "smoke"]
+SHORT = [
+    "--set",
+    "matrix={concurrency: [2], pairs: 2, block: {min_requests: 6, min_s: 1, max_s: 6}}",
+    "--profile",
+    "smoke",
+    "--answers",
+    "off",
+]
 
 
 def run(folder: Path, *words: str) -> tuple[int, dict[str, Any], str]:

@@ -37,7 +37,19 @@ def run(folder: Path, baseline: tuple[str, ...], speculative: tuple[str, ...]) -
     file = folder.with_suffix(".yaml")
     with truth_endpoint(*baseline) as before, truth_endpoint(*speculative) as after:
         file.write_text(SCENARIO.format(baseline=before, speculative=after))
-        command = [sys.executable, "-m", "specbench", "run", str(file), "--profile", "smoke", "--out", str(folder)]
+        command = [
+            sys.executable,
+            "-m",
+            "specbench",
+            "run",
+            str(file),
+            "--profile",
+            "smoke",
+            "--answers",
+            "off",
+            "--out",
+            str(folder),
+        ]
         subprocess.run(command, capture_output=True, check=False)
     records = [json.loads(line) for line in (folder / "requests.jsonl").read_text().splitlines()]
     return json.loads((folder / "result.json").read_text()), records

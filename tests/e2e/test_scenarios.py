@@ -36,7 +36,7 @@ RATIOS = {
 def result_of(name: str, folder: Path) -> dict[str, Any]:
     """The result of a short run of that scenario."""
     levels = ", ".join(cell.removeprefix("c") for cell, *_ in RATIOS[name])
-    words = ["run", f"scenarios/{name}.yaml", "--profile", "smoke", "--set", "matrix.pairs=2", "--set", BLOCK]
+    words = ["run", f"scenarios/{name}.yaml", "--profile", "smoke", "--answers", "off", "--set", "matrix.pairs=2", "--set", BLOCK]
     words += ["--set", f"matrix.concurrency=[{levels}]"]
     said = subprocess.run(
         [sys.executable, "-m", "specbench", *words, "--out", str(folder)], capture_output=True, text=True, check=False

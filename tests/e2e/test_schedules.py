@@ -13,7 +13,16 @@ import pytest
 
 pytestmark = pytest.mark.slow
 SMALL = [
-    *("--profile", "smoke", "--set", "matrix.pairs=2", "--set", "matrix.block={min_requests: 6, min_s: 0.5, max_s: 20}"),
+    *(
+        "--profile",
+        "smoke",
+        "--answers",
+        "off",
+        "--set",
+        "matrix.pairs=2",
+        "--set",
+        "matrix.block={min_requests: 6, min_s: 0.5, max_s: 20}",
+    ),
 ]
 
 

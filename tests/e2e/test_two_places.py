@@ -54,7 +54,20 @@ def run(folder: Path, scenario: str, *words: str) -> tuple[int, dict[str, Any], 
     """Exit code, manifest, result and everything said by a short run."""
     file = folder.with_suffix(".yaml")
     file.write_text(scenario)
-    command = [sys.executable, "-m", "specbench", "run", str(file), "--profile", "smoke", "--out", str(folder), *words]
+    command = [
+        sys.executable,
+        "-m",
+        "specbench",
+        "run",
+        str(file),
+        "--profile",
+        "smoke",
+        "--answers",
+        "off",
+        "--out",
+        str(folder),
+        *words,
+    ]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     return (
         done.returncode,

@@ -13,7 +13,9 @@ import msgspec
 import pytest
 
 from specbench.errors import DataError
+from specbench.model.answers.compared_answers import AnswerComparison, AnswerExample, ComparedAnswers, TokenScores
 from specbench.model.records import Manifest, SpeculationCounts
+from specbench.model.result import PerArm
 from specbench.plan.trials import cells_of
 from specbench.store import (
     FORMAT_VERSION,
@@ -72,6 +74,118 @@ def test_what_was_written_is_read_back_equal(tmp_path: Path) -> None:
     assert evidence.blocks == (BLOCK,)
     assert evidence.finished == "2026-11-29T10:01:00Z"
     assert evidence.problems == ()
+
+
+SCORES = TokenScores(tokens=9, surprise_nats=-0.1, rank=0.0, outside=0.0)
+EQUAL = ComparedAnswers(
+    cell="c1",
+    pair=0,
+    index=3,
+    bin="complete",
+    sampling="greedy",
+    temperature=0.0,
+    concurrency=1,
+    by="text",
+    equal=True,
+    tokens=PerArm(9, 9),
+)
+DIFFERS = dataclasses.replace(
+    EQUAL,
+    cell=None,
+    pair=None,
+    concurrency=None,
+    by="token_ids",
+    equal=False,
+    first_difference=4,
+    gap_nats=PerArm(0.0, 1.5),
+    widest_gap_nats=PerArm(0.1, 4.0),
+    scores=PerArm(SCORES, SCORES),
+)
+COMPARISON = AnswerComparison(
+    compared=(EQUAL, DIFFERS),
+    examples=(AnswerExample(cell="c1", index=3, texts=PerArm("a", "b"), probabilities=PerArm(0.5, 0.1)),),
+    ruler=0.97,
+    unanswerable=(("sampled", "no log probabilities"),),
+)
+
+
+def with_answers(folder: Path, comparison: AnswerComparison = COMPARISON) -> Path:
+    """A run folder whose answers were compared."""
+    writer = RunWriter(folder, manifest())
+    writer.answers(comparison)
+    writer.finish(Ending("2026-11-29T10:01:00Z", ()))
+    writer.close()
+    return folder
+
+
+def test_compared_answers_are_read_back_equal(tmp_path: Path) -> None:
+    """One line a prompt; the examples, how sure the baseline is, and why it cannot be asked stand beside."""
+    folder = with_answers(tmp_path / "run")
+
+    assert (folder / "answers.jsonl").read_bytes().count(b"\n") == 2
+    assert read_run(folder).answers == COMPARISON
+
+
+def test_a_run_without_compared_answers_has_none(tmp_path: Path) -> None:
+    """As an older version leaves it; one that compared nothing says so by an empty comparison."""
+    assert read_run(written(tmp_path / "older")).answers is None
+    assert read_run(with_answers(tmp_path / "run", AnswerComparison(compared=()))).answers == AnswerComparison(compared=())
+
+
+def test_a_record_of_an_older_version_has_no_marks(tmp_path: Path) -> None:
+    """What it did not know is empty."""
+    folder = written(tmp_path / "run")
+    lines = (folder / "requests.jsonl").read_text().splitlines()
+    older = [{key: value for key, value in json.loads(line).items() if "scripts" not in key and key != "marks"} for line in lines]
+    (folder / "requests.jsonl").write_text("".join(json.dumps(each) + "\n" for each in older))
+
+    assert [(record.marks, record.scripts, record.foreign_scripts) for record in read_run(folder).records] == [((), (), ())] * 2
+
+
+@pytest.mark.parametrize(
+    "fields",
+    [
+        {"index": -1},
+        {"pair": -1},
+        {"tokens": {"baseline": -1, "speculative": 2}},
+        {"equal": True},
+        {"first_difference": None},
+        {"first_difference": -2},
+        {"gap_nats": {"baseline": 0.0, "speculative": -0.5}},
+        {"widest_gap_nats": {"baseline": -1, "speculative": 0.0}},
+    ],
+    ids=str,
+)
+def test_answers_that_no_run_writes_are_refused(tmp_path: Path, fields: dict[str, Any]) -> None:
+    """Edited lines are named, with their number."""
+    folder = with_answers(tmp_path / "run")
+    first, second = (folder / "answers.jsonl").read_text().splitlines()
+    (folder / "answers.jsonl").write_text(f"{first}\n{json.dumps(json.loads(second) | fields)}\n")
+
+    with pytest.raises(DataError, match=r"answers\.jsonl:2: "):
+        read_run(folder)
+
+
+def test_answers_counted_twice_or_damaged_are_left_out(tmp_path: Path) -> None:
+    """A copy, a line with a number that JSON has not, half a line: named, and the rest is read."""
+    folder = with_answers(tmp_path / "run")
+    first, second = (folder / "answers.jsonl").read_text().splitlines()
+    nameless = second.replace("1.5", "NaN")
+    (folder / "answers.jsonl").write_text(f"{first}\n{first}\n{nameless}\n{second[:20]}\n")
+    evidence = read_run(folder)
+
+    assert evidence.answers is not None
+    assert evidence.answers.compared == (EQUAL,)
+    assert len(evidence.problems) == 2
+
+
+def test_answers_are_part_of_the_facts(tmp_path: Path) -> None:
+    """A changed line makes other facts."""
+    folder = with_answers(tmp_path / "run")
+    before = facts_sha256(folder)
+    (folder / "answers.jsonl").write_bytes(b"")
+
+    assert facts_sha256(folder) != before
 
 
 def test_a_killed_run_keeps_its_whole_lines_and_says_what_is_missing(tmp_path: Path) -> None:

@@ -11,6 +11,7 @@ from urllib.parse import urlsplit
 
 from specbench.explain import hosts
 from specbench.explain.phrases import subject_of
+from specbench.model.answers.answer_rules import ANSWERS
 from specbench.model.guardrails import DEFAULT_EXCESS, SHARES, advises, asked_of
 from specbench.model.previous_runs import PreviousFinding, PreviousRun, PreviousRunKind
 from specbench.model.records import Endpoint, Manifest
@@ -70,11 +71,12 @@ def citation(cited: str, there: Manifest, result: Result, here: Manifest) -> Pre
 def deciding(cells: Sequence[CellResult], run_findings: Sequence[Finding]) -> tuple[Finding, ...]:
     """The findings that decided the run and compare its arms: required ones of required cells, the gain's, and safety's.
 
-    Absolute limits (`slo`) hold for one arm alone, so they say nothing of the difference between two places.
+    Absolute limits (`slo`) hold for one arm alone, so they say nothing of the difference between two places; nor do answers.
     """
     found = [finding for cell in cells if cell.required for finding in cell.findings]
     found += run_findings
-    return tuple(f for f in found if f.slo is None and (f.role == "success" or f.decides))
+    compares = (f for f in found if f.slo is None and f.metric not in ANSWERS)
+    return tuple(f for f in compares if f.role == "success" or f.decides)
 
 
 def _kind(there: Manifest, here: Manifest) -> PreviousRunKind | None:

@@ -62,9 +62,12 @@ def same_prompts(cell: CellEvidence) -> tuple[IntegrityCheck, ...]:
 
 
 def excess_checks(cell: CellEvidence) -> tuple[IntegrityCheck, ...]:
-    """No arm loops, breaks off or stays silent in significantly more of its answers than the other."""
+    """No arm breaks off or stays silent in significantly more of its answers than the other, nor does the baseline loop in more.
+
+    A speculative arm that loops in more has changed its answers, which is a finding (`answers_form`).
+    """
     return (
-        _excess(cell, "looping", lambda record: record.looping),
+        _excess(cell, "looping", lambda record: record.looping, of_baseline=True),
         _excess(cell, "truncated", lambda record: record.outcome == "truncated_stream"),
         _excess(cell, "empty", lambda record: record.outcome == "empty_output"),
     )
@@ -110,8 +113,13 @@ def _changes(columns: CellArrays) -> Floats:
     return np.log(per_token[:, 1] / per_token[:, 0])
 
 
-def _excess(cell: CellEvidence, name: str, is_so: Callable[[RequestRecord], bool]) -> IntegrityCheck:
-    """The difference of shares, pair by pair, with t: such answers come in bursts, which no test on requests allows for."""
+def _excess(
+    cell: CellEvidence, name: str, is_so: Callable[[RequestRecord], bool], *, of_baseline: bool = False
+) -> IntegrityCheck:
+    """The difference of shares, pair by pair, with t: such answers come in bursts, which no test on requests allows for.
+
+    With `of_baseline` only an excess of the baseline fails.
+    """
     shares = [_shares(cell, arm, is_so) for arm in ARMS]
     pairs = sorted(shares[0].keys() & shares[1].keys())
     check = f"excess_{name}"
@@ -121,6 +129,7 @@ def _excess(cell: CellEvidence, name: str, is_so: Callable[[RequestRecord], bool
     points = float(differences.mean())
     p = mean_with_t(np.sign(points) * differences).p_above(0.0)
     ok = not (abs(points) > EXCESS_POINTS and p is not None and 2 * p < EXCESS_ALPHA)  # either arm may be the one with more
+    ok = ok or (of_baseline and points > 0)
     means = PerArm(*(float(np.mean([share[pair] for pair in pairs])) for share in shares))
     message = integrity.excess(cell.cell, name, means, EXCESS_POINTS, ok)
     return cell.check(check, ok, points, EXCESS_POINTS, message)

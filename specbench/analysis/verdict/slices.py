@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from specbench.explain import verdict
+from specbench.model.answers.answer_rules import ANSWERS
 from specbench.model.cell_assessment import Axis, CellAssessment, RunConditions, failed_findings
 from specbench.model.result import Finding, LoadRange, Reason, VerdictWord
 
@@ -48,10 +49,11 @@ def slice_verdict(standings: Sequence[CellAssessment], safety: Sequence[Finding]
     benefit = next((standing.benefit for standing in standings if standing.benefit is not None), None)
     fading = next((standing.fading for standing in standings if standing.fading is not None), None)
     shown = benefit is not None and benefit.state == "PASS" and fading is None
-    safe = all(finding.state == "PASS" for finding in safety)
+    safe = all(finding.state == "PASS" for finding in safety if finding.metric not in ANSWERS)
     in_range = bool(spans) and all(span.cells and not span.below for span in spans)
     if in_range and shown and safe and benefit is not None:
-        return _on(required, spans, benefit, conditions)
+        unshown = [finding for finding in safety if finding.state != "PASS"]
+        return _on(required, spans, benefit, conditions, unshown)
     unsafe = [finding for standing in required for finding in failed_findings(standing) if finding.role == "safety"]
     if unsafe:  # no range to cap at: what fails waits for nothing
         return _off("ROLLBACK", required, verdict.unsafe(unsafe, ()))
@@ -70,13 +72,26 @@ def above_a_range(standing: CellAssessment, standings: Sequence[CellAssessment])
     return span is not None and bool(span.cells) and not span.below and standing in span.above
 
 
-def _on(required: Sequence[CellAssessment], spans: Sequence[_Span], benefit: Finding, conditions: RunConditions) -> SliceVerdict:
-    """PROMOTE, or CAPPED where something above a range did not pass; HOLD where the run as a whole cannot carry it."""
+def _on(
+    required: Sequence[CellAssessment],
+    spans: Sequence[_Span],
+    benefit: Finding,
+    conditions: RunConditions,
+    unshown: Sequence[Finding],
+) -> SliceVerdict:
+    """PROMOTE, or CAPPED where something above a range did not pass; HOLD where the run as a whole cannot carry it.
+
+    `unshown`: the required findings on answers that are open.
+    """
     word: Literal["PROMOTE", "CAPPED"] = "CAPPED" if any(span.above for span in spans) else "PROMOTE"
     if conditions.partial:
         return _off("HOLD", required, (verdict.partial(word), *verdict.unmeasured(required)))
     if not conditions.enough_launches:
         return _off("HOLD", required, (verdict.too_few_launches(word),))
+    if conditions.synthetic:
+        return _off("HOLD", required, (verdict.synthetic_acceptance(word), verdict.benefit_shown(benefit)))
+    if unshown:
+        return _off("HOLD", required, (*verdict.answers_not_shown(unshown), verdict.benefit_shown(benefit)))
     if conditions.doubts:
         return _off("HOLD", required, (*conditions.doubts, verdict.benefit_shown(benefit)))
     if conditions.made_up is not None:
@@ -87,7 +102,8 @@ def _on(required: Sequence[CellAssessment], spans: Sequence[_Span], benefit: Fin
         )
     ranges = {span.axis: _enable_range(span) for span in spans}
     beyond = [reason for span in spans for reason in verdict.beyond(span.above, ranges[span.axis])]
-    headline = verdict.capped(ranges.values()) if word == "CAPPED" else verdict.promoted(required, ranges.values())
+    found = verdict.capped(ranges.values()) if word == "CAPPED" else verdict.promoted(required, ranges.values())
+    headline = verdict.with_answers(found, conditions.answers)
     return SliceVerdict(
         slice=required[0].slice,
         word=word,

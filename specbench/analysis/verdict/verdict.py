@@ -4,7 +4,7 @@ Rules 3 to 6 are `slices.py`'s, findings `findings.py`'s; this module reads stat
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from specbench.analysis.verdict.slices import SliceVerdict, above_a_range, slice_verdict
 from specbench.explain import verdict
@@ -58,11 +58,13 @@ def verdict_of(
     by_slice: dict[tuple[str | None, str | None], list[CellAssessment]] = {}
     for standing in standings:
         by_slice.setdefault(standing.slice, []).append(standing)
-    parts = [slice_verdict(cells, run_wide, conditions) for cells in by_slice.values() if any(cell.required for cell in cells)]
-    if len(parts) == 1 and parts[0].slice == (None, None):
+    whole = set(by_slice) == {(None, None)}
+    ours = conditions if whole else replace(conditions, answers="")  # said once, of all slices together
+    parts = [slice_verdict(cells, run_wide, ours) for cells in by_slice.values() if any(cell.required for cell in cells)]
+    if whole:
         part = parts[0]
         return Verdict(word=part.word, reasons=part.reasons, enable_range=part.enable_range, rate_range=part.rate_range)
-    return _combined(parts)
+    return _combined(parts, conditions.answers)
 
 
 def _unsafe_cells(required: Sequence[CellAssessment], *, sound: bool) -> list[Finding]:
@@ -90,7 +92,7 @@ def held_for_kills(rest: Verdict, killed: Sequence[str]) -> Verdict:
     return Verdict(word="HOLD", reasons=verdict.killed_from_outside(killed, rest.word, rest.reasons))
 
 
-def _combined(parts: Sequence[SliceVerdict]) -> Verdict:
+def _combined(parts: Sequence[SliceVerdict], answers: str) -> Verdict:
     """All PROMOTE: PROMOTE. Some PROMOTE or CAPPED: CAPPED, with the eligible slices. Else the worst."""
     words = {part.word for part in parts}
     if words & {"PROMOTE", "CAPPED"}:
@@ -99,7 +101,7 @@ def _combined(parts: Sequence[SliceVerdict]) -> Verdict:
         word = next(candidate for candidate in _WORST_FIRST if candidate in words)
     return Verdict(
         word=word,
-        reasons=verdict.over_slices(word, [(part.slice, part.word, part.reasons) for part in parts]),
+        reasons=verdict.over_slices(word, [(part.slice, part.word, part.reasons) for part in parts], answers),
         slices=tuple(
             SliceResult(
                 bin=part.slice[0] or "",

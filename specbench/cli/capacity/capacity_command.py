@@ -8,7 +8,8 @@ import typer
 from specbench.cli.capacity.capacity_printing import print_capacity
 from specbench.cli.help import add
 from specbench.cli.printing import OUTPUT, AsJson, Color
-from specbench.cli.run import BaselineUrl, Model, ScenarioPath, Settings, SpeculativeUrl, scenario_named
+from specbench.cli.run import BaselineUrl, Model, ScenarioPath, Settings, SpeculativeUrl
+from specbench.cli.scenarios.given_scenario import given_scenario, overrides_of
 from specbench.errors import DataError, Interrupted
 from specbench.run.output import tell
 
@@ -58,7 +59,7 @@ def capacity(
     from specbench.run.capacity.find_capacity import find_capacity, folder_for_search
     from specbench.run.progress import progress_on
 
-    asked = scenario_named(scenario, settings, baseline, speculative, model)
+    asked = given_scenario(scenario, overrides_of(None, settings, baseline, speculative, model))
     plan = capacity_plan(asked, slo or (), traffic, headroom, minutes)
     folder = out or folder_for_search(asked)
     try:

@@ -14,11 +14,9 @@ from specbench.cli.run import (
     ProfileName,
     ScenarioPath,
     Settings,
-    content_of,
     measure_and_print,
-    named_scenario,
-    overrides_of,
 )
+from specbench.cli.scenarios.given_scenario import content_of, overrides_of, scenario_path
 from specbench.errors import ExitCode, Interrupted
 
 PICKS = "Picks"
@@ -74,7 +72,7 @@ def tune(
 
     check_one_of(False, quiet, as_json)
     overrides = overrides_of(profile, settings, None, None, model)
-    path = named_scenario(scenario, overrides)
+    path = scenario_path(scenario, overrides)
     base = None if earlier is None else base_of(earlier)
     request = TuneRequest(content=content_of(path), path=str(path), overrides=overrides, vary=vary, base=base)
     rules = tune_rules(request, _share(within, "--within"), _share(sure, "--sure"), series, blocks)

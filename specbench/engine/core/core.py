@@ -8,25 +8,29 @@ import random
 from collections.abc import Sequence as Tokens
 from dataclasses import dataclass, field, replace
 
-from specbench.engine.core.decoding import next_tokens
+from specbench.engine.core.decoding import Verifier, next_tokens
 from specbench.engine.core.kv import BLOCK_TOKENS, BlockPool
 from specbench.engine.core.output_text import OutputText, TextDelta
 from specbench.engine.core.requests import Generation
 from specbench.engine.core.scheduler import Batch, BatchLimits, Sequence, StepShare, leave, remember_blocks, schedule
+from specbench.engine.core.target_passes import Arithmetic, TargetPasses, logprob_of, rank_of
 from specbench.engine.core.verify import Round
-from specbench.engine.models.distribution import probability
 from specbench.engine.models.training import Models
-from specbench.engine.options import EngineOptions, Speculation, lookahead_of
+from specbench.engine.options import EngineOptions, Speculation, VerifierFaults, lookahead_of
 from specbench.engine.timing.roofline import Machine, Part, step_s
 
 
 @dataclass(frozen=True, slots=True)
 class TokenLogprob:
-    """One token of an answer with the log of its probability under the target as it is, and the most probable ones there."""
+    """One token of a text with the log of its probability under the target as it is, and the most probable ones there.
+
+    `rank`: its place among all tokens by probability, from 1.
+    """
 
     token: int
     logprob: float
     top: tuple[tuple[int, float], ...]
+    rank: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,6 +91,8 @@ class Engine:
         self.counts = EngineCounts(per_position=[0] * (self.speculation.num_speculative_tokens if self.speculation else 0))
         self._ignores_table = bool(options.faults.get("ignore_schedule"))
         self._drafting = self.speculation
+        self.target = TargetPasses(models.target, options.jitter_nats, options.seed)
+        self._faults: VerifierFaults | None = options.faults.get("verifier")
         self._seed = options.seed
         self._submitted = 0
 
@@ -126,7 +132,7 @@ class Engine:
         parts: list[Part] = []
         for share in shares:
             share.sequence.started = True
-            part, output = self._advance(share)
+            part, output = self._advance(share, len(shares))
             parts.append(part)
             if output is not None:
                 outputs.append(output)
@@ -134,6 +140,10 @@ class Engine:
         self.counts.steps += 1
         self.counts.computed_tokens += tokens
         return Step(started, tuple(outputs), step_s(self.machine, parts), tokens)
+
+    def prompt_logprobs(self, prompt: Tokens[int], top: int) -> list[TokenLogprob]:
+        """Every token of the prompt after its first, as reading the prompt scores it."""
+        return [self._scored(prompt[:i], prompt[i], top, "prefill") for i in range(1, len(prompt))]
 
     def _speculation_of(self, requests: int) -> Speculation | None:
         """How a step of so many requests drafts, prompts among them; None where it drafts nothing."""
@@ -143,15 +153,16 @@ class Engine:
         depth = self.speculation.depth_at(requests)
         return replace(self.speculation, num_speculative_tokens=depth) if depth else None
 
-    def _advance(self, share: StepShare) -> tuple[Part, Output | None]:
+    def _advance(self, share: StepShare, requests: int) -> tuple[Part, Output | None]:
         sequence = share.sequence
         before = sequence.computed
         output: Output | None = None
         drafted = 0
         sequence.computed += share.tokens
         if share.completes:
-            made, drafted = self._next_tokens(share)
-            output = self._commit(sequence, made)
+            made, drafted = self._next_tokens(share, requests)
+            arithmetic: Arithmetic = "verify" if drafted else "decode" if share.decodes else "prefill"
+            output = self._commit(sequence, made, arithmetic)
             # Accepted drafts have been through the model too; the last token made has not yet.
             sequence.computed = len(sequence.tokens) - 1
         remember_blocks(self.batch, sequence, before)
@@ -160,10 +171,15 @@ class Engine:
         logits = 1 + drafted if share.completes else 0
         return Part(share.tokens + drafted, before, logits, drafted, sequence.speculate), output
 
-    def _next_tokens(self, share: StepShare) -> tuple[Round, int]:
+    def _next_tokens(self, share: StepShare, requests: int) -> tuple[Round, int]:
         sequence = share.sequence
         speculation = self._drafting if share.decodes and sequence.speculate else None
-        made, drafted = next_tokens(self.models, speculation, sequence.tokens, sequence.request.shaping, sequence.rng)
+        verifier = Verifier(
+            target=self.target,
+            arithmetic="decode" if share.decodes else "prefill",
+            faults=None if self._faults is None or requests < self._faults.from_batch else self._faults,
+        )
+        made, drafted = next_tokens(self.models, speculation, sequence.tokens, sequence.request.shaping, sequence.rng, verifier)
         if drafted:
             sequence.drafted_by_round.append(drafted)
             sequence.accepted_by_round.append(made.accepted)
@@ -174,12 +190,15 @@ class Engine:
                 self.counts.per_position[position] += 1
         return made, drafted
 
-    def _commit(self, sequence: Sequence, made: Round) -> Output:
+    def _commit(self, sequence: Sequence, made: Round, arithmetic: Arithmetic) -> Output:
         first = sequence.answer.count == 0
         growth = sequence.answer.grow(made.tokens)
         logprobs = None
         if sequence.request.logprobs is not None:
-            logprobs = self._logprobs(sequence.tokens, growth.tokens, sequence.request.logprobs)
+            text, top = sequence.tokens, sequence.request.logprobs
+            logprobs = tuple(
+                self._scored([*text, *growth.tokens[:i]], token, top, arithmetic) for i, token in enumerate(growth.tokens)
+            )
         sequence.tokens.extend(growth.tokens)
         self.counts.emitted += len(growth.tokens)
         if first:
@@ -189,12 +208,7 @@ class Engine:
             self.counts.decodes += 1
         return Output(sequence, growth, logprobs, first)
 
-    def _logprobs(self, text: Tokens[int], tokens: Tokens[int], top: int) -> tuple[TokenLogprob, ...]:
-        told: list[TokenLogprob] = []
-        for i, token in enumerate(tokens):
-            p = self.models.target.next_token([*text, *tokens[:i]])
-            best = zip(p.tokens[:top], p.probabilities[:top], strict=True)
-            told.append(
-                TokenLogprob(token, math.log(probability(p, token)), tuple((each, math.log(share)) for each, share in best))
-            )
-        return tuple(told)
+    def _scored(self, text: Tokens[int], token: int, top: int, arithmetic: Arithmetic) -> TokenLogprob:
+        p = self.target.next_token(text, arithmetic)
+        best = tuple((each, math.log(share)) for each, share in zip(p.tokens[:top], p.probabilities[:top], strict=True))
+        return TokenLogprob(token, logprob_of(p, token), best, rank_of(p, token))

@@ -5,12 +5,21 @@ Pure: text, models and random numbers in, tokens out. Batching, counting and cos
 
 import random
 from collections.abc import Sequence
+from dataclasses import dataclass
 
-from specbench.engine.core.verify import Drafted, Node, Round, size_of, verify_chain, verify_tree
+from specbench.engine.core.faulty_verify import (
+    WrongRules,
+    faulty_shaping,
+    verify_chain_wrongly,
+    verify_tree_wrongly,
+    wrong_place,
+)
+from specbench.engine.core.target_passes import Arithmetic, TargetPasses
+from specbench.engine.core.verify import Drafted, Node, Round, Score, size_of, verify_chain, verify_tree
 from specbench.engine.models.distribution import Shaping, TokenDistribution, draw
 from specbench.engine.models.ngram_model import LanguageModel
 from specbench.engine.models.training import Models
-from specbench.engine.options import Speculation
+from specbench.engine.options import Speculation, VerifierFaults
 
 
 def propose_by_model(
@@ -88,8 +97,22 @@ def propose_tree(context: Sequence[int], heads: Sequence[LanguageModel], widths:
     return below
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Verifier:
+    """How the target passes over a text: its arithmetic where nothing is drafted, and the rules that it breaks."""
+
+    target: TargetPasses
+    arithmetic: Arithmetic = "decode"
+    faults: VerifierFaults | None = None
+
+
 def next_tokens(
-    models: Models, speculation: Speculation | None, text: Sequence[int], shaping: Shaping, rng: random.Random
+    models: Models,
+    speculation: Speculation | None,
+    text: Sequence[int],
+    shaping: Shaping,
+    rng: random.Random,
+    verifier: Verifier | None = None,
 ) -> tuple[Round, int]:
     """What one pass of the target adds to the text, and how many tokens were drafted for it.
 
@@ -99,18 +122,61 @@ def next_tokens(
         text: The tokens so far.
         shaping: The request's sampling settings.
         rng: The request's random numbers.
+        verifier: How the target passes over the text; exactly and by the rules where none is given.
     """
-
-    def score(context: Sequence[int]) -> TokenDistribution:
-        return models.target.next_token(context, shaping)
-
-    if speculation is None:
-        return verify_chain(text, (), score, rng), 0
-    if speculation.tree is not None:
+    verifier = verifier or Verifier(target=TargetPasses(models.target))
+    tree: Sequence[Node] = ()
+    drafts: Sequence[Drafted] = ()
+    if speculation is not None and speculation.tree is not None:
         tree = propose_tree(text, models.heads, speculation.tree)
-        return verify_tree(text, tree, score, rng), size_of(tree)
-    drafts = _drafts(models, speculation, text, shaping, rng)
-    return verify_chain(text, drafts, score, rng), len(drafts)
+    elif speculation is not None:
+        drafts = _drafts(models, speculation, text, shaping, rng)
+    judging = _Judging(verifier, drafted=bool(tree or drafts), shaping=shaping)
+    score = judging.score(text, rng)
+    if tree:
+        return judging.tree(text, tree, score, rng), size_of(tree)
+    return judging.chain(text, drafts, score, rng, models.draft), len(drafts)
+
+
+class _Judging:
+    """One pass: by the rules, or by those that the verifier breaks; most of them only where something was drafted."""
+
+    def __init__(self, verifier: Verifier, *, drafted: bool, shaping: Shaping) -> None:
+        faults = verifier.faults
+        self._target = verifier.target
+        self._arithmetic: Arithmetic = "verify" if drafted else verifier.arithmetic
+        self._asked = shaping
+        self._shaping = shaping if faults is None or not drafted else faulty_shaping(shaping, faults)
+        self._lost_token = 0.0 if faults is None or verifier.arithmetic == "prefill" else faults.lost_token
+        self._faults = faults if drafted else None
+
+    def score(self, text: Sequence[int], rng: random.Random) -> Score:
+        """The target's distributions in this pass."""
+
+        def right(context: Sequence[int]) -> TokenDistribution:
+            return self._target.next_token(context, self._arithmetic, self._shaping)
+
+        loses = self._lost_token > 0.0 and rng.random() < self._lost_token
+        late = self._faults is not None and self._faults.late
+        return wrong_place(right, len(text), loses=loses, late=late) if loses or late else right
+
+    def tree(self, text: Sequence[int], tree: Sequence[Node], score: Score, rng: random.Random) -> Round:
+        if self._faults is None or not self._faults.lenient:
+            return verify_tree(text, tree, score, rng)
+        return verify_tree_wrongly(text, tree, score, rng, self._faults.lenient)
+
+    def chain(
+        self, text: Sequence[int], drafts: Sequence[Drafted], score: Score, rng: random.Random, draft: LanguageModel
+    ) -> Round:
+        if self._faults is None:
+            return verify_chain(text, drafts, score, rng)
+        whole = None if self._asked.temperature == 0 else self._shaping  # of a greedy request the shaped one is a single token
+        rules = WrongRules(
+            faults=self._faults,
+            bonus=lambda context: draft.next_token(context, self._asked),
+            relaxed_to=lambda context: self._target.next_token(context, self._arithmetic, whole),
+        )
+        return verify_chain_wrongly(text, drafts, score, rng, rules)
 
 
 def _drafts(

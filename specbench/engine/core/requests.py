@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import Any, Literal, TypeGuard
 
 from specbench.engine.core.output_text import OutputLimits
+from specbench.engine.core.tool_calls import PlannedCall, planned_call
 from specbench.engine.models.distribution import Shaping
 from specbench.engine.models.vocabulary import Vocabulary, encode
 
@@ -34,8 +35,6 @@ NOT_BUILT: Mapping[str, tuple[object, ...]] = {
     "logits_processors": (None, []),
     "use_beam_search": (None, False),
     "thinking_token_budget": (None,),
-    "tools": (None, []),
-    "tool_choice": (None, "none", "auto"),
     "functions": (None, []),
     "function_call": (None, "none", "auto"),
     "response_format": (None, {"type": "text"}),
@@ -47,7 +46,6 @@ NOT_BUILT: Mapping[str, tuple[object, ...]] = {
     "echo": (None, False),
     "suffix": (None, ""),
     "prompt_embeds": (None,),
-    "prompt_logprobs": (None,),
     "return_tokens_as_token_ids": (None, False),
     # -1 cuts a prompt to the context's length; one that is longer is refused here, so that nothing is cut silently.
     "truncate_prompt_tokens": (None, -1),
@@ -69,7 +67,7 @@ class RequestError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Generation:
-    """One answer to be generated, and how it is to be told."""
+    """One answer to be generated, and how it is to be told; `call` where it is to be a tool call."""
 
     route: Route
     prompt: tuple[int, ...]
@@ -82,6 +80,8 @@ class Generation:
     include_usage: bool
     running_usage: bool
     token_ids: bool
+    prompt_logprobs: int | None = None
+    call: PlannedCall | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,6 +120,8 @@ def generation_of(body: Mapping[str, Any], route: Route, terms: ServedTerms) -> 
         include_usage=include_usage,
         running_usage=include_usage and _flag(usage, "continuous_usage_stats", False),
         token_ids=_flag(body, "return_token_ids", False),
+        prompt_logprobs=_prompt_logprobs(body),
+        call=_call(body, route, prompt),
     )
 
 
@@ -157,11 +159,21 @@ def _are_tokens(value: object, vocabulary: Vocabulary) -> TypeGuard[list[int]]:
 
 def _content(message: Mapping[str, Any]) -> str:
     content = message.get("content")
+    if content is None and isinstance(calls := message.get("tool_calls"), list):
+        return "\n".join(_said_by_call(call) for call in calls)
     if isinstance(content, list):
         content = "".join(_text(part) for part in content)
     if not isinstance(content, str):
         raise RequestError("a message's content must be text", "messages")
     return content
+
+
+def _said_by_call(call: object) -> str:
+    """A tool call of an earlier turn as the text that these models go on with."""
+    function = call.get("function") if isinstance(call, dict) else None
+    if not isinstance(function, dict):
+        raise RequestError("a message's tool call must be of a function", "messages")
+    return f"{function.get('name')}({function.get('arguments')})"
 
 
 def _text(part: object) -> str:
@@ -228,6 +240,46 @@ def _logprobs(body: Mapping[str, Any], route: Route) -> int | None:
     if wanted is not None and not 0 <= wanted <= MOST_LOGPROBS:
         raise RequestError(f"at most {MOST_LOGPROBS} log probabilities a token, got {wanted}.", "logprobs")
     return wanted
+
+
+def _prompt_logprobs(body: Mapping[str, Any]) -> int | None:
+    wanted = _whole(body, "prompt_logprobs", None)
+    if wanted is None:
+        return None
+    if not 0 <= wanted <= MOST_LOGPROBS:
+        raise RequestError(f"at most {MOST_LOGPROBS} log probabilities a token of the prompt, got {wanted}.", "prompt_logprobs")
+    if _flag(body, "stream", False):
+        raise RequestError("prompt_logprobs are told in whole answers only: leave out stream", "prompt_logprobs")
+    return wanted
+
+
+def _call(body: Mapping[str, Any], route: Route, prompt: tuple[int, ...]) -> PlannedCall | None:
+    """The call of a chat that offers tools; none where it forbids calls."""
+    tools, choice = body.get("tools") or [], body.get("tool_choice")
+    named: str | None = None
+    if isinstance(choice, dict):
+        function = choice.get("function")
+        named = function.get("name") if isinstance(function, dict) else None
+    if not (named if isinstance(choice, dict) else choice in (None, "none", "auto", "required")):
+        raise RequestError(f"tool_choice must be none, auto, required or name a function, got {_shown(choice)}", "tool_choice")
+    if not isinstance(tools, list) or not all(map(_is_tool, tools)):
+        raise RequestError("tools must be a list of functions, each with a name and the schema of its parameters", "tools")
+    functions = [tool["function"] for tool in tools]
+    if named is not None and named not in [function["name"] for function in functions]:
+        raise RequestError(f"tool_choice names {_shown(named)}, which is not among the tools", "tool_choice")
+    if not tools and choice not in (None, "none", "auto"):
+        raise RequestError("tool_choice asks for a call, and there are no tools", "tool_choice")
+    if tools and route != "chat":
+        raise RequestError("tools are for chats", "tools")
+    return planned_call(functions, named, prompt) if tools and choice != "none" else None
+
+
+def _is_tool(tool: object) -> bool:
+    function = tool.get("function") if isinstance(tool, dict) else None
+    if not isinstance(function, dict) or not isinstance(function.get("name"), str):
+        return False
+    schema = function.get("parameters")
+    return schema is None or (isinstance(schema, dict) and isinstance(schema.get("properties", {}), dict))
 
 
 def _flag(body: Mapping[str, Any], name: str, default: bool) -> bool:

@@ -8,6 +8,7 @@ import itertools
 import os
 import time
 from collections.abc import Mapping
+from dataclasses import replace
 from math import floor
 from typing import Any, Literal
 
@@ -17,6 +18,7 @@ from starlette.types import Message, Receive, Send
 from specbench.engine.core.core import Engine, Output, Step
 from specbench.engine.core.requests import Generation, RequestError, Route, ServedTerms, generation_of
 from specbench.engine.core.scheduler import Sequence
+from specbench.engine.core.tool_calls import garbled
 from specbench.engine.core.truth import RequestTruth, Truth
 from specbench.engine.http.histograms import Observations, RequestTimes
 from specbench.engine.http.openai_json import ServedModel, StreamForm, error_body, whole_answer
@@ -76,6 +78,7 @@ class HttpEndpoint:
         self.pacer = Pacer(engine, options.slow_by, self.truth.timing, self._deliver)
         self._replies: dict[Sequence, Reply] = {}
         self._numbers = itertools.count(1)
+        self._calls = itertools.count(1)
         self._faults = options.faults
 
     def _deliver(self, step: Step, began_ns: int, due_ns: int) -> None:
@@ -116,6 +119,7 @@ class HttpEndpoint:
         except RequestError as error:
             await send_json(send, error_body(error.message, error.kind, error.param, error.status), error.status)
             return
+        request = self._as_told(request)
         name = f"{'chatcmpl' if route == 'chat' else 'cmpl'}-{number:016x}"
         sequence = self.engine.submit(name, request)
         truth = RequestTruth(name, arrival_ns, len(request.prompt))
@@ -135,6 +139,16 @@ class HttpEndpoint:
         finally:
             watch.cancel()
             self._abandon(sequence)
+
+    def _as_told(self, request: Generation) -> Generation:
+        """The request, with its tool call broken where that fault is asked for."""
+        if request.call is None:
+            return request
+        number = next(self._calls)
+        share = self._faults.get("garble_tool_call", 0.0)
+        if not is_hit(number, share):
+            return request
+        return replace(request, call=garbled(request.call, floor(number * share)))
 
     def _abandon(self, sequence: Sequence) -> None:
         """The client has gone: what is still running for it stops."""
@@ -167,7 +181,9 @@ class HttpEndpoint:
         while ready := await reply.outputs():
             outputs.extend(ready)
             if ready[-1].growth.finish is not None:
-                await send_json(send, whole_answer(self.served, request, sequence, outputs, int(time.time())), 200)
+                top = request.prompt_logprobs
+                scored = None if top is None else self.engine.prompt_logprobs(request.prompt, top)
+                await send_json(send, whole_answer(self.served, request, sequence, outputs, int(time.time()), scored), 200)
                 reply.truth.sent_ns.append(time.monotonic_ns())
                 return
 
@@ -215,7 +231,7 @@ async def _gone(receive: Receive) -> None:
 Fault = Literal["error", "exit"]
 
 
-def fault_of(number: int, faults: Mapping[str, float]) -> Fault | None:
+def fault_of(number: int, faults: Mapping[str, Any]) -> Fault | None:
     """What happens to the generation request of that number, counted from 1; None where it is served.
 
     `error_share` of all requests, evenly spread, are answered with status 500; the first request after `exit_after_requests` ends
@@ -224,5 +240,9 @@ def fault_of(number: int, faults: Mapping[str, float]) -> Fault | None:
     last = faults.get("exit_after_requests")
     if last is not None and number > last:
         return "exit"
-    share = faults.get("error_share", 0.0)
-    return "error" if floor(number * share) > floor((number - 1) * share) else None
+    return "error" if is_hit(number, faults.get("error_share", 0.0)) else None
+
+
+def is_hit(number: int, share: float) -> bool:
+    """Whether a fault that hits this share of requests, evenly spread, hits the one of this number, counted from 1."""
+    return floor(number * share) > floor((number - 1) * share)

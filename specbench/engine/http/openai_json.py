@@ -12,6 +12,7 @@ import msgspec
 from specbench.engine.core.core import Output, TokenLogprob
 from specbench.engine.core.requests import Generation
 from specbench.engine.core.scheduler import Sequence as Running
+from specbench.engine.core.tool_calls import PlannedCall
 from specbench.engine.models.vocabulary import Vocabulary
 
 DONE = b"data: [DONE]\n\n"
@@ -44,6 +45,7 @@ class StreamForm:
     def __init__(self, served: ServedModel, request: Generation, name: str, created: int) -> None:
         self._served = served
         self._request = request
+        self._name = name
         self._chat = request.route == "chat"
         kind = "chat.completion.chunk" if self._chat else "text_completion"
         shared = {"id": name, "object": kind, "created": created, "model": served.model}
@@ -73,12 +75,14 @@ class StreamForm:
             b"null" if output.logprobs is None else _json(logprobs_value(self._served.vocabulary, output.logprobs, self._chat))
         )
         ids = _json(growth.tokens) if self._request.token_ids else b"null"
-        finish = b"null" if growth.finish is None else _json(growth.finish)
+        call = self._request.call
+        finish = b"null" if growth.finish is None else _json(told_finish(growth.finish, call))
         text = _json(growth.text)
         if self._chat:
+            delta = b'{"content":' + text + b"}" if call is None else _json({"tool_calls": [self._fragment(call, output)]})
             stop = b"" if growth.finish is None else b',"stop_reason":' + _json(growth.stop_reason)
             choice = (
-                b'{"index":0,"delta":{"content":' + text + b'},"logprobs":' + logprobs + b',"finish_reason":' + finish + stop
+                b'{"index":0,"delta":' + delta + b',"logprobs":' + logprobs + b',"finish_reason":' + finish + stop
                 + b',"token_ids":' + ids + b"}"
             )  # fmt: skip
         else:
@@ -96,6 +100,15 @@ class StreamForm:
         )
         return self._head + choice + b"]" + usage + last + b"}\n\n"
 
+    def _fragment(self, call: PlannedCall, output: Output) -> dict[str, Any]:
+        """What one step adds to a call: its name with the first, then its arguments as they grow."""
+        text = spelled_in_json(output.growth.text) if call.takes_text else ""
+        before, after = call.before if output.first else "", call.after if output.growth.finish is not None else ""
+        function: dict[str, Any] = {"arguments": before + text + after}
+        if not output.first:
+            return {"index": 0, "function": function}
+        return {"index": 0, "id": f"call_{self._name}", "type": "function", "function": {"name": call.name, **function}}
+
     def closing(self, running: Running) -> bytes:
         """What comes after the last content: usage where asked for, then the end mark."""
         if not self._request.include_usage:
@@ -109,7 +122,24 @@ class StreamForm:
         return _json(usage_value(self._prompt, self._sent))
 
 
-def whole_answer(served: ServedModel, request: Generation, running: Running, outputs: Sequence[Output], created: int) -> bytes:
+def told_finish(finish: str, call: PlannedCall | None) -> str:
+    """The finish reason on the wire: a call that its limit did not cut off says that it is one."""
+    return "tool_calls" if call is not None and finish == "stop" else finish
+
+
+def spelled_in_json(text: str) -> str:
+    """The text as it stands between the quotes of a JSON string."""
+    return _json(text)[1:-1].decode()
+
+
+def whole_answer(
+    served: ServedModel,
+    request: Generation,
+    running: Running,
+    outputs: Sequence[Output],
+    created: int,
+    prompt_logprobs: Sequence[TokenLogprob] | None = None,
+) -> bytes:
     """The one body of an answer that is not streamed."""
     chat = request.route == "chat"
     last = outputs[-1].growth
@@ -119,11 +149,22 @@ def whole_answer(served: ServedModel, request: Generation, running: Running, out
     if request.logprobs is not None:
         logprobs = logprobs_value(served.vocabulary, [each for output in outputs for each in output.logprobs or ()], chat)
     choice: dict[str, Any] = {"index": 0}
-    choice |= {"message": {"role": "assistant", "content": text}} if chat else {"text": text}
-    choice |= {"logprobs": logprobs, "finish_reason": last.finish, "stop_reason": last.stop_reason}
+    call = request.call
+    message: dict[str, Any] = {"role": "assistant", "content": text}
+    if call is not None:
+        arguments = call.before + (spelled_in_json(text) if call.takes_text else "") + call.after
+        function = {"name": call.name, "arguments": arguments}
+        message |= {"content": None, "tool_calls": [{"id": f"call_{running.id}", "type": "function", "function": function}]}
+    choice |= {"message": message} if chat else {"text": text}
+    choice |= {"logprobs": logprobs, "finish_reason": told_finish(last.finish or "", call), "stop_reason": last.stop_reason}
     choice |= {"token_ids": tokens if request.token_ids else None}
+    scored: dict[str, Any] = {}
+    if prompt_logprobs is not None:
+        scored = {"prompt_logprobs": prompt_logprobs_value(served.vocabulary, prompt_logprobs)}
+        choice |= {} if chat else scored
     return _json(
         {
+            **(scored if chat else {}),
             "id": running.id,
             "object": "chat.completion" if chat else "text_completion",
             "created": created,
@@ -162,6 +203,23 @@ def metrics_value(running: Running, drafts: int) -> dict[str, Any]:
             "num_spec_tokens": drafts,
         }
     }
+
+
+def prompt_logprobs_value(vocabulary: Vocabulary, told: Sequence[TokenLogprob]) -> list[dict[int, dict[str, Any]] | None]:
+    """Log probabilities of a prompt's tokens, the first of which has none: by id, the best ones and the token itself."""
+
+    def entry(token: int, logprob: float, rank: int) -> dict[str, Any]:
+        spelled = vocabulary.spellings[token].decode("utf-8", errors="replace")
+        return {"logprob": logprob, "rank": rank, "decoded_token": spelled}
+
+    return [
+        None,
+        *(
+            {token: entry(token, logprob, rank) for rank, (token, logprob) in enumerate(each.top, 1)}
+            | {each.token: entry(each.token, each.logprob, each.rank)}
+            for each in told
+        ),
+    ]
 
 
 def logprobs_value(vocabulary: Vocabulary, told: Sequence[TokenLogprob], chat: bool) -> dict[str, Any]:

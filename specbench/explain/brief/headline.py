@@ -9,6 +9,7 @@ from specbench.explain.glossary.check_entries import CHECKS
 from specbench.explain.glossary.code_entries import CODES
 from specbench.explain.rules.load_ranges import tops
 from specbench.model import queries
+from specbench.model.answers.answer_rules import ANSWERS
 from specbench.model.guardrails import RUN_WIDE
 from specbench.model.result import CellResult, Finding, LoadRange, Result
 from specbench.model.scenario import ARMS
@@ -20,6 +21,7 @@ _UNSAFE = {
     "oom": "memory runs out with speculation",
     "restarts": "the engine restarts with speculation",
     "stalled_answers": "answers stall with speculation",
+    **dict.fromkeys(ANSWERS, "speculation changes the answers"),
     "output_length": "answers change in length with speculation",
 }
 

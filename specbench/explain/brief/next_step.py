@@ -17,6 +17,7 @@ from specbench.model.tuning.tune_values import Confirmation
 DEMO = "Demo: embedded engine, virtual time. It decides nothing about a real server."
 HALF_DEMO = "Demo: one arm is the embedded engine, in virtual time. It decides nothing about a real server."
 PARTIAL = "Partial run: only what was measured before it ended is shown."
+MORE_PROMPTS = 512  # twice the default
 CONFIRM = "Do not enable yet: confirm the cap first. The command below must say PROMOTE."
 _FIXES = {entry.name: entry.fix for entry in (*CODES, *CHECKS)}
 _NOT_SPECULATING = ("not_speculating", "speculation_speculative")
@@ -158,6 +159,8 @@ def _held_command(result: Result) -> str:
     code = deciding_code(result)
     if code == "place_not_controlled":
         return run_again(result, None, "--aa") if result.config.design == "plain" else run_again(result)
+    if code == "answers_not_shown":
+        return run_again(result, None, "--set", f"answers.prompts={MORE_PROMPTS}")
     if code == "too_few_launches":
         return run_again(result, MIN_LAUNCHES)
     return run_again(result, _pairs(result)) if code == "insufficient_evidence" else run_again(result)

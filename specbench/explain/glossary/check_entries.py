@@ -130,9 +130,15 @@ CHECKS: tuple[Entry, ...] = (
     ),
     _check(
         "excess_looping",
-        "answers loop in one arm",
-        "Looping answers are no more frequent in one arm than in the other, by more than 2 points and chance.",
+        "answers loop in the baseline",
+        "Looping answers are no more frequent in the baseline, by more than 2 points and chance. Else: `answers_form`.",
         "Compare the answers of both arms: they did different work.",
+    ),
+    _check(
+        "baseline_contradicts_itself",
+        "the baseline contradicts its own answers",
+        "The baseline, asked, prefers another token by 2 nats in no more of its own greedy answers than 1 % explains.",
+        "Check its prefix cache and its batching: it is no reference as it is.",
     ),
     _check(
         "excess_truncated",

@@ -71,9 +71,15 @@ HOLDS: tuple[Entry, ...] = (
     ),
     _code(
         "answers_not_shown",
-        "equal answers are not shown",
-        "The answers of both arms were not shown to be of the same distribution.",
-        "Run `specbench explain answers_not_shown` after a run that compares the answers.",
+        "whether the answers stay the same was not shown",
+        "Everything else passed, but too few answers were compared to rule out that speculation changes them.",
+        "Keep it off. Compare more prompts: `--set answers.prompts=512`.",
+    ),
+    _code(
+        "synthetic_acceptance",
+        "acceptance is synthetic",
+        "Drafts are accepted at a fixed rate, so the answers are not the model's.",
+        "Run again without synthetic acceptance.",
     ),
 )
 
@@ -111,7 +117,7 @@ CODES: tuple[Entry, ...] = (
     _code(
         "unsafe",
         "speculation breaks the service",
-        "Requests fail, memory runs out, or engines restart more often with speculation.",
+        "Requests fail, memory runs out, engines restart more often, or the answers change with speculation.",
         "Turn speculation off, then read the log of that engine.",
     ),
     _code("safety", "a safety check", "What a safety check found over the run."),

@@ -143,6 +143,38 @@ WORDS: tuple[Entry, ...] = (
     _word("freeze", "No stream got a token for at least 2 s and 20 usual steps, while answers were under way."),
     _word("off by schedule", "The engine drafts nothing at this load, as the scenario declares (`speculative.off_from`)."),
     _word(
+        "clear difference",
+        "A place where an answer parts from the other arm's, and the baseline, asked, prefers another token by more than a limit:"
+        " 0.5 nat, or 1.5 times what it differs from itself, at most 2 nats.",
+        "clear",
+    ),
+    _word(
+        "near-tie", "A place where two answers part although the baseline finds both tokens about equally probable.", "near-ties"
+    ),
+    _word(
+        "surprise",
+        "The log probability of a sampled token minus its expectation, by the baseline. Its mean is one for arms that are alike.",
+    ),
+    _word("mark", "What is wrong with the form of an answer: it loops, is no valid JSON, or runs past its stop string.", "marks"),
+    _word(
+        "answers_greedy",
+        "Safety over the run: greedy answers leave the baseline's at clear differences in no more prompts than 1 % explains.",
+        "answers greedy",
+    ),
+    _word(
+        "answers_sampled",
+        "Safety over the run: the baseline finds the sampled tokens of both arms equally probable, within 0.05 nat a token.",
+        "answers sampled",
+    ),
+    _word(
+        "answers_form",
+        "Safety over the run: no mark is more frequent with speculation, by 2 points or by the baseline's own share.",
+        "answers form",
+    ),
+    _word(
+        "lossy by declaration", "Speculation is meant to change the answers, so greedy and sampled ones decide nothing.", "lossy"
+    ),
+    _word(
         "demo",
         "A run with the embedded engine. Its times are virtual, so it decides nothing about a real server.",
         "virtual time",

@@ -26,7 +26,8 @@ class ComparedAnswers:
     `first_difference`: the token (ids) or character (`by` text) at which they part, from 0; None where equal.
     `gap_nats`: there, the baseline's best log probability minus that of each arm's token; None where the baseline was not asked.
     `widest_gap_nats`: the same over all tokens of each arm's answer; None where the engine scores no given text.
-    `scores`: None where not scored. `reason`: why the baseline's answer to a question is missing.
+    `scores`: None where not scored. `reason`: why the baseline's answer to a question is missing. `marks`: of prompts that were
+    sent after the last pair alone; those of others stand in their records.
     """
 
     cell: str | None
@@ -44,6 +45,7 @@ class ComparedAnswers:
     widest_gap_nats: PerArm[float] | None = None
     scores: PerArm[TokenScores] | None = None
     reason: str | None = None
+    marks: PerArm[tuple[str, ...]] | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -12,6 +12,7 @@ from rich.cells import cell_len
 
 from specbench.credentials import printable
 from specbench.explain import labels, numbers
+from specbench.explain.answers.answers_in_verdict import answers_line
 from specbench.explain.brief import first_sentences, headline, next_step, table_words
 from specbench.explain.notes import notices
 from specbench.explain.rules.load_ranges import range_words
@@ -216,6 +217,12 @@ def _check(check: IntegrityCheck, screen: Screen) -> list[str]:
     return screen.paragraph(f"{check.id}: {check.message}", "      ", f"  {screen.fit(mark)} ")
 
 
+def _beside_name(said: str, screen: Screen) -> list[str]:
+    """The sentences behind a name of eight columns, as lines."""
+    first, *rest = screen.paragraph(said, " " * 8, " " * 8)
+    return [first.strip(), *rest]
+
+
 def _end(result: Result, asked: TextOptions) -> list[str]:
     """The next command, the page, where to read why, and the exit code."""
     run = quote(str(asked.folder)) if asked.folder is not None else "RUN"
@@ -227,6 +234,8 @@ def _end(result: Result, asked: TextOptions) -> list[str]:
     lines = [("next", asked.screen.command(command, 8))] if command else []
     own = next_step.own_command(result)
     lines += [("yours", asked.screen.command(own, 8))] if own else []
+    answers = answers_line(result) if result.verdict != "INVALID" else ""
+    lines = [*([("answers", _beside_name(answers, asked.screen))] if answers else []), *lines]
     lines += [
         ("report", [f"{asked.folder / REPORT}" if asked.folder is not None else f"{run}/{REPORT}"]),
         ("why", [f"specbench explain {run}{f'  ({beside})' if beside else ''}"]),

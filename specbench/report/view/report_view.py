@@ -18,6 +18,7 @@ from specbench.explain.rules.load_ranges import range_words
 from specbench.model import queries
 from specbench.model.result import Result
 from specbench.report.view import rows
+from specbench.report.view.answers_view import AnswersView, answers_view
 from specbench.report.view.cells import CellFact, CellView, cell_view
 from specbench.report.view.comparison_rows import ComparisonRow, run_rows
 from specbench.report.view.curves import Curve, curves
@@ -79,6 +80,7 @@ class ReportView:
     obstacles: tuple[LimitingFactorView, ...]
     cells: tuple[CellView, ...]
     run_rows: tuple[ComparisonRow, ...]
+    answers: AnswersView | None
     trust: TrustView
     overruns: tuple[CellFact, ...]
     calibrated: str
@@ -113,6 +115,7 @@ def view_of(result: Result) -> ReportView:
         ),
         cells=cells,
         run_rows=run_rows(result),
+        answers=answers_view(result),
         trust=trust_view(result, {cell.id: cell.label for cell in cells}),
         overruns=tuple(
             CellFact(view.label, late) for view, cell in zip(cells, result.cells, strict=True) if (late := overruns(cell))

@@ -3,9 +3,10 @@
 Only llama.cpp's own names and habits live here. Its counters move when a request ends, so a block must be drained.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
+from specbench.model.answers.token_probabilities import Token
 from specbench.model.records import SpeculationCounts, StreamFormat
 from specbench.model.scenario import Route
 from specbench.telemetry.counters import Reported, ScrapeWindow, gauge_mean, increase, records, whole
@@ -13,6 +14,7 @@ from specbench.telemetry.endpoint_facts import as_facts, fingerprint, first_mode
 from specbench.telemetry.engine import EngineSupport, Quantities
 from specbench.telemetry.json_fields import count_in, number_in, object_in, objects_in, word_in
 from specbench.telemetry.metrics_pages import HttpAnswers
+from specbench.telemetry.rulers import BEST, NextTokenRule, Question, Ruler, ranked
 from specbench.telemetry.speculation import counted
 from specbench.units import ns_of_ms
 
@@ -22,6 +24,7 @@ from specbench.units import ns_of_ms
 BURST_MS = 1.5
 
 _SAMPLING = ("temperature", "top_k", "top_p", "min_p", "typical_p", "repeat_penalty", "presence_penalty", "frequency_penalty")
+_OF_THE_TEMPLATE = ("messages", "tools", "tool_choice", "parallel_tool_calls", "chat_template_kwargs")
 
 
 def read(span: ScrapeWindow) -> Quantities:
@@ -136,6 +139,25 @@ def tokenize(model: str, text: str) -> tuple[str, dict[str, Any]]:
     return "/tokenize", {"content": text}
 
 
+def next_question(model: str, prompt: str, begun: Sequence[int] | str) -> Question:
+    """One greedy token behind the prompt's text and the ids of what was begun; raw log probabilities."""
+    body = {"prompt": [prompt, *begun], "n_predict": 1, "temperature": 0, "n_probs": BEST, "cache_prompt": True}
+    return "/completion", body
+
+
+def best_tokens(answer: Any) -> tuple[tuple[Token, float], ...]:
+    """The best tokens by their ids, out of `completion_probabilities`; none where there are none."""
+    first = next(iter(objects_in(answer if isinstance(answer, dict) else {}, "completion_probabilities")), {})
+    return ranked(
+        [(one["id"], one.get("logprob")) for one in objects_in(first, "top_logprobs") if isinstance(one.get("id"), int)]
+    )
+
+
+def prompt_question(body: Mapping[str, Any]) -> Question:
+    """How to ask for the text that a chat becomes."""
+    return "/apply-template", {name: body[name] for name in _OF_THE_TEMPLATE if name in body}
+
+
 LLAMACPP = EngineSupport(
     name="llamacpp",
     label="llama.cpp",
@@ -153,4 +175,5 @@ LLAMACPP = EngineSupport(
     recognises=recognises,
     facts=facts,
     tokenize=tokenize,
+    ruler=Ruler(next_token=NextTokenRule(ask=next_question, read=best_tokens, by_ids=True), prompt_text=prompt_question),
 )

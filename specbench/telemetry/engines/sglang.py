@@ -4,18 +4,20 @@ Only SGLang's own names and habits live here. Its acceptance gauges are refused 
 iterations, go stale when load stops, and their formula changed twice. Its answers carry the counts instead.
 """
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
+from specbench.model.answers.token_probabilities import TokenProbabilities
 from specbench.model.records import SpeculationCounts, StreamFormat
 from specbench.model.scenario import Route
 from specbench.telemetry.counters import Reported, ScrapeWindow, gauge_mean, gauge_peak, increase, observed_mean, whole
 from specbench.telemetry.endpoint_facts import as_facts, first_model, json_at, metrics_at, source_name
 from specbench.telemetry.engine import EngineSupport, Quantities
-from specbench.telemetry.json_fields import count_in, counts_in, flag_in, object_in, word_in
+from specbench.telemetry.json_fields import count_in, counts_in, flag_in, number_in, object_in, word_in
 from specbench.telemetry.metrics_pages import HttpAnswers, Scrape
 from specbench.telemetry.prometheus_text import Exposition, Key, Labels
+from specbench.telemetry.rulers import BEST, Question, Ruler, ScoringRule, log_probability, ranked
 from specbench.telemetry.speculation import of_histogram
 
 PAGE, ROUTER_PAGE = "/metrics", "/engine_metrics"
@@ -23,6 +25,8 @@ _CAPACITY = ("sglang:max_total_num_tokens", "sglang_max_total_num_tokens")
 _RANKS = ("pp_rank", "tp_rank", "moe_ep_rank")
 _DRAFTING = frozenset({"eagle_draft", "eagle_draft_extend", "frozen_kv_draft"})
 _ALGORITHM = ("speculative_algorithm", "speculative_num_steps", "speculative_eagle_topk", "speculative_num_draft_tokens")
+# Below 1, which is the default, they accept drafts that the target would not: answers then change on purpose.
+_THRESHOLDS = ("speculative_accept_threshold_single", "speculative_accept_threshold_acc")
 
 
 def read(span: ScrapeWindow) -> Quantities:
@@ -136,8 +140,8 @@ def _gpu_seconds(span: ScrapeWindow, categories: frozenset[str]) -> Reported[flo
 
 
 def request_extras(route: Route, streaming: bool) -> dict[str, Any]:
-    """Running usage in every event and the request's own speculative counts at the end."""
-    extras: dict[str, Any] = {"return_spec_tokens_details": True}
+    """Running usage in every event, token ids where it has them, and the request's own speculative counts at the end."""
+    extras: dict[str, Any] = {"return_spec_tokens_details": True, "return_token_ids": True}
     if streaming:
         extras["stream_options"] = {"include_usage": True, "continuous_usage_stats": True}
     return extras
@@ -177,6 +181,7 @@ def facts(answers: HttpAnswers) -> dict[str, str]:
     tokens = [value for page in told_by for (name, _), value in page if name in _CAPACITY]
     cacheless, graphless = flag_in(info, "disable_radix_cache"), flag_in(info, "disable_cuda_graph")
     drafting = {name: word for name in _ALGORITHM if (word := word_in(info, name)) is not None}
+    lenient = {name: number for name in _THRESHOLDS if (number := number_in(info, name)) is not None and number < 1}
     return as_facts(
         model=source_name(word_in(info, "model_path") or word_in(model, "root", "id")),
         revision=word_in(info, "revision"),
@@ -188,7 +193,7 @@ def facts(answers: HttpAnswers) -> dict[str, str]:
         sampling_defaults=word_in(info, "sampling_defaults"),
         prefix_caching=None if cacheless is None else not cacheless,
         speculation=_ALGORITHM[0] in drafting if _ALGORITHM[0] in info else None,
-        speculation_config=", ".join(f"{name} {word}" for name, word in drafting.items()),
+        speculation_config=", ".join(f"{name} {word}" for name, word in {**drafting, **lenient}.items()),
         kv_capacity_tokens=count_in(info, "max_total_num_tokens") or (f"{max(tokens):.0f}" if tokens else None),
         memory_share=word_in(info, "mem_fraction_static"),
         max_running=count_in(info, "max_running_requests"),
@@ -203,6 +208,45 @@ def _server_info(answers: HttpAnswers) -> Mapping[str, Any]:
 def tokenize(model: str, text: str) -> tuple[str, dict[str, Any]]:
     """How to ask for the ids of a text."""
     return "/tokenize", {"model": model, "prompt": text}
+
+
+def score_question(model: str, prompt: Sequence[int], answer: Sequence[int]) -> Question:
+    """One prefill of prompt and answer, with the log probabilities from the prompt's last token on."""
+    return "/generate", {
+        "input_ids": [*prompt, *answer],
+        "sampling_params": {"max_new_tokens": 1, "temperature": 0},
+        "return_logprob": True,
+        "logprob_start_len": len(prompt) - 1,
+        "top_logprobs_num": BEST,
+    }
+
+
+def scores(answer: Any, ids: Sequence[int]) -> tuple[TokenProbabilities, ...] | None:
+    """The probabilities of the answer's tokens: lists of [log probability, id, text], the first of which has no probability.
+
+    None where there are no such lists, or the tokens at their end are others.
+    """
+    meta = object_in(answer if isinstance(answer, dict) else {}, "meta_info")
+    own, best = (_places(meta.get(name), len(ids)) for name in ("input_token_logprobs", "input_top_logprobs"))
+    if own is None or best is None or [_id_in(one) for one in own] != list(ids):
+        return None
+    return tuple(
+        TokenProbabilities(
+            token=token,
+            log_p=log_probability(told[0]),
+            best=ranked([(number, one[0]) for one in few or () if (number := _id_in(one)) is not None]),
+        )
+        for token, told, few in zip(ids, own, best, strict=True)
+    )
+
+
+def _places(listed: Any, count: int) -> list[Any] | None:
+    """The last so many entries; None where there are fewer."""
+    return listed[-count:] if isinstance(listed, list) and 0 < count <= len(listed) else None
+
+
+def _id_in(entry: Any) -> int | None:
+    return entry[1] if isinstance(entry, list) and len(entry) > 1 and isinstance(entry[1], int) else None
 
 
 SGLANG = EngineSupport(
@@ -231,4 +275,5 @@ SGLANG = EngineSupport(
         "prompt_tokens": "prompt_tokens_histogram",
         "answer_tokens": "generation_tokens_histogram",
     },
+    ruler=Ruler(scoring=ScoringRule(ask=score_question, read=scores)),
 )

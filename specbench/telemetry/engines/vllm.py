@@ -5,16 +5,18 @@ the lifetime total again.
 """
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
+from specbench.model.answers.token_probabilities import TokenProbabilities
 from specbench.model.records import SpeculationCounts, StreamFormat
 from specbench.model.scenario import Route
 from specbench.telemetry.counters import Reported, ScrapeWindow, exposes, gauge_mean, gauge_peak, increase, observed_mean, whole
 from specbench.telemetry.endpoint_facts import as_facts, first_model, json_at, metrics_at, source_name
 from specbench.telemetry.engine import EngineSupport, Quantities
-from specbench.telemetry.json_fields import count_in, counts_in, flag_in, object_in, word_in
+from specbench.telemetry.json_fields import count_in, counts_in, flag_in, object_in, objects_in, word_in
 from specbench.telemetry.metrics_pages import HttpAnswers
+from specbench.telemetry.rulers import BEST, Question, Ruler, ScoringRule, log_probability, ranked
 from specbench.telemetry.speculation import counted, of_histogram
 
 SERVER_INFO = "/server_info?config_format=json"
@@ -134,6 +136,39 @@ def tokenize(model: str, text: str) -> tuple[str, dict[str, Any]]:
     return "/tokenize", {"model": model, "prompt": text}
 
 
+def score_question(model: str, prompt: Sequence[int], answer: Sequence[int]) -> Question:
+    """One prefill of prompt and answer, with the log probabilities of every token in it; raw ones, unless `--logprobs-mode` says
+    otherwise."""
+    return "/v1/completions", {
+        "model": model,
+        "prompt": [*prompt, *answer],
+        "max_tokens": 1,
+        "temperature": 0,
+        "prompt_logprobs": BEST,
+        "add_special_tokens": False,
+    }
+
+
+def scores(answer: Any, ids: Sequence[int]) -> tuple[TokenProbabilities, ...] | None:
+    """The probabilities of the answer's tokens out of `prompt_logprobs`: a mapping of id to log probability for each place.
+
+    None where there is no such list, or the tokens at its end are others.
+    """
+    listed = next(iter(objects_in(answer if isinstance(answer, dict) else {}, "choices")), {}).get("prompt_logprobs")
+    places = listed[-len(ids) :] if isinstance(listed, list) and ids else []
+    if len(places) != len(ids) or not all(
+        isinstance(place, dict) and str(own) in place for place, own in zip(places, ids, strict=True)
+    ):
+        return None
+    found: list[TokenProbabilities] = []
+    for place, own in zip(places, ids, strict=True):
+        told = [(int(name), object_in(place, name).get("logprob")) for name in place if name.isdecimal()]
+        best = ranked(told)
+        # Beyond the best ones stands the token itself, if it is none of them.
+        found.append(TokenProbabilities(token=own, log_p=log_probability(dict(told).get(own)), best=best[:BEST]))
+    return tuple(found)
+
+
 VLLM = EngineSupport(
     name="vllm",
     label="vLLM",
@@ -163,4 +198,5 @@ VLLM = EngineSupport(
         "prompt_tokens": "request_prompt_tokens",
         "answer_tokens": "request_generation_tokens",
     },
+    ruler=Ruler(scoring=ScoringRule(ask=score_question, read=scores)),
 )

@@ -33,6 +33,29 @@ def test_a_value_beyond_an_option_is_an_error_of_the_command_line(words: list[st
     assert option in done.output
 
 
+@pytest.mark.parametrize(
+    ("setting", "where"),
+    [
+        ("arms.speculative.options.jitter_nats=-1", "scenarios/code.yaml:6: arms.speculative.options.jitter_nats: "),
+        (
+            "arms.speculative.options.faults={verifier: {lost_token: 5}}",
+            "scenarios/code.yaml:6: arms.speculative.options.faults.verifier.lost_token: ",
+        ),
+        (
+            "arms.baseline.options={faults: {verifier: {late: true}}}",
+            "scenarios/code.yaml:5: arms.baseline.options.faults.verifier.late: ",
+        ),
+        ("arms.speculative.speculative.num_speculative_tokens=99", "scenarios/code.yaml:6: arms.speculative.speculative."),
+    ],
+)
+def test_what_an_embedded_engine_cannot_be_is_named_before_it_is_started(setting: str, where: str) -> None:
+    """By file, line and key."""
+    done = CliRunner().invoke(app, ["plan", "scenarios/code.yaml", "--set", setting])
+
+    assert isinstance(done.exception, ScenarioError)
+    assert str(done.exception).startswith(where)
+
+
 def test_a_folder_that_cannot_be_made_is_named(tmp_path: Path) -> None:
     """Before any campaign runs."""
     (tmp_path / "file").touch()

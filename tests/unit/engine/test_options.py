@@ -4,8 +4,19 @@ from typing import Any
 
 import pytest
 
-from specbench.engine.options import TABLE, EngineOptions, Speculation, lookahead_of, options_of, speculation_of, tree_nodes
+from specbench.engine.options import (
+    TABLE,
+    EngineOptions,
+    Speculation,
+    VerifierFaults,
+    lookahead_of,
+    options_of,
+    speculation_of,
+    tree_nodes,
+)
 from specbench.errors import ScenarioError
+
+TREE = {"method": "heads", "num_speculative_tokens": 2, "tree": [2, 2]}
 
 
 def test_nothing_asked_is_the_default() -> None:
@@ -29,7 +40,8 @@ def test_everything_can_be_asked() -> None:
         "max_num_batched_tokens": 512,
         "prefix_caching": False,
         "seed": 5,
-        "faults": {"error_share": 0.5, "exit_after_requests": 3},
+        "jitter_nats": 0.1,
+        "faults": {"error_share": 0.5, "exit_after_requests": 3, "garble_tool_call": 0.25},
     }
     options = options_of(asked)
 
@@ -57,6 +69,19 @@ def test_everything_can_be_asked() -> None:
         ({"kv_capacity_tokens": 1000}, "kv_capacity_tokens"),
         ({"faults": {"flood": 1}}, "faults.flood"),
         ({"faults": ["error_share"]}, "faults"),
+        ({"faults": {"garble_tool_call": 2}}, "faults.garble_tool_call"),
+        ({"faults": {"verifier": "late"}}, "faults.verifier"),
+        ({"faults": {"verifier": {"sloppy": 1}}}, "faults.verifier.sloppy"),
+        ({"faults": {"verifier": {"lost_token": 5}}}, "faults.verifier.lost_token"),
+        ({"faults": {"verifier": {"lenient": -1}}}, "faults.verifier.lenient"),
+        ({"faults": {"verifier": {"no_residual": 1}}}, "faults.verifier.no_residual"),
+        ({"faults": {"verifier": {"temperature": 0}}}, "faults.verifier.temperature"),
+        ({"faults": {"verifier": {"temperature": float("nan")}}}, "faults.verifier.temperature"),
+        ({"faults": {"verifier": {"from_batch": 0}}}, "faults.verifier.from_batch"),
+        ({"faults": {"verifier": {"late": True}}}, "faults.verifier.late"),
+        ({"faults": {"verifier": {"equality": True}}, "speculative": TREE}, "faults.verifier.equality"),
+        ({"jitter_nats": -0.1}, "jitter_nats"),
+        ({"jitter_nats": True}, "jitter_nats"),
         ({"speculative": "ngram"}, "speculative"),
         ({"speculative": {TABLE: []}}, f"speculative.{TABLE}"),
         ({"speculative": {TABLE: [[1, 4]]}}, f"speculative.{TABLE}"),
@@ -86,6 +111,16 @@ def test_what_is_wrong_is_named(mapping: dict[str, Any], key: str) -> None:
 
     assert str(caught.value).startswith(f"{key}:")
     assert "\n" not in str(caught.value)
+
+
+def test_rules_to_break_are_read() -> None:
+    """Each by its name; what is left out is kept."""
+    faults = {"verifier": {"lost_token": 0.05, "lenient": 5, "late": True, "relaxed": 0.5, "from_batch": 4}}
+    options = options_of({"speculative": {}, "faults": faults})
+
+    assert options.faults["verifier"] == VerifierFaults(lost_token=0.05, lenient=5.0, late=True, relaxed=0.5, from_batch=4)
+    assert options_of({"faults": {"verifier": {"lost_token": 0.05}}}).faults["verifier"].lost_token == 0.05
+    assert options_of({"faults": {"verifier": {"lenient": 3}}, "speculative": TREE}).faults["verifier"].lenient == 3.0
 
 
 @pytest.mark.parametrize(

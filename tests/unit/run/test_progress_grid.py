@@ -36,6 +36,14 @@ def test_the_grid_shows_pairs_done_figures_of_both_arms_failures_and_time_left()
     same_text("all of them", *grid_lines(after(12, trials()), 120.0))
 
 
+def test_what_follows_the_blocks_stands_at_the_head() -> None:
+    """With the time since it began; the grid below stays as it was."""
+    state = replace(after(12, trials()), at_hand=None, phase="asking the baseline", since_s=120.0)
+
+    assert grid_lines(state, 131.0)[0] == "asking the baseline, 11s"
+    assert grid_lines(state, 131.0)[1:-1] == grid_lines(after(12, trials()), 131.0)[1:-1]
+
+
 @pytest.mark.parametrize("width", [200, 80, 64, 40, 20])
 def test_no_line_is_wider_than_the_terminal(width: int) -> None:
     """A terminal of 40 columns loses figures, never the grid."""

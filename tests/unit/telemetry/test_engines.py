@@ -1,5 +1,7 @@
 """The other engines' documented forms are read right, and each engine's traps are avoided."""
 
+import json
+
 import pytest
 
 from specbench.model.records import SpeculationCounts
@@ -137,6 +139,14 @@ def test_sglang_s_server_info_tells_the_whole_setting() -> None:
         "max_running": "64",
         "graph_mode": "on",
     }
+
+
+def test_sglang_tells_thresholds_at_which_drafts_change_the_answers() -> None:
+    """Below 1; 1 is the default and changes nothing."""
+    info = {"speculative_algorithm": "EAGLE", "speculative_accept_threshold_single": 0.9, "speculative_accept_threshold_acc": 1.0}
+    facts = SGLANG.facts({"/server_info": answer(json.dumps(info))})
+
+    assert facts["speculation_config"] == "speculative_algorithm EAGLE, speculative_accept_threshold_single 0.9"
 
 
 def trtllm_scrape(end: str, second: int) -> Scrape:

@@ -9,7 +9,7 @@ import pytest
 from specbench.analysis.verdict.verdict import Verdict, verdict_of
 from specbench.model.cell_assessment import CellAssessment, RunConditions, state_of
 from specbench.model.result import CellState, Finding, FindingState, VerdictWord
-from specbench.model.scenario import ArmName
+from specbench.model.scenario import ArmName, Role
 from tests.support.goldens import same_text
 from tests.support.judging import a_check, a_finding, a_standing
 
@@ -362,6 +362,36 @@ def test_a_surplus_waits_for_no_place() -> None:
     assert _with_surplus("PPS", 0, conditions=elsewhere).reasons[0].code == "place_not_controlled"
     assert _with_surplus("PPS", 0, "FAIL", elsewhere).word == "ROLLBACK"
     assert _with_surplus("PSP", 2, conditions=elsewhere).word == "ROLLBACK"
+
+
+def _with_answers(case: tuple[str, int, FindingState], state: FindingState, *, role: Role = "safety") -> Verdict:
+    """Cells in these states and the finding on greedy answers in this one, which is required unless it has no data."""
+    letters, primary, benefit = case
+    required = state != "NODATA" and role == "safety"
+    answers = a_finding(state, "answers_greedy", role=role, cell=None, required=required)
+    cells = _cells(letters, primary, a_finding(benefit, "tpot_p50", role="success"))
+    return verdict_of(cells, [SAFE, answers], [], RunConditions())
+
+
+def test_every_state_of_the_answers_follows_the_rules() -> None:
+    """A proven change is a rollback whatever else; an open one takes PROMOTE and CAPPED alone; no data and advice nothing."""
+    for case in product(map("".join, product("PFINX", repeat=3)), (0, 1, 2), ALL_STATES):
+        passed, failed, open_, none = (_with_answers(case, state) for state in ("PASS", "FAIL", "INCONCLUSIVE", "NODATA"))
+        advised = _with_answers(case, "FAIL", role="advisory")
+        where = f"{case}: {passed.word}"
+        assert (failed.word, failed.reasons[0].code) == ("ROLLBACK", "unsafe"), where
+        assert (none.word, advised.word) == (passed.word, passed.word), where
+        if passed.word in ("PROMOTE", "CAPPED"):
+            assert (open_.word, open_.reasons[0].code) == ("HOLD", "answers_not_shown"), where
+        else:
+            assert (open_.word, open_.reasons[0].code) == (passed.word, passed.reasons[0].code), where
+
+
+def test_open_answers_of_a_partial_run_are_not_its_first_trouble() -> None:
+    """It ended early; what it would have said of the answers comes second."""
+    answers = a_finding("INCONCLUSIVE", "answers_form", role="safety", cell=None)
+
+    assert verdict_of(_cells("PPP", 0), [SAFE, answers], [], RunConditions(partial=True)).reasons[0].code == "partial"
 
 
 @pytest.mark.parametrize(

@@ -1,6 +1,7 @@
 """Answers have the form that vLLM gives its answers, held against recorded ones."""
 
 import json
+import math
 from pathlib import Path
 from typing import Any
 
@@ -8,10 +9,11 @@ import pytest
 
 from specbench.engine.core.output_text import OutputLimits
 from specbench.engine.core.requests import Route
-from specbench.engine.http.openai_json import DONE, ServedModel, StreamForm, error_body, json_bytes, whole_answer
+from specbench.engine.core.tool_calls import PlannedCall
+from specbench.engine.http.openai_json import DONE, ServedModel, StreamForm, error_body, json_bytes, told_finish, whole_answer
 from specbench.engine.models.distribution import Shaping
 from specbench.engine.models.vocabulary import decode
-from tests.support.engines import generation, outputs_of, small_engine, small_models
+from tests.support.engines import PROMPTS, generation, outputs_of, small_engine, small_models
 
 STREAMS = Path("tests/golden/streams")
 SPECULATIVE = {"method": "draft_model", "num_speculative_tokens": 4}
@@ -178,3 +180,62 @@ def test_errors_are_told_as_vllm_tells_them() -> None:
 def test_json_is_compact_and_readable() -> None:
     """Text beyond ASCII stays text; control characters and quotes are escaped."""
     assert json_bytes({"text": 'é"\n'}) == '{"text":"é\\"\\n"}'.encode()
+
+
+CALL = PlannedCall("write", '{"n": 0, "path": "', '"}', True)
+
+
+@pytest.mark.parametrize("call", [CALL, PlannedCall("count", '{"n": 0}', "", False)], ids=lambda call: call.name)
+def test_a_streamed_call_joins_to_the_whole_one(call: PlannedCall) -> None:
+    """The name comes once, with the first content; arguments grow, and are JSON whatever was generated."""
+    engine = small_engine()
+    request = generation(route="chat", call=call)
+    sequence = engine.submit("name-1", request)
+    told = ServedModel("small", "print", small_models().vocabulary, 4)
+    body = whole_answer(told, request, sequence, outputs_of(engine)["name-1"], 1)
+    whole = json.loads(body)["choices"][0]
+    deltas = [event["choices"][0]["delta"] for event in streamed("chat", call=call)[1:]]
+    fragments = [delta["tool_calls"][0] for delta in deltas]
+    streamed_arguments = "".join(each["function"]["arguments"] for each in fragments)
+
+    assert [each["function"].get("name") for each in fragments] == [call.name, *[None] * (len(fragments) - 1)]
+    assert fragments[0]["id"] == "call_name-1"
+    assert not any("content" in delta for delta in deltas)
+    assert json.loads(streamed_arguments)["n"] == 0
+    assert (whole["message"]["content"], whole["finish_reason"]) == (None, "length")
+    assert json.loads(whole["message"]["tool_calls"][0]["function"]["arguments"]).keys() == json.loads(streamed_arguments).keys()
+
+
+@pytest.mark.parametrize(
+    ("finish", "call", "told"), [("stop", CALL, "tool_calls"), ("length", CALL, "length"), ("stop", None, "stop")]
+)
+def test_how_a_call_ends(finish: str, call: PlannedCall | None, told: str) -> None:
+    """It says that it is one, unless its limit cut it off."""
+    assert told_finish(finish, call) == told
+
+
+@pytest.mark.parametrize("route", ["chat", "completions"])
+def test_a_prompt_is_scored_token_by_token(route: Route) -> None:
+    """The first token has no score; each other one has its own and those of the best two, before any temperature."""
+    vocabulary, target = small_models().vocabulary, small_models().target
+    engine = small_engine()
+    request = generation(PROMPTS[2], route=route, prompt_logprobs=2, shaping=Shaping(0.3))
+    sequence = engine.submit("name-1", request)
+    outputs = outputs_of(engine)["name-1"]
+    told = engine.prompt_logprobs(request.prompt, 2)
+    body = json.loads(whole_answer(ServedModel("small", "print", vocabulary, 4), request, sequence, outputs, 1, told))
+    scored = body["prompt_logprobs"] if route == "chat" else body["choices"][0]["prompt_logprobs"]
+
+    assert scored[0] is None
+    assert len(scored) == len(request.prompt)
+    for i, entry in enumerate(scored[1:], 1):
+        p = target.next_token(request.prompt[:i])
+        token = request.prompt[i]
+        best = {str(p.tokens[place]): (place + 1, math.log(p.probabilities[place])) for place in (0, 1)}
+
+        assert {str(token), *best} == set(entry)
+        for name, (rank, logprob) in best.items():
+            assert (entry[name]["rank"], entry[name]["logprob"]) == (rank, pytest.approx(logprob))
+        assert entry[str(token)]["decoded_token"] == decode(vocabulary, [token])
+        if token not in p.tokens:
+            assert (entry[str(token)]["logprob"], entry[str(token)]["rank"]) == (-9999.0, len(p.tokens) + 1)

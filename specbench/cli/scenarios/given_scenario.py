@@ -1,0 +1,120 @@
+"""The scenario that a command is given, with what its options change in it."""
+
+from pathlib import Path
+from shlex import quote
+from typing import TYPE_CHECKING
+
+import typer
+
+if TYPE_CHECKING:
+    from specbench.model.scenario import Scenario
+    from specbench.scenario.parse import Overrides
+
+PROFILES = ("smoke", "standard", "full")
+NAMED = 5  # scenarios that an error names
+
+
+def overrides_of(
+    profile: str | None, settings: list[str] | None, baseline: str | None, speculative: str | None, model: str | None
+) -> "Overrides":
+    """What these options change in a scenario."""
+    from specbench.scenario.parse import Overrides
+
+    if profile is not None and profile not in PROFILES:
+        raise typer.BadParameter(f"{profile}: smoke, standard or full", param_hint="--profile")
+    pairs: list[tuple[str, str]] = []
+    for setting in settings or ():
+        key, equals, value = setting.partition("=")
+        if not equals or not key:
+            raise typer.BadParameter(f"{setting}: write key=value, as in matrix.pairs=8", param_hint="--set")
+        pairs.append((key.strip(), value))
+    return Overrides(profile=profile, settings=tuple(pairs), baseline_url=baseline, speculative_url=speculative, model=model)
+
+
+def given_scenario(scenario: Path | None, overrides: "Overrides") -> "Scenario":
+    """The scenario that was given, with what the command line changes in it.
+
+    Raises:
+        BadParameter: none was given.
+        ScenarioError: it cannot be read, or asks for what cannot be.
+    """
+    return scenario_at(scenario_path(scenario, overrides), overrides)
+
+
+def scenario_path(scenario: Path | None, overrides: "Overrides") -> Path:
+    """The scenario that was given.
+
+    Raises:
+        BadParameter: none was; the command that writes one, with the URLs that were given.
+    """
+    if scenario is not None:
+        return scenario
+    urls = (("--baseline", overrides.baseline_url), ("--speculative", overrides.speculative_url))
+    words = [word for flag, url in urls if url is not None for word in (flag, quote(url))]
+    raise typer.BadParameter(f"none is given; write one with: {' '.join(['specbench', 'init', *words])}", param_hint="SCENARIO")
+
+
+def scenario_at(path: Path, overrides: "Overrides") -> "Scenario":
+    """The scenario of that file; where arrivals are replayed, with the rates of its trace."""
+    from specbench.scenario.parse import parse_scenario
+
+    content = content_of(path)
+    asked = parse_scenario(content, str(path), overrides)
+    _check_engine_options(asked, content, str(path))
+    if asked.matrix.replay is None:
+        return asked
+    from specbench.arms.prompt_source import trace_of
+    from specbench.prompts.dataset.arrival_trace import check_long_enough
+
+    trace = trace_of(asked)
+    assert trace is not None
+    asked = parse_scenario(content, str(path), overrides, trace.mean_rate)
+    check_long_enough(trace, asked.matrix)
+    return asked
+
+
+def _check_engine_options(scenario: "Scenario", content: str, name: str) -> None:
+    """Nothing, where every embedded engine that is to be started can be: the scenario's own checks know of no engine.
+
+    Raises:
+        ScenarioError: one line with file, line and key path.
+    """
+    from specbench.engine.options import options_of
+    from specbench.errors import ScenarioError
+    from specbench.model.scenario import ARMS
+    from specbench.scenario.text.yaml_source import read_text
+
+    for which, arm in ((each, scenario.arm(each)) for each in ARMS):
+        if arm.engine != "embedded" or arm.url is not None:
+            continue
+        try:
+            options_of({**arm.options, "speculative": arm.speculative, "slow_by": arm.slow_by})
+        except ScenarioError as error:
+            key, _, message = str(error).partition(": ")
+            inside = () if key.split(".")[0] in ("speculative", "slow_by") else ("options",)
+            raise read_text(content, name).error(("arms", which, *inside, *key.split(".")), message) from None
+
+
+def content_of(path: Path) -> str:
+    """The text of a scenario file, or of the shipped one of that name.
+
+    Raises:
+        ScenarioError: there is none, or it is no text.
+    """
+    from specbench.errors import ScenarioError, did_you_mean
+    from specbench.files import other_encoding
+    from specbench.scenario.shipped import shipped_scenario
+
+    try:
+        held = (shipped_scenario(path) or path).read_bytes()
+        if (encoding := other_encoding(held)) is not None:
+            raise ScenarioError(f"{path}: is {encoding} text; save it as UTF-8")
+        return held.decode("utf-8-sig")
+    except OSError as error:
+        near = [str(one) for folder in {path.parent, Path("scenarios")} for one in sorted(folder.glob("*.yaml"))]
+        hint = did_you_mean(str(path), near) or (f"; here are {', '.join(near[:NAMED])}" if near else "")
+        if isinstance(error, FileNotFoundError):
+            raise ScenarioError(f"{path}: no such scenario{hint or '; write one with: specbench demo'}") from None
+        raise ScenarioError(f"{path}: cannot be read: {error.strerror}{hint}") from None
+    except UnicodeDecodeError as error:
+        raise ScenarioError(f"{path}: is not UTF-8 text (byte {error.start}); save it as UTF-8") from None

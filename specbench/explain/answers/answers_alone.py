@@ -1,0 +1,22 @@
+"""What `specbench answers` prints: one headline for its verdict, one line for each finding."""
+
+from specbench.model.result import Finding, VerdictWord
+
+_HEADLINES: dict[VerdictWord, str] = {
+    "PROMOTE": "No change of the answers was found.",
+    "CAPPED": "No change of the answers was found.",
+    "HOLD": "Whether the answers stay the same was not shown.",
+    "ROLLBACK": "Turn speculation off: it changes the answers.",
+    "INVALID": "The baseline contradicts itself, so that it is no reference.",
+}
+
+
+def answers_headline(word: VerdictWord) -> str:
+    """The sentence behind the verdict's word."""
+    return _HEADLINES[word]
+
+
+def finding_line(finding: Finding) -> str:
+    """'  FAIL answers_greedy: 31 of 128 ...'"""
+    advice = "" if finding.role == "safety" else f" ({finding.role})"
+    return f"  {finding.state} {finding.metric}{advice}: {finding.reason}"
