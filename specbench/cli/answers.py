@@ -41,7 +41,7 @@ def answers(
 
     check_one_of(False, quiet, as_json)
     more = [] if prompts is None else [f"answers.prompts={prompts}"]
-    overrides = overrides_of("smoke", [*(settings or ()), *more], baseline, speculative, model)
+    overrides = overrides_of("full", [*(settings or ()), *more], baseline, speculative, model)
     asked = given_scenario(scenario, overrides)
     with progress_on() as watching:
         found = check_answers(asked, watching)

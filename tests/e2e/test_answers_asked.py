@@ -116,7 +116,7 @@ def test_broken_tool_calls_count_against_the_arm_that_breaks_them(tmp_path: Path
 
 
 @pytest.mark.campaign
-def test_noise_in_both_arms_is_no_change_of_the_answers(tmp_path: Path) -> None:
+def test_noise_in_both_arms_changes_no_answer_clearly(tmp_path: Path) -> None:
     """Over half of the greedy answers differ, none of them clearly."""
     folder = tmp_path / "run"
     noise = [word for arm in ("baseline", "speculative") for word in ("--set", f"arms.{arm}.options.jitter_nats=0.1")]

@@ -56,8 +56,7 @@ def judged_answers(evidence: RunData, cells: Sequence[CellEvidence]) -> JudgedAn
         form = failed_form(marks if scenario.answers.check else (), possible, _why(evidence))
     else:
         found = _counted(found, evidence, required)
-        marks = [*marks, *_sent_last(found)]
-        form = answers_form(marks, possible)
+        marks, form = _form([*marks, *_sent_last(found)], _sent_last(found), possible, fleet=_has_fleet(required))
     findings = []
     if any(temperature == 0 for temperature in temperatures):
         findings.append(answers_greedy(found, differ_by_at_most=scenario.answers.differ_by_at_most, lossy=lossy))
@@ -69,6 +68,23 @@ def judged_answers(evidence: RunData, cells: Sequence[CellEvidence]) -> JudgedAn
         checks=() if check is None else (check,),
         shown=None if evidence.answers is None or not scenario.answers.check else _shown(found, marks, possible),
     )
+
+
+def _form(
+    every: list[PerArm[frozenset[str]]], sent_last: list[PerArm[frozenset[str]]], possible: frozenset[str], *, fleet: bool
+) -> tuple[list[PerArm[frozenset[str]]], Finding]:
+    """The marks that count, and the finding on them.
+
+    The workers of a fleet tell of an answer only whether it loops: an excess is proof, and nothing else rests on their answers.
+    """
+    lost = failed_form(every, possible, said.NOT_ASKED)
+    if not fleet or lost.state == "FAIL":
+        return every, answers_form(every, possible)
+    return sent_last, answers_form(sent_last, possible)
+
+
+def _has_fleet(cells: Sequence[CellEvidence]) -> bool:
+    return any(block.workers is not None for cell in cells for arm in ARMS for block in cell.blocks.of(arm))
 
 
 def paired_marks(cells: Sequence[CellEvidence]) -> list[PerArm[frozenset[str]]]:

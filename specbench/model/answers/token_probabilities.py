@@ -5,6 +5,9 @@ from dataclasses import dataclass
 Token = int | str
 """A token by its id, or by its text where an engine tells no ids."""
 
+TokenLogProbability = tuple[Token, float]
+"""A token with its log probability, in nats."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TokenProbabilities:
@@ -16,4 +19,4 @@ class TokenProbabilities:
 
     token: Token | None
     log_p: float | None
-    best: tuple[tuple[Token, float], ...]
+    best: tuple[TokenLogProbability, ...]

@@ -188,7 +188,7 @@ def test_llamacpp_is_asked_at_each_greedy_difference() -> None:
 
 
 def test_other_servers_are_asked_by_text_on_the_completions_route_alone() -> None:
-    """From the head of the word in which the answers part, token by token; a chat cannot be continued."""
+    """From the head of the word in which the answers part, token by token; a chat cannot go on."""
     chat = b'{"messages": [{"role": "user", "content": "hi"}], "temperature": 0}'
     pair = a_pair(an_answer(*RISING, told=False), an_answer(1, 2, 3, 5, told=False))
     by_text = asked(AskedServer(), pair, engine="openai")

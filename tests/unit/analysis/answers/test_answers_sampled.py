@@ -118,7 +118,7 @@ def test_answers_that_repeat_exactly_pass() -> None:
         ("greedy alone", AnswerComparison(compared=(a_sample(scores(0), scores(0), temperature=0.0),) * 256)),
         ("0 for every token", AnswerComparison(compared=(a_sample(scores(0.0, 0.5), scores(0.0, 0.5)),) * 256)),
         ("misaligned", replace(_run(-0.5), ruler=0.4)),
-        ("refused", replace(_run(-0.5), unanswerable=(("sampled", "llama.cpp reports no log probabilities of given text"),))),
+        ("refused", replace(_run(-0.5), unanswerable=(("sampled", "llama.cpp scores no text"),))),
         ("not a number", AnswerComparison(compared=(a_sample(scores(float("nan")), scores(0.1)),) * 256)),
         ("each failed", AnswerComparison(compared=(a_sample(scores(0), scores(0), scores=None, reason="HTTP 400"),) * 256)),
     ],

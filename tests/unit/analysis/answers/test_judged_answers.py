@@ -132,6 +132,21 @@ def test_prompts_sent_after_the_last_pair_count_in_all_three() -> None:
     assert _states(result) == {"answers_greedy": "PASS", "answers_form": "FAIL"}
 
 
+def test_answers_that_workers_decoded_show_loops_alone() -> None:
+    """They have no marks, so that a pass rests on the prompts that were sent last; loops in excess are a change all the same."""
+    fleet = replace(WON, blocks=tuple(replace(block, workers=2) for block in WON.blocks))
+    clean = an_answer(cell=None, pair=None, marks=PerArm((), ()))
+    few = AnswerComparison(compared=(clean,) * 64, ruler=1.0)
+    counted = judge(_with(few, fleet), "0")
+    looping = judge(_marking(_with(few, fleet), "speculative", 4, looping=True), "0")
+
+    assert _states(judge(_with(few), "0"))["answers_form"] == "PASS"
+    assert _states(counted)["answers_form"] == "INCONCLUSIVE"
+    assert counted.answers is not None
+    assert counted.answers.marks[0].answers == 64
+    assert _states(looping)["answers_form"] == "FAIL"
+
+
 def test_each_kind_of_sampling_that_the_workload_has_gets_its_finding() -> None:
     """Greedy alone, sampled alone, both."""
 
