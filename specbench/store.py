@@ -24,8 +24,8 @@ import msgspec
 
 from specbench.errors import DataError
 from specbench.files import regular_bytes, regular_file
+from specbench.model.answers.answers_summary import AnswersSummary, summary_of
 from specbench.model.answers.compared_answers import AnswerComparison, ComparedAnswers
-from specbench.model.answers.summary import AnswersSummary, summary_of
 from specbench.model.plausible import fault_of, identities_of
 from specbench.model.records import Block, Manifest, RequestRecord, RunData
 
