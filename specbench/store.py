@@ -23,7 +23,7 @@ import msgspec
 
 from specbench.errors import DataError
 from specbench.files import regular_bytes, regular_file, replace_whole, takes_writes
-from specbench.model.packed_ints import pack
+from specbench.model.data.packed_ints import pack
 from specbench.model.plausible import fault_of, identities_of
 from specbench.model.records import Block, Manifest, RequestRecord, RunData
 from specbench.resumes import LOOKS, RESUMES, LookTaken, ResumeNoted, cut_half_line, looks_of, resumes_of

@@ -21,8 +21,8 @@ from specbench.prompts.dataset.arrival_trace import ArrivalTrace, stretch_s
 from specbench.prompts.request_body import body_of
 from specbench.prompts.sampler import Prompt, PromptSource, prompt, with_salt
 from specbench.prompts.sessions import session
-from specbench.run.backlog import backlog_by_second
 from specbench.run.drains import HANGING, Drains
+from specbench.run.due_requests import backlog_by_second
 from specbench.run.running_figures import RequestFigures, RunningFigures, request_figures, running_figures
 from specbench.store import RunWriter
 from specbench.stream.exchange import Timeouts

@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from specbench.errors import InternalError
-from specbench.model.packed_ints import PackedInts
+from specbench.model.data.packed_ints import PackedInts
 from specbench.model.records import RequestRecord
 
 Ints = npt.NDArray[np.int64]
