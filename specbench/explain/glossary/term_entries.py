@@ -43,9 +43,7 @@ WORDS: tuple[Entry, ...] = (
     ),
     _word("block", "One arm under steady load in one cell."),
     _word("pair", "Two blocks of one cell, one per arm, adjacent in time, with the same prompts in the same order.", "pairs"),
-    _word(
-        "attempt", "One try at a pair. A resumed run measures a broken pair again; the first complete attempt counts.", "attempts"
-    ),
+    _word("attempt", "One try at a pair. A resumed run measures a broken pair again; the first complete attempt counts."),
     _word("launch", "One start of an engine process."),
     _word("trial", "One block as executed."),
     _word("arrival", "One time stamp that delivered at least one output token."),
