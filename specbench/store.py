@@ -38,6 +38,7 @@ ANSWERS, ANSWERS_SUMMARY = "answers.jsonl", "answers_summary.json"
 RESULT, REPORT = "result.json", "report.html"
 FACTS = (MANIFEST, REQUESTS, BLOCKS, ANSWERS, ANSWERS_SUMMARY, FINISHED, LOOKS, RESUMES)
 _SOME_MB = 1 << 20
+_synchronised = getattr(os, "fdatasync", os.fsync)  # macOS has the latter alone
 
 T = TypeVar("T", Block, RequestRecord, ComparedAnswers)
 
@@ -105,10 +106,10 @@ class RunWriter:
     def block(self, block: Block) -> None:
         """Appends one block's facts; they and the records of its requests are on the disk then."""
         with self._writing():
-            os.fdatasync(self._requests.fileno())  # first: a block that is listed is whole
+            _synchronised(self._requests.fileno())  # first: a block that is listed is whole
         self._append(self._blocks, block)
         with self._writing():
-            os.fdatasync(self._blocks.fileno())
+            _synchronised(self._blocks.fileno())
 
     def look(self, pairs: int) -> None:
         """Notes a look at the data after so many pairs, before anything is known of what it shows."""
@@ -146,7 +147,7 @@ class RunWriter:
         """Appends a line to a file that most runs do not have."""
         with self._writing(), (self.folder / name).open("ab", buffering=0) as file:
             self._append(file, value)
-            os.fdatasync(file.fileno())
+            _synchronised(file.fileno())
 
     @contextmanager
     def _writing(self) -> Iterator[None]:

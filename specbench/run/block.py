@@ -26,8 +26,8 @@ from specbench.prompts.request_body import body_of
 from specbench.prompts.sampler import Prompt, PromptSource, prompt, with_salt
 from specbench.prompts.sessions import session
 from specbench.run.answers.kept_answers import NOT_KEPT, AnswerKeeper
-from specbench.run.backlog_by_second import backlog_by_second
 from specbench.run.drains import HANGING, Drains
+from specbench.run.due_requests import backlog_by_second
 from specbench.run.running_figures import RequestFigures, RunningFigures, request_figures, running_figures
 from specbench.stream.answers.asked_form import AskedForm, asked_form
 from specbench.stream.exchange import Timeouts
