@@ -5,11 +5,7 @@ from itertools import count
 
 import pytest
 
-<<<<<<<< HEAD:tests/unit/run/test_backlog_by_second.py
-from specbench.run.backlog_by_second import backlog_by_second
-========
 from specbench.run.due_requests import backlog_by_second
->>>>>>>> b21-runs:tests/unit/run/test_due_requests.py
 
 S = 1_000_000_000
 
