@@ -16,7 +16,12 @@ WORDS = ("the", "run", "of", "a", "long", "night", "goes", "on", "until", "light
 
 def records_in(folder: Path) -> list[dict[str, Any]]:
     """The folder's records."""
-    return [json.loads(line) for line in (folder / "requests.jsonl").read_bytes().splitlines()]
+    return [json.loads(line) for line in lines_of(folder / "requests.jsonl")]
+
+
+def lines_of(path: Path) -> list[bytes]:
+    """The file's lines."""
+    return path.read_bytes().splitlines()
 
 
 def words(first: int, count: int) -> str:
@@ -47,7 +52,7 @@ def test_sessions_hit_the_prefix_cache_alike_and_who_thinks_holds_a_stream(tmp_p
         "workload:\n"
         "  source: {dataset: talks.jsonl, turns: each}\n"
         "  sessions: {turns: [2, 2], think_s: [0.2, 0.4]}\n"
-        "  bins: [{name: all, input_tokens: [1, 2000], output_tokens: [8, 12]}]\n"
+        "  bins: [{name: all, input_tokens: [1, 2000], output_tokens: [20, 90]}]\n"
         "matrix:\n"
         "  concurrency: [2]\n"
         "  pairs: 2\n"
@@ -78,7 +83,7 @@ def test_sessions_hit_the_prefix_cache_alike_and_who_thinks_holds_a_stream(tmp_p
     assert [one["id"] for one in result["cells"]] == ["c2"]
     assert [(one["arm"], one["blocks"]) for one in result["ramp"]] == [("baseline", 2), ("speculative", 2)]
     assert "While the load rises" in (tmp_path / "run" / "report.html").read_text()
-    held = [json.loads(line)["health"]["achieved_concurrency"] for line in (tmp_path / "run" / "blocks.jsonl").open()][:4]
+    held = [json.loads(line)["health"]["achieved_concurrency"] for line in lines_of(tmp_path / "run" / "blocks.jsonl")][:4]
     assert all(share > 0.8 for share in held)
 
 
@@ -118,5 +123,5 @@ def test_a_datasets_moments_are_replayed_in_both_arms_and_a_short_trace_is_refus
             assert all(min(abs(gap - one) for one in wanted) < 1e-6 for gap in gaps)
         count = min(len(before), len(after))
         assert [moment - before[0] for moment in before[:count]] == [moment - after[0] for moment in after[:count]]
-    blocks = [json.loads(line) for line in (tmp_path / "run" / "blocks.jsonl").open()]
+    blocks = [json.loads(line) for line in lines_of(tmp_path / "run" / "blocks.jsonl")]
     assert all(block["backlog"] for block in blocks if block["cell"].startswith("x"))
