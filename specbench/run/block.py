@@ -209,6 +209,8 @@ def _load(bench: BlockContext, ready: RunningArm, trial: Trial) -> _Loaded:
     bench.answers.block_ended(trial, lambda index: _baseline_body(bench, trial, index))
     bench.drains.note(trial.arm, end, telling)
     figures = running_figures(ok, failed, found, (end.window_open_ns, end.window_close_ns))
+    if end.fleet is not None:
+        figures = replace(figures, workers=len(end.fleet.workers), lag_ms=end.health.read_lag_ms_p99)
     closed_ns = end.window_close_ns
     backlog = backlog_by_second(moments(), start_ns, sent, closed_ns) if sent and closed_ns is not None else ()
     return _Loaded(end, figures, frozenset(failures), backlog)
