@@ -24,13 +24,12 @@ from typing import IO, Any, TypeVar
 import msgspec
 
 from specbench.errors import DataError
-from specbench.files import regular_bytes, regular_file, replace_whole, takes_writes
+from specbench.facts.fact_lines import bytes_of, fact_lines, opened
+from specbench.facts.resumes import LOOKS, RESUMES, LookTaken, ResumeNoted, cut_half_line, looks_of, resumes_of
+from specbench.files import replace_whole, takes_writes
+from specbench.model.answers.answers_summary import AnswersSummary, summary_of
 from specbench.model.answers.compared_answers import AnswerComparison, ComparedAnswers
-from specbench.model.answers.summary import AnswersSummary, summary_of
-from specbench.model.data.packed_ints import pack
-from specbench.model.plausible import fault_of, identities_of
 from specbench.model.records import Block, Manifest, RequestRecord, RunData
-from specbench.resumes import LOOKS, RESUMES, LookTaken, ResumeNoted, cut_half_line, looks_of, resumes_of
 
 FORMAT_VERSION = 2
 READABLE = (1, FORMAT_VERSION)
@@ -39,6 +38,7 @@ ANSWERS, ANSWERS_SUMMARY = "answers.jsonl", "answers_summary.json"
 RESULT, REPORT = "result.json", "report.html"
 FACTS = (MANIFEST, REQUESTS, BLOCKS, ANSWERS, ANSWERS_SUMMARY, FINISHED, LOOKS, RESUMES)
 _SOME_MB = 1 << 20
+_synchronised = getattr(os, "fdatasync", os.fsync)  # macOS has the latter alone
 
 T = TypeVar("T", Block, RequestRecord, ComparedAnswers)
 
@@ -106,10 +106,10 @@ class RunWriter:
     def block(self, block: Block) -> None:
         """Appends one block's facts; they and the records of its requests are on the disk then."""
         with self._writing():
-            os.fdatasync(self._requests.fileno())  # first: a block that is listed is whole
+            _synchronised(self._requests.fileno())  # first: a block that is listed is whole
         self._append(self._blocks, block)
         with self._writing():
-            os.fdatasync(self._blocks.fileno())
+            _synchronised(self._blocks.fileno())
 
     def look(self, pairs: int) -> None:
         """Notes a look at the data after so many pairs, before anything is known of what it shows."""
@@ -147,7 +147,7 @@ class RunWriter:
         """Appends a line to a file that most runs do not have."""
         with self._writing(), (self.folder / name).open("ab", buffering=0) as file:
             self._append(file, value)
-            os.fdatasync(file.fileno())
+            _synchronised(file.fileno())
 
     @contextmanager
     def _writing(self) -> Iterator[None]:
@@ -205,7 +205,7 @@ def read_manifest(folder: Path) -> Manifest:
     Raises:
         DataError: not a run folder, damaged, or of another format version.
     """
-    content = _bytes(folder / MANIFEST)
+    content = bytes_of(folder / MANIFEST)
     try:
         version = msgspec.json.decode(content, type=dict[str, Any]).get("format_version")
         if version not in READABLE:
@@ -220,8 +220,8 @@ def read_run(folder: Path) -> RunData:
     """All facts of a run. Lines that cannot be read (a killed run's last one) are left out and counted in `problems`."""
     manifest = read_manifest(folder)
     problems: list[str] = []
-    blocks = tuple(_lines(folder / BLOCKS, Block, problems.append))
-    records = tuple(_lines(folder / REQUESTS, RequestRecord, problems.append))
+    blocks = tuple(fact_lines(folder / BLOCKS, Block, problems.append))
+    records = tuple(fact_lines(folder / REQUESTS, RequestRecord, problems.append))
     answers = _answers(folder, problems.append)
     finished: str | None = None
     looks = looks_of(folder)
@@ -245,7 +245,7 @@ def ending_of(folder: Path) -> Ending | None:
     if not os.path.lexists(folder / FINISHED):
         return None
     try:
-        return msgspec.json.decode(_bytes(folder / FINISHED), type=Ending)
+        return msgspec.json.decode(bytes_of(folder / FINISHED), type=Ending)
     except (msgspec.MsgspecError, RecursionError) as error:
         raise DataError(f"{folder / FINISHED}: damaged: {error}") from None
 
@@ -255,10 +255,10 @@ def _answers(folder: Path, say: Callable[[str], None]) -> AnswerComparison | Non
     if not os.path.lexists(folder / ANSWERS_SUMMARY):
         return None
     try:
-        rest = msgspec.json.decode(_bytes(folder / ANSWERS_SUMMARY), type=AnswersSummary)
+        rest = msgspec.json.decode(bytes_of(folder / ANSWERS_SUMMARY), type=AnswersSummary)
     except (msgspec.MsgspecError, RecursionError) as error:
         raise DataError(f"{folder / ANSWERS_SUMMARY}: damaged: {error}") from None
-    return rest.beside(tuple(_lines(folder / ANSWERS, ComparedAnswers, say)))
+    return rest.beside(tuple(fact_lines(folder / ANSWERS, ComparedAnswers, say)))
 
 
 def stream_run(folder: Path, say: Callable[[str], None]) -> tuple[tuple[Block, ...], Iterator[RequestRecord]]:
@@ -274,7 +274,7 @@ def stream_run(folder: Path, say: Callable[[str], None]) -> tuple[tuple[Block, .
     for name, shows in ((REQUESTS, "request"), (BLOCKS, "block, by which requests have their cell and arm,")):
         if not (folder / name).exists():
             raise DataError(f"{folder}: no {name} in it, so there is no {shows} to show; copy the whole run folder, or run again")
-    return tuple(_lines(folder / BLOCKS, Block, say)), _lines(folder / REQUESTS, RequestRecord, say)
+    return tuple(fact_lines(folder / BLOCKS, Block, say)), fact_lines(folder / REQUESTS, RequestRecord, say)
 
 
 def facts_sha256(folder: Path) -> str:
@@ -286,8 +286,8 @@ def facts_sha256(folder: Path) -> str:
     whole = sha256()
     for path in (folder / name for name in FACTS if os.path.lexists(folder / name)):
         file = sha256()
-        with _opened(path) as opened:
-            while piece := opened.read(_SOME_MB):
+        with opened(path) as whole_file:
+            while piece := whole_file.read(_SOME_MB):
                 file.update(piece)
         whole.update(f"{path.name} {file.hexdigest()}\n".encode())
     return whole.hexdigest()
@@ -317,60 +317,3 @@ def write_in_run(path: Path, content: bytes) -> None:
         replace_whole(path, content)
     except OSError as error:
         raise DataError(f"{path}: cannot be written: {error.strerror}") from None
-
-
-def _lines(path: Path, kind: type[T], say: Callable[[str], None]) -> Iterator[T]:
-    if not os.path.lexists(path):
-        say(f"{path.name} is missing")
-        return
-    decoder = msgspec.json.Decoder(kind)
-    damaged = 0
-    seen: set[int] = set()
-    again: list[str] = []
-    with _opened(path) as file:
-        for number, line in enumerate(file, 1):
-            try:
-                found = decoder.decode(line)
-            except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
-                damaged += 1
-                continue
-            if (fault := fault_of(found)) is not None:
-                raise DataError(f"{path}:{number}: {fault}, which no run writes; copy the run again, or leave the line out")
-            marks = {hash(mark) for mark in identities_of(found)}
-            if marks & seen:
-                again.append(_named(found))
-            else:
-                pack(found)
-                yield found
-            seen |= marks
-    if damaged:
-        say(f"{path.name}: {damaged} damaged {'line was' if damaged == 1 else 'lines were'} left out")
-    if again:
-        say(f"{path.name}: {_twice(again)}")
-
-
-def _named(found: Block | RequestRecord | ComparedAnswers) -> str:
-    if isinstance(found, ComparedAnswers):
-        return f"prompt {found.index} of {found.cell or 'those sent last'}"
-    return f"block {found.id}" if isinstance(found, Block) else f"request {found.index} of {found.block}"
-
-
-def _twice(again: list[str]) -> str:
-    few = ", ".join(again[:3]) + (f" and {len(again) - 3} more" if len(again) > 3 else "")
-    return f"{len(again)} {'line is a copy' if len(again) == 1 else 'lines are copies'} and counted once ({few})"
-
-
-def _opened(path: Path) -> IO[bytes]:
-    try:
-        return regular_file(path)
-    except OSError as error:
-        raise DataError(f"{path}: cannot be read: {error.strerror}") from None
-
-
-def _bytes(path: Path) -> bytes:
-    try:
-        return regular_bytes(path)
-    except FileNotFoundError:
-        raise DataError(f"{path.parent}: no {path.name} in it; name a folder that `specbench run` wrote") from None
-    except OSError as error:
-        raise DataError(f"{path}: cannot be read: {error.strerror}") from None

@@ -17,7 +17,7 @@ from specbench.model.result import CellResult, OtherDepth
 
 DEPTHS = (1, 2, 3, 4, 5, 6, 8, 12, 16)
 DEEPER = 2  # times the depth that was run: beyond it nothing is known of most places
-MOST_TOKENS = 20_000  # of one cell: more would move tokens per step by less than half a percent
+MOST_TOKENS = 20_000  # of one cell, about: more would move tokens per step by less than half a percent
 LONGER_SHARE = 0.01  # of the steps may bring more than a whole round, where a client read two at once
 _NOT_COUNTED = ("events", "final_usage_spread")  # tokens of a step by assumption, not by count
 
@@ -36,18 +36,14 @@ def chain_depth(speculative: Mapping[str, Any] | None) -> int | None:
 
 
 def answers_of(records: Iterable[RequestRecord]) -> tuple[Answer, ...]:
-    """The steps of each whole answer whose events tell their tokens, at most 20,000 tokens of them."""
-    found: list[Answer] = []
-    tokens = 0
-    for record in records:
-        if record.outcome != "ok" or (record.token_source in _NOT_COUNTED and record.step_events is None):
-            continue
-        steps = _steps(record)[1:]
-        found.append(steps)
-        tokens += sum(steps)
-        if tokens > MOST_TOKENS:
-            break
-    return tuple(found)
+    """The steps of whole answers whose events tell their tokens: of all, or of a long run evenly of some."""
+    told = [
+        record
+        for record in records
+        if record.outcome == "ok" and (record.token_source not in _NOT_COUNTED or record.step_events is not None)
+    ]
+    each = 1 + sum(sum(record.event_tokens) for record in told) // MOST_TOKENS
+    return tuple(_steps(record)[1:] for record in told[::each])
 
 
 def tokens_at(answers: Sequence[Answer], drafted: int, depth: int) -> float | None:

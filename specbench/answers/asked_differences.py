@@ -20,7 +20,7 @@ from specbench.model.answers.kept_pairs import GeneratedAnswer, KeptPair
 from specbench.model.answers.token_probabilities import Token, TokenProbabilities
 from specbench.model.result import PerArm
 from specbench.telemetry.endpoint_facts import token_ids
-from specbench.telemetry.rulers import NextTokenRule
+from specbench.telemetry.engines.rulers import NextTokenRule
 
 LEAST_RULER = 0.9
 OWN_PLACES = 32  # in answers of the baseline, by which it is checked first

@@ -14,9 +14,9 @@ from specbench.credentials import one_line
 from specbench.explain.answers import asking_reasons as reasons
 from specbench.model.scenario import Route
 from specbench.telemetry import ENGINES, EngineSupport
+from specbench.telemetry.engines.rulers import Question
 from specbench.telemetry.http import HttpGetter
 from specbench.telemetry.metrics_pages import HttpAnswer
-from specbench.telemetry.rulers import Question
 
 T = TypeVar("T")
 ONE_QUESTION_S = 60.0

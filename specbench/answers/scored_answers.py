@@ -16,7 +16,7 @@ from specbench.model.answers.compared_answers import ComparedAnswers
 from specbench.model.answers.kept_pairs import KeptPair
 from specbench.model.answers.token_probabilities import TokenProbabilities
 from specbench.model.result import PerArm
-from specbench.telemetry.rulers import ScoringRule
+from specbench.telemetry.engines.rulers import ScoringRule
 
 LEAST_RULER = 0.9
 OWN_ANSWERS = 16  # of the baseline, by which it is checked first

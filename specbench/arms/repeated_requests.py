@@ -12,7 +12,8 @@ from specbench.arms.arms import RunningArm, asked_at
 from specbench.load.parent import LoadGenerator
 from specbench.load.session import drive, requests_block, works_of
 from specbench.model.captures import Capture
-from specbench.model.records import RepeatedPrompt, RequestRecord
+from specbench.model.facts import RepeatedPrompt
+from specbench.model.records import RequestRecord
 from specbench.model.scenario import ArmName, Scenario
 from specbench.prompts.request_body import body_of
 from specbench.prompts.sampler import Prompt, PromptSource, prompt, with_salt

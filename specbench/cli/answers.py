@@ -13,7 +13,7 @@ from specbench.errors import ExitCode
 from specbench.run.output import deliver
 
 if TYPE_CHECKING:
-    from specbench.run.answers_check import AnswersVerdict
+    from specbench.run.answers.answers_check import AnswersVerdict
 
 Prompts = Annotated[
     int | None, typer.Option("--prompts", metavar="N", help="Prompts of each sampling setting; default answers.prompts (256).")
@@ -36,7 +36,7 @@ def answers(
     as_json: AsJson = False,
 ) -> None:
     """Check whether speculation changes the answers, without timing; exits with the verdict's code."""
-    from specbench.run.answers_check import check_answers
+    from specbench.run.answers.answers_check import check_answers
     from specbench.run.progress import progress_on
 
     check_one_of(False, quiet, as_json)

@@ -65,7 +65,7 @@ def ended_early(finished: bool) -> str:
 def disk_short(folder: str, needed: int, free: int) -> str:
     """That a run may not fit on its disk, before it begins."""
     sizes = f"{folder} will take about {needed / MB:,.0f} MB, and its disk has {free / MB:,.0f} MB free"
-    return f"{sizes}: a full disk ends the run, which keeps what it has and can be resumed"
+    return f"{sizes}: once it is full, the run stops, keeps its lines and can be resumed"
 
 
 def going_on(folder: object, place: str | None, blocks: int) -> str:
@@ -76,7 +76,7 @@ def going_on(folder: object, place: str | None, blocks: int) -> str:
 def resumed(times: int, anew: int) -> str:
     """That the run has gaps, after each of which it went on with the next pair, and how many pairs were measured twice."""
     often = "once" if times == 1 else f"{times} times"
-    pairs = f"{anew} {'pair was' if anew == 1 else 'pairs were'} measured again; the first complete attempt counts"
+    pairs = f"{anew} {'pair was' if anew == 1 else 'pairs were'} measured again, and the first attempt with both blocks counts"
     return f"The run was interrupted and resumed {often}: {pairs}."
 
 

@@ -4,6 +4,8 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from typing import Literal
 
+from specbench.model.scenario import ArmName
+
 FactState = Literal["equal", "differs", "accepted", "may differ", "not known"]
 Kind = Literal["must_equal", "follows"]
 
@@ -74,3 +76,12 @@ def fact_state(name: str, baseline: str | None, speculative: str | None, accepte
     if baseline == speculative:
         return "equal"
     return "accepted" if name in accepted else "differs"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RepeatedPrompt:
+    """The time to first token of one prompt that an arm was asked twice before load, and again."""
+
+    arm: ArmName
+    first_ns: int
+    again_ns: int

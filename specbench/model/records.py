@@ -7,6 +7,7 @@ from typing import Any, Literal
 from specbench.model.answers.compared_answers import AnswerComparison
 from specbench.model.capacity.capacity_values import CapacityPlan
 from specbench.model.data.datasets import Census
+from specbench.model.facts import RepeatedPrompt
 from specbench.model.previous_runs import PreviousRun
 from specbench.model.scenario import ArmName, Scenario
 
@@ -290,15 +291,6 @@ class Cell:
     def level(self) -> float:
         """How much load the cell puts on: its streams, or its requests per second."""
         return self.rate if self.rate is not None else float(self.concurrency or 0)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RepeatedPrompt:
-    """The time to first token of one prompt that an arm was asked twice before load, and again."""
-
-    arm: ArmName
-    first_ns: int
-    again_ns: int
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

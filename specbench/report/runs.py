@@ -52,6 +52,7 @@ class RunSummary:
 class _Started(msgspec.Struct):
     started: str = ""
     run: dict[str, Any] = {}
+    capacity: dict[str, Any] | None = None
 
 
 def runs_in(folder: Path, most: int | None = None) -> tuple[RunSummary, ...]:
@@ -67,7 +68,7 @@ def runs_in(folder: Path, most: int | None = None) -> tuple[RunSummary, ...]:
 
 
 def run_folders(folder: Path) -> list[tuple[str, Path]]:
-    """When each run in the folder began and where it is, newest first.
+    """When each run in the folder began and where it is, newest first; searches for capacity have no verdict and are left out.
 
     Raises:
         DataError: There is no such folder.
@@ -76,7 +77,7 @@ def run_folders(folder: Path) -> list[tuple[str, Path]]:
         below = [Path(entry.path) for entry in os.scandir(folder) if entry.is_dir()]
     except OSError as error:
         raise DataError(f"{folder}: cannot be read ({error.strerror}); name a folder with runs, such as {REPORTS}") from None
-    runs = [one for one in (folder, *below) if (one / MANIFEST).is_file() or (one / RESULT).is_file()]
+    runs = [one for one in (folder, *below) if ((one / MANIFEST).is_file() or (one / RESULT).is_file()) and not _searches(one)]
     return sorted(((_started(one), one) for one in runs), key=lambda pair: (pair[0], str(pair[1])), reverse=True)
 
 
@@ -95,6 +96,14 @@ def named_run(name: Path | None) -> tuple[Path, str | None]:
         known = ", ".join(quote(str(one)) for _, one in below[:NAMED])
         raise DataError(f"{name}: no run itself, but holds {len(below)}; name one: {known}")
     return name, None
+
+
+def _searches(folder: Path) -> bool:
+    """Whether the folder holds a search for capacity."""
+    try:
+        return msgspec.json.decode(regular_bytes(folder / MANIFEST), type=_Started).capacity is not None
+    except (OSError, msgspec.DecodeError, UnicodeDecodeError, DataError):
+        return False
 
 
 def _started(folder: Path) -> str:

@@ -25,9 +25,9 @@ from specbench.prompts.dataset.arrival_trace import ArrivalTrace, stretch_s
 from specbench.prompts.request_body import body_of
 from specbench.prompts.sampler import Prompt, PromptSource, prompt, with_salt
 from specbench.prompts.sessions import session
-from specbench.run.backlog import backlog_by_second
+from specbench.run.answers.kept_answers import NOT_KEPT, AnswerKeeper
 from specbench.run.drains import HANGING, Drains
-from specbench.run.kept_answers import NOT_KEPT, AnswerKeeper
+from specbench.run.due_requests import backlog_by_second
 from specbench.run.running_figures import RequestFigures, RunningFigures, request_figures, running_figures
 from specbench.stream.answers.asked_form import AskedForm, asked_form
 from specbench.stream.exchange import Timeouts
@@ -209,6 +209,8 @@ def _load(bench: BlockContext, ready: RunningArm, trial: Trial) -> _Loaded:
     bench.answers.block_ended(trial, lambda index: _baseline_body(bench, trial, index))
     bench.drains.note(trial.arm, end, telling)
     figures = running_figures(ok, failed, found, (end.window_open_ns, end.window_close_ns))
+    if end.fleet is not None:
+        figures = replace(figures, workers=len(end.fleet.workers), lag_ms=end.health.read_lag_ms_p99)
     closed_ns = end.window_close_ns
     backlog = backlog_by_second(moments(), start_ns, sent, closed_ns) if sent and closed_ns is not None else ()
     return _Loaded(end, figures, frozenset(failures), backlog)

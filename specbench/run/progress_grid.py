@@ -90,7 +90,7 @@ def block_line(state: RunState, now_s: float) -> str:
     return (
         f"{len(state.done):3d}/{len(state.trials)} {load_of(last.trial)} pair {last.trial.pair + 1} {last.trial.arm}:"
         f" {last.figures.ok} ok, {last.figures.failed} failed, TPOT {numbers.quantity(last.figures.tpot_ms, 'ms')},"
-        f" {numbers.quantity(last.figures.tokens_per_s, 'tok/s')}{rest}"
+        f" {numbers.quantity(last.figures.tokens_per_s, 'tok/s')}{_workers(last)}{rest}"
     )
 
 
@@ -115,7 +115,15 @@ def _foot(state: RunState, now_s: float) -> str:
     total = failed + sum(one.figures.ok for one in state.done)
     left = seconds_left(state, now_s)
     time = f"{clock(max(now_s - state.began_s, 0))}{'' if left is None else f', about {clock(left)} left'}"
-    return f"{failed} of {numbers.one_of(total, 'request')} failed, {time}; Ctrl-C keeps the data"
+    workers = _workers(state.done[-1]) if state.done else ""
+    return f"{failed} of {numbers.one_of(total, 'request')} failed, {time}{workers}; Ctrl-C keeps the data"
+
+
+def _workers(done: BlockDone) -> str:
+    """How many workers drove a block, and how late the worst of them read; nothing where one process drove it."""
+    if done.figures.workers is None:
+        return ""
+    return f", {numbers.one_of(done.figures.workers, 'worker')}, lag {numbers.quantity(done.figures.lag_ms, 'ms')}"
 
 
 def _rows(state: RunState, width: int, marks: Sequence[str]) -> Iterator[str]:

@@ -15,11 +15,11 @@ from specbench.analysis.failures.deaths import outside_kills
 from specbench.arms.arm_secrets import scenario_without, secrets_of
 from specbench.credentials import HIDDEN, LEAST_KEY, LONGEST_WORD, one_line
 from specbench.errors import DataError, RefusedError, ScenarioError
+from specbench.facts.resumes import looks_of, resumes_of
 from specbench.model.data.datasets import Census
 from specbench.model.records import Block, Endpoint, Manifest
 from specbench.model.scenario import Scenario
 from specbench.plan.trials import Trial
-from specbench.resumes import looks_of, resumes_of
 from specbench.store import FORMAT_VERSION, ending_of, read_manifest, read_run, stream_run
 
 # Where a scenario lies and by which words it was changed may differ: what it says is in the other fields.

@@ -32,18 +32,19 @@ from specbench.load.fleet.fleet import Fleet
 from specbench.load.fleet.fleet_plan import ONE_PROCESS, FleetOptions, FleetPlan, fleet_plan
 from specbench.load.parent import LoadGenerator
 from specbench.load.process_limits import check_open_files
-from specbench.model.records import Endpoint, Manifest, RepeatedPrompt, RequestRecord
+from specbench.model.facts import RepeatedPrompt
+from specbench.model.records import Endpoint, Manifest, RequestRecord
 from specbench.model.result import PerArm, Result
 from specbench.model.scenario import ARMS, ArmName, Scenario
 from specbench.plan.answer_requests import LEAST_PROMPTS
 from specbench.plan.trials import cells_of, ramp_trials, trials_of
 from specbench.prompts.sampler import PromptSource
 from specbench.run.analyze import analyze
-from specbench.run.answers_phase import AnsweringArms, AnswersPhase, never_asked
+from specbench.run.answers.answers_phase import AnsweringArms, AnswersPhase, never_asked
+from specbench.run.answers.kept_answers import NOT_KEPT, AnswerKeeper
 from specbench.run.block import BlockContext
 from specbench.run.disk_space import disk_warning, expected_bytes
 from specbench.run.early_stopping import EarlyStopping
-from specbench.run.kept_answers import NOT_KEPT, AnswerKeeper
 from specbench.run.progress import RunProgress
 from specbench.run.resume import InterruptedRun, check_same_endpoints
 from specbench.run.schedule import ScheduleContext, run_trials

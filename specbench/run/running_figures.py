@@ -23,12 +23,17 @@ class RequestFigures:
 
 @dataclass(frozen=True, slots=True)
 class RunningFigures:
-    """One block: the median TPOT of its requests, and tokens per second in its steady window; None where it has none."""
+    """One block: the median TPOT of its requests, and tokens per second in its steady window; None where it has none.
+
+    `workers`: how many drove it, None where one process did; `lag_ms`: how late the worst of them read.
+    """
 
     ok: int
     failed: int
     tpot_ms: float | None
     tokens_per_s: float | None
+    workers: int | None = None
+    lag_ms: float | None = None
 
 
 def request_figures(record: RequestRecord) -> RequestFigures | None:

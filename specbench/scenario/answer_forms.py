@@ -15,7 +15,7 @@ from specbench.errors import DataError
 from specbench.files import regular_bytes
 from specbench.model.answers.answer_form import ValidRule
 from specbench.scenario.field_types import AnyFields
-from specbench.scenario.secret_detection import secret_field
+from specbench.scenario.text.secret_detection import secret_field
 from specbench.scenario.text.yaml_source import Path as KeyPath
 from specbench.scenario.text.yaml_source import YamlSource
 

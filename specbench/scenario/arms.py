@@ -3,9 +3,9 @@
 from specbench.model.off_schedule import embedded_fault, schedule_fault
 from specbench.model.scenario import ARMS, Arm, ArmName, Launch, Schedule
 from specbench.net.urls import share_server, without_route
+from specbench.scenario.arm_schema import ArmSchema, LaunchSchema
 from specbench.scenario.asking import path_fault
 from specbench.scenario.launch_commands import READY, READY_ELSEWHERE, launch_command
-from specbench.scenario.schema import ArmSchema, LaunchSchema
 from specbench.scenario.text.yaml_source import Path, YamlSource
 
 # What an arm that is not the embedded engine may say under `options`: where its metrics are, beyond `metrics_url`.

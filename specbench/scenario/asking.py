@@ -7,7 +7,7 @@ from typing import Any
 from specbench.errors import ScenarioError
 from specbench.model.scenario import Arm, Asking, Route
 from specbench.net.urls import route_of, without_route, without_secrets
-from specbench.scenario.secret_detection import has_secret_query
+from specbench.scenario.text.secret_detection import has_secret_query
 
 _PATH = re.compile(r"/(?!/)[!\"$-~]*")  # printable ASCII but for #, and no second host
 _FIELD = re.compile(r"[A-Za-z_][A-Za-z0-9_.-]{0,63}")

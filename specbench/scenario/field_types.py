@@ -8,7 +8,7 @@ from urllib.parse import urlsplit
 from pydantic import AfterValidator, BeforeValidator, Field
 
 from specbench.net.urls import address_fault
-from specbench.scenario.secret_detection import has_secret_query, is_secret_name
+from specbench.scenario.text.secret_detection import has_secret_query, is_secret_name
 
 MOST_START_SD = 0.2
 MOST_LEVELS = 100  # of loads, bins, settings: each takes minutes

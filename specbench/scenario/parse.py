@@ -13,29 +13,23 @@ from pydantic import ValidationError
 from pydantic_core import ErrorDetails
 
 from specbench.errors import ScenarioError
-from specbench.model.data.datasets import DatasetReading
 from specbench.model.guardrails import effective_guardrails
 from specbench.model.metrics import METRICS
 from specbench.model.scenario import (
     ARMS,
     AnswersCheck,
-    Bin,
     BlockSize,
     Guardrail,
     Limits,
     LoadRamp,
     Matrix,
     Replay,
-    Sampling,
     Scenario,
-    Sessions,
     StartSd,
     Success,
-    Workload,
 )
 from specbench.model.tuning.tune_values import TunePlan
 from specbench.net.urls import without_secrets
-from specbench.scenario.answer_forms import valid_rule
 from specbench.scenario.arms import arm_of, check_schedule
 from specbench.scenario.asking import other_route
 from specbench.scenario.experiment_design import apply_design, check_two_arms
@@ -43,17 +37,16 @@ from specbench.scenario.overrides import Overrides, apply_overrides, flags_of, l
 from specbench.scenario.replay_levels import UNKNOWN_RATE, with_replayed_rates
 from specbench.scenario.schema import (
     AnswersSchema,
-    BinSchema,
     GuardrailSchema,
     LimitsSchema,
     MatrixSchema,
     ScenarioSchema,
     TuneSchema,
-    WorkloadSchema,
 )
-from specbench.scenario.secret_detection import is_secret_name, secret_field
+from specbench.scenario.text.secret_detection import is_secret_name, secret_field
 from specbench.scenario.text.spelling import unknown_key
 from specbench.scenario.text.yaml_source import Path, YamlSource, key_path, lone_surrogate, read_text, scalar
+from specbench.scenario.workload_parts import check_sessions, workload_of
 
 __all__ = ["PROFILES", "Overrides", "Profile", "parse_scenario"]
 
@@ -181,7 +174,7 @@ def _frozen(form: ScenarioSchema, text: YamlSource, content: str, profile: str) 
         raise text.error(("matrix",), f"{cells}, and there may be {MOST_CELLS} at most; name fewer")
     if form.matrix.arrivals == "replay" and form.workload.source.dataset is None:
         raise text.error(("matrix", "arrivals"), "replay needs the moments of a dataset: set workload.source.dataset")
-    _check_sessions(form, text)
+    check_sessions(form, text)
     arms = (arm_of(form.arms.baseline, "baseline", text), arm_of(form.arms.speculative, "speculative", text))
     check_schedule(matrix.schedule, arms, text)
     for name, arm in zip(ARMS, arms, strict=True):
@@ -199,7 +192,7 @@ def _frozen(form: ScenarioSchema, text: YamlSource, content: str, profile: str) 
         profile=profile,
         baseline=arms[0],
         speculative=arms[1],
-        workload=_workload(form.workload, text),
+        workload=workload_of(form.workload, text),
         matrix=matrix,
         success=Success(**form.success.model_dump()),
         guardrails=effective_guardrails(
@@ -219,55 +212,10 @@ def _answers(form: AnswersSchema) -> AnswersCheck:
     return AnswersCheck(**{**form.model_dump(), "check": form.check == "on"})
 
 
-def _check_sessions(form: ScenarioSchema, text: YamlSource) -> None:
-    where: Path = ("workload", "sessions")
-    if form.workload.sessions is None:
-        return
-    if form.workload.source.dataset is None or form.workload.source.turns != "each":
-        raise text.error(where, "sends conversations of a dataset: set workload.source: {dataset: ..., turns: each}")
-    if form.matrix.traffic == "separate":
-        raise text.error(where, "has turns in several bins, and separate traffic has one: set matrix.traffic: mixed")
-    if form.matrix.arrivals == "replay":
-        raise text.error(where, "has pauses of its own, and replayed arrivals those of the dataset: leave one of them out")
-
-
 def _tune(form: TuneSchema, text: YamlSource) -> TunePlan:
     if (name := secret_field({"vary": form.vary, "candidates": form.candidates})) is not None:
         raise text.error(("tune",), f"{name} looks like a secret, and scenarios are stored: leave it out")
     return TunePlan(vary={key: tuple(values) for key, values in form.vary.items()}, candidates=tuple(form.candidates))
-
-
-def _workload(form: WorkloadSchema, text: YamlSource) -> Workload:
-    if (form.source.corpus is None) == (form.source.dataset is None):
-        raise text.error(("workload", "source"), "name either a corpus or a dataset")
-    if not form.streaming:
-        raise text.error(("workload", "streaming"), "must be true, as latency per token needs a stream")
-    for key, names in (("bins", [b.name for b in form.bins]), ("sampling", [s.name for s in form.sampling])):
-        for place, found in enumerate(names):
-            if found in names[:place]:
-                raise text.error(("workload", key, place, "name"), f"the name {found} is used twice")
-    of_dataset = [key for key in form.source.model_fields_set if key not in ("corpus", "dataset")]
-    if form.source.dataset is None and of_dataset:
-        raise text.error(("workload", "source", of_dataset[0]), "says how a dataset is read, and there is none")
-    labelled = next((place for place, band in enumerate(form.bins) if band.label), None)
-    if labelled is not None and form.source.label is None:
-        field = "needs workload.source.label, the field of the dataset that holds the labels"
-        raise text.error(("workload", "bins", labelled, "label"), field)
-    return Workload(
-        corpus=form.source.corpus,
-        dataset=form.source.dataset,
-        reading=DatasetReading(**form.source.model_dump(exclude={"corpus", "dataset", "keep"}), keep=tuple(form.source.keep)),
-        **form.model_dump(exclude={"source", "bins", "sampling", "sessions"}),
-        sessions=None if form.sessions is None else Sessions(turns=form.sessions.turns, think_s=form.sessions.think_s),
-        bins=tuple(_bin(band, place, text) for place, band in enumerate(form.bins)),
-        sampling=tuple(Sampling(**sampling.model_dump()) for sampling in form.sampling),
-    )
-
-
-def _bin(form: BinSchema, place: int, text: YamlSource) -> Bin:
-    given = None if form.valid is None else (form.valid.regex, form.valid.json_schema)
-    rule = valid_rule(given, ("workload", "bins", place, "valid"), text)
-    return Bin(**{**form.model_dump(), "label": tuple(form.label), "valid": rule})
 
 
 def _matrix(form: MatrixSchema, profile: Profile, text: YamlSource) -> Matrix:

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 import msgspec
 
-from specbench.stream.answers.tool_calls import ToolCallParts
+from specbench.stream.answers.streamed_calls import ToolCallParts
 from specbench.stream.chunks import Choice, Chunk, LenientChunk, Usage, read_chunk
 from specbench.stream.oddities import has_words
 from specbench.stream.sse import Event, one_by_one

@@ -10,9 +10,9 @@ from typing import Any
 from specbench.model.records import StreamFormat, Telemetry
 from specbench.model.scenario import Route
 from specbench.telemetry.counters import NOT_ASKED, Reported, ScrapeWindow, span_of
+from specbench.telemetry.engines.rulers import COMPLETIONS, Ruler
 from specbench.telemetry.gpu import gpu_quantities
 from specbench.telemetry.metrics_pages import HttpAnswers, Scrape
-from specbench.telemetry.rulers import COMPLETIONS, Ruler
 
 Quantities = dict[str, Reported[Any]]
 

@@ -12,7 +12,8 @@ from specbench.arms.prompt_source import prompt_source
 from specbench.arms.repeated_requests import repeated_prompts
 from specbench.errors import UnreachableError
 from specbench.load.parent import LoadGenerator
-from specbench.model.records import Block, Cell, Endpoint, RepeatedPrompt, RequestRecord
+from specbench.model.facts import RepeatedPrompt
+from specbench.model.records import Block, Cell, Endpoint, RequestRecord
 from specbench.model.result import PerArm
 from specbench.model.scenario import Arm, ArmName, Scenario
 from specbench.plan.trials import Trial, cells_of

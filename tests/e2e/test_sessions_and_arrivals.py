@@ -66,9 +66,7 @@ def test_sessions_hit_the_prefix_cache_alike_and_who_thinks_holds_a_stream(tmp_p
     by_arm = {arm: [one for one in judged if one["block"].endswith(arm)] for arm in ("baseline", "speculative")}
 
     for records in by_arm.values():
-        first, second = ([one["cached_tokens"] or 0 for one in records if one["turn"] == turn] for turn in (0, 1))
-        assert min(len(first), len(second)) > 3
-        assert sum(second) / len(second) > 10 + sum(first) / len(first)
+        assert min(sum(one["turn"] == turn for one in records) for turn in (0, 1)) > 3
         for one in (one for one in records if one["turn"] == 1):
             before = next(
                 (b for b in records if (b["block"], b["session"], b["turn"]) == (one["block"], one["session"], 0)), None
@@ -83,8 +81,11 @@ def test_sessions_hit_the_prefix_cache_alike_and_who_thinks_holds_a_stream(tmp_p
     assert [one["id"] for one in result["cells"]] == ["c2"]
     assert [(one["arm"], one["blocks"]) for one in result["ramp"]] == [("baseline", 2), ("speculative", 2)]
     assert "While the load rises" in (tmp_path / "run" / "report.html").read_text()
-    held = [json.loads(line)["health"]["achieved_concurrency"] for line in lines_of(tmp_path / "run" / "blocks.jsonl")][:4]
-    assert all(share > 0.8 for share in held)
+    blocks = [json.loads(line) for line in lines_of(tmp_path / "run" / "blocks.jsonl")][:4]
+    assert all(block["health"]["achieved_concurrency"] > 0.8 for block in blocks)
+    hits = [block["telemetry"]["prefix_hits"] / block["telemetry"]["prefix_queries"] for block in blocks]
+    assert min(hits) > 0.15  # first turns have nothing in common
+    assert max(hits) - min(hits) < 0.1
 
 
 def test_a_datasets_moments_are_replayed_in_both_arms_and_a_short_trace_is_refused(tmp_path: Path) -> None:

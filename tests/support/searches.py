@@ -40,7 +40,7 @@ def a_search(
 
 
 def _block(arm: ArmName, number: int, rate: float) -> Block:
-    opened = ns_of_s(1000.0 * number)
+    opened = ns_of_s(1000.0 * number + 500.0 * ARMS.index(arm))  # the arms take turns: no two requests are at one moment
     return Block(
         id=f"r{rate:.4g}/p{number:02d}/{arm}",
         cell=f"r{rate:.4g}",

@@ -27,7 +27,7 @@ from specbench.model.records import RequestRecord, RunData
 from specbench.model.result import Finding, IntegrityCheck, PerArm
 from specbench.model.scenario import ARMS, ArmName
 
-FOREIGN, LOST_CHARACTER = "foreign", "\ufffd"  # a script of its own in a record
+FOREIGN, HALF_CHARACTERS = "foreign", "U+FFFD"  # the second stands among the scripts of a record
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -103,8 +103,9 @@ def paired_marks(cells: Sequence[CellEvidence]) -> list[PerArm[frozenset[str]]]:
 
 def _marks(record: RequestRecord, usual: set[str]) -> frozenset[str]:
     """The marks of an answer; a script is foreign that neither its prompt nor any answer of the baseline to its bin has."""
-    foreign = LOST_CHARACTER in record.scripts or bool(set(record.foreign_scripts) - usual)
-    return frozenset((*record.marks, *((rules.LOOPING,) if record.looping else ()), *((FOREIGN,) if foreign else ())))
+    marks = {mark for mark in record.marks if mark != FOREIGN}
+    marks |= {rules.LOOPING} if record.looping else set()
+    return frozenset(marks | ({FOREIGN} if set(record.foreign_scripts) - (usual - {HALF_CHARACTERS}) else set()))
 
 
 def _answered(cell: CellEvidence, arm: ArmName) -> dict[tuple[int, int], RequestRecord]:
@@ -113,8 +114,14 @@ def _answered(cell: CellEvidence, arm: ArmName) -> dict[tuple[int, int], Request
 
 
 def _sent_last(found: AnswerComparison) -> list[PerArm[frozenset[str]]]:
-    marks = [one.marks for one in found.compared if one.cell is None and one.marks is not None]
-    return [PerArm(frozenset(both.baseline), frozenset(both.speculative)) for both in marks]
+    """The marks of the prompts without records; of which script a letter is they do not tell, so that none is foreign to a bin in
+    which the baseline has such a mark too."""
+    lines = [(one.bin, one.marks) for one in found.compared if one.cell is None and one.marks is not None]
+    usual = {name for name, both in lines if FOREIGN in both.baseline}
+    return [
+        PerArm(*(frozenset(marks) - ({FOREIGN} if name in usual else set()) for marks in (both.baseline, both.speculative)))
+        for name, both in lines
+    ]
 
 
 def _counted(found: AnswerComparison, evidence: RunData, required: Sequence[CellEvidence]) -> AnswerComparison:

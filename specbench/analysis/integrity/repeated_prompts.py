@@ -9,7 +9,7 @@ one in fewer than 1 of 100,000 runs; at 0.4 in 1 of 1,000, at 0.6 in 7. A cache 
 from collections.abc import Sequence
 
 from specbench.explain import integrity
-from specbench.model.records import RepeatedPrompt
+from specbench.model.facts import RepeatedPrompt
 from specbench.model.result import IntegrityCheck, PerArm
 from specbench.model.scenario import ARMS, Scenario
 from specbench.units import ns_of_ms

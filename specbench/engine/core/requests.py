@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Any, Literal, TypeGuard
 
 from specbench.engine.core.output_text import OutputLimits
-from specbench.engine.core.tool_calls import PlannedCall, planned_call
+from specbench.engine.core.planned_calls import PlannedCall, planned_call
 from specbench.engine.models.distribution import Shaping
 from specbench.engine.models.vocabulary import Vocabulary, encode
 

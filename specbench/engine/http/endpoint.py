@@ -16,9 +16,9 @@ import msgspec
 from starlette.types import Message, Receive, Send
 
 from specbench.engine.core.core import Engine, Output, Step
+from specbench.engine.core.planned_calls import garbled
 from specbench.engine.core.requests import Generation, RequestError, Route, ServedTerms, generation_of
 from specbench.engine.core.scheduler import Sequence
-from specbench.engine.core.tool_calls import garbled
 from specbench.engine.core.truth import RequestTruth, Truth
 from specbench.engine.http.histograms import Observations, RequestTimes
 from specbench.engine.http.openai_json import ServedModel, StreamForm, error_body, whole_answer

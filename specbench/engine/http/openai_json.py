@@ -10,9 +10,9 @@ from typing import Any
 import msgspec
 
 from specbench.engine.core.core import Output, TokenLogprob
+from specbench.engine.core.planned_calls import PlannedCall
 from specbench.engine.core.requests import Generation
 from specbench.engine.core.scheduler import Sequence as Running
-from specbench.engine.core.tool_calls import PlannedCall
 from specbench.engine.models.vocabulary import Vocabulary
 
 DONE = b"data: [DONE]\n\n"

@@ -129,7 +129,7 @@ LIVE_CODES: tuple[Entry, ...] = (
 
 LIVE_NOTES: tuple[Entry, ...] = (
     _note("arms_have_different_traffic", "Live: traffic is not assigned at random, so that no ratio of the arms means anything."),
-    _note("demand_not_capacity", "Live: throughput is what users asked for, not what an arm could serve."),
+    _note("demand_not_capacity", "Live: throughput follows what users send, not what an arm could serve."),
     _note("not_told_by_counters", "Live: the engines' counters do not hold this metric."),
     _note("prefix_hits_not_alike", "Live: the prefix cache helps one arm more, by over 5 points, so that TTFT is not compared."),
     _note("no_spread", "Live: all windows have one and the same ratio, which is no evidence."),

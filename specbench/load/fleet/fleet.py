@@ -4,6 +4,7 @@ Imports neither Locust nor gevent.
 """
 
 import contextlib
+import os
 import queue
 import subprocess
 import sys
@@ -35,7 +36,7 @@ from specbench.load.fleet.wire import (
     decode_to_parent,
     unpacked_lines,
 )
-from specbench.load.fleet.worker_processes import WorkerProcesses
+from specbench.load.fleet.worker_processes import WorkerProcesses, without_keys
 from specbench.load.health import NO_HEALTH, merged_health
 from specbench.load.messages import LENGTH_BYTES, Abort, BlockSummary, NoMoreWork, RequestJob, framed
 from specbench.load.process_limits import check_open_files
@@ -79,6 +80,7 @@ class Fleet:
             stdout=subprocess.PIPE,
             stderr=self._stderr,
             pipesize=1 << 20,
+            env=without_keys(os.environ),
         )
         try:
             threading.Thread(target=self._hear, daemon=True).start()

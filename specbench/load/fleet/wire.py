@@ -2,6 +2,7 @@
 
 import zlib
 from collections.abc import Callable, Iterable, Iterator
+from dataclasses import replace
 from typing import TypeAlias
 
 import msgspec
@@ -322,4 +323,7 @@ def packed_lines(answers: Iterable[DecodedAnswer]) -> bytes:
 
 def unpacked_lines(lines: bytes) -> Iterator[DecodedAnswer]:
     """The answers again."""
-    return map(_line, zlib.decompress(lines).split(b"\n"))
+    for line in zlib.decompress(lines).split(b"\n"):
+        answer = _line(line)
+        record = answer.record
+        yield msgspec.structs.replace(answer, record=replace(record, event_ns=tuple(record.event_ns)))

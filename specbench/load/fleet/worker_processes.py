@@ -1,10 +1,12 @@
 """The worker processes of this machine: started, watched, and started anew where one was lost while the fleet lasts."""
 
 import contextlib
+import os
 import subprocess
 import sys
 import threading
 import time
+from collections.abc import Mapping
 from typing import IO
 
 from specbench.errors import ExitCode
@@ -16,6 +18,19 @@ WATCH_S = 0.2
 AGAIN_S = 1.0
 FINAL = frozenset({ExitCode.PROMOTE, ExitCode.SCENARIO, ExitCode.UNREACHABLE})
 """How a worker ends that is not wanted any more, or will never be."""
+
+
+_PASSED_ON = ("PYTHON", "LC_", "LD_", "SSL_", "SPECBENCH_CLIENT", "OPENBLAS_", "OMP_")
+_PASSED_ON_ALONE = frozenset({"HOME", "LANG", "PATH", "TMPDIR", "TZ", "USER", "VIRTUAL_ENV"})
+
+
+def without_keys(environment: Mapping[str, str]) -> dict[str, str]:
+    """What a process of a fleet needs of the environment: no key is in it, as every key that it needs comes sealed."""
+    return {
+        name: value
+        for name, value in environment.items()
+        if name in _PASSED_ON_ALONE or name.startswith(_PASSED_ON) or name.lower().endswith("_proxy")
+    }
 
 
 class WorkerProcesses:
@@ -61,6 +76,7 @@ class WorkerProcesses:
             stdin=subprocess.PIPE,
             stdout=subprocess.DEVNULL,
             stderr=self._stderr,
+            env=without_keys(os.environ),
         )
         assert process.stdin is not None
         with contextlib.suppress(OSError):

@@ -1,4 +1,7 @@
-"""What the baseline thinks of one place in a text: how probable the token is that stands there, and which are the best ones."""
+"""What the baseline thinks of one place in a text: how probable the token is that stands there, and which are the best ones.
+
+An engine's own form of it is read in `telemetry/engines/`.
+"""
 
 from dataclasses import dataclass
 

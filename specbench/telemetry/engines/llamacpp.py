@@ -12,9 +12,9 @@ from specbench.model.scenario import Route
 from specbench.telemetry.counters import Reported, ScrapeWindow, gauge_mean, increase, records, whole
 from specbench.telemetry.endpoint_facts import as_facts, fingerprint, first_model, json_at, metrics_at, source_name
 from specbench.telemetry.engine import EngineSupport, Quantities
+from specbench.telemetry.engines.rulers import BEST, NextTokenRule, Question, Ruler, ranked
 from specbench.telemetry.json_fields import count_in, number_in, object_in, objects_in, word_in
 from specbench.telemetry.metrics_pages import HttpAnswers
-from specbench.telemetry.rulers import BEST, NextTokenRule, Question, Ruler, ranked
 from specbench.telemetry.speculation import counted
 from specbench.units import ns_of_ms
 

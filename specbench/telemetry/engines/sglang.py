@@ -14,10 +14,10 @@ from specbench.model.scenario import Route
 from specbench.telemetry.counters import Reported, ScrapeWindow, gauge_mean, gauge_peak, increase, observed_mean, whole
 from specbench.telemetry.endpoint_facts import as_facts, first_model, json_at, metrics_at, source_name
 from specbench.telemetry.engine import EngineSupport, Quantities
+from specbench.telemetry.engines.rulers import BEST, Question, Ruler, ScoringRule, log_probability, ranked
 from specbench.telemetry.json_fields import count_in, counts_in, flag_in, number_in, object_in, word_in
 from specbench.telemetry.metrics_pages import HttpAnswers, Scrape
 from specbench.telemetry.prometheus_text import Exposition, Key, Labels
-from specbench.telemetry.rulers import BEST, Question, Ruler, ScoringRule, log_probability, ranked
 from specbench.telemetry.speculation import of_histogram
 
 PAGE, ROUTER_PAGE = "/metrics", "/engine_metrics"

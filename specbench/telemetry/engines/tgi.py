@@ -13,9 +13,9 @@ from specbench.telemetry.counters import Reported, ScrapeWindow, gauge_mean, inc
 from specbench.telemetry.endpoint_facts import as_facts, json_at, metrics_at, source_name
 from specbench.telemetry.engine import EngineSupport, Quantities
 from specbench.telemetry.engines.llamacpp import BURST_MS
+from specbench.telemetry.engines.rulers import FEW_BEST, NextTokenRule, Question, Ruler, ranked
 from specbench.telemetry.json_fields import count_in, object_in, word_in
 from specbench.telemetry.metrics_pages import HttpAnswers
-from specbench.telemetry.rulers import FEW_BEST, NextTokenRule, Question, Ruler, ranked
 from specbench.units import ns_of_ms
 
 

@@ -14,9 +14,9 @@ from specbench.model.scenario import Route
 from specbench.telemetry.counters import Reported, ScrapeWindow, exposes, gauge_mean, gauge_peak, increase, observed_mean, whole
 from specbench.telemetry.endpoint_facts import as_facts, first_model, json_at, metrics_at, source_name
 from specbench.telemetry.engine import EngineSupport, Quantities
+from specbench.telemetry.engines.rulers import BEST, Question, Ruler, ScoringRule, log_probability, ranked
 from specbench.telemetry.json_fields import count_in, counts_in, flag_in, object_in, objects_in, word_in
 from specbench.telemetry.metrics_pages import HttpAnswers
-from specbench.telemetry.rulers import BEST, Question, Ruler, ScoringRule, log_probability, ranked
 from specbench.telemetry.speculation import counted, of_histogram
 
 SERVER_INFO = "/server_info?config_format=json"

@@ -38,7 +38,7 @@ def test_the_first_complete_attempt_counts(blocks: tuple[Block, ...], counts: tu
     assert counted_blocks(blocks) == counts
 
 
-def test_a_pair_whose_engine_was_killed_from_outside_is_replaced() -> None:
+def test_a_pair_with_a_kill_from_outside_is_replaced() -> None:
     """Only where the kill is known to have come from outside."""
     assert counted_blocks((B1, KILL, B2, S2), {"s1"}) == (B2, S2)
 

@@ -104,3 +104,13 @@ def test_a_block_that_has_ended_is_no_longer_at_hand() -> None:
 
     assert state.at_hand is None
     assert seconds_left(state, 1000.0) == 90.0
+
+
+def test_a_fleet_shows_its_workers_and_the_lag_of_the_worst() -> None:
+    """In the line of a block and under the grid; one process shows neither. A pair that is measured again is counted once."""
+    found = trials()
+    driven = BlockDone(found[0], replace(PLAIN, workers=2, lag_ms=0.34), 10.0)
+    state = after(0, found).with_block(BlockDone(found[0], PLAIN, 10.0)).with_block(driven)
+
+    assert state.done == (driven,)
+    same_text("a block by two workers", block_line(state, 24.0), grid_lines(state, 24.0)[-1])

@@ -100,10 +100,11 @@ def test_looping_answers_of_the_speculative_arm_are_a_change_and_of_the_baseline
 
 def test_a_script_is_foreign_that_no_baseline_answer_of_the_bin_has() -> None:
     """What the baseline writes too is the model's; half a character is nobody's."""
-    foreign = {"scripts": ("LATIN", "HANGUL"), "foreign_scripts": ("HANGUL",)}
+    foreign = {"scripts": ("Latin", "Hangul"), "foreign_scripts": ("Hangul",), "marks": ("foreign",)}
     odd = _marking(_with(ALIKE), "speculative", 4, **foreign)
     usual = _marking(odd, "baseline", 50, **foreign)
-    lost = _marking(_with(ALIKE), "speculative", 4, scripts=("LATIN", "\ufffd"))
+    half = {"scripts": ("Latin", "U+FFFD"), "foreign_scripts": ("U+FFFD",)}
+    lost = _marking(_marking(_with(ALIKE), "speculative", 4, **half), "baseline", 50, **half)
 
     assert [judge(run, "0").verdict for run in (odd, usual, lost)] == ["ROLLBACK", "PROMOTE", "ROLLBACK"]
 

@@ -8,7 +8,7 @@ import pytest
 from specbench.analysis.integrity.repeated_prompts import cached_alike, has_cache
 from specbench.analysis.judge import judge
 from specbench.explain.verdict import refused
-from specbench.model.records import RepeatedPrompt
+from specbench.model.facts import RepeatedPrompt
 from specbench.model.scenario import ArmName
 from specbench.units import ns_of_ms
 from tests.support.evidence import ONE_CELL, Effect, evidence

@@ -50,12 +50,11 @@ def test_what_cannot_be_searched_for_ends_in_one_line(words: tuple[str, ...], co
     assert "\n" not in str(done.exception)
 
 
-def test_a_search_is_judged_again_from_its_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(tmp_path)
-    folder = written(a_search(around(4.0), around(6.0)), Path("search"))
+def test_a_search_is_judged_again_from_its_folder(tmp_path: Path) -> None:
+    folder = written(a_search(around(4.0), around(6.0)), tmp_path / "search")
     done = asked("analyze", str(folder))
     assert done.exit_code == 0
-    same_text("a search judged again", done.stdout)
+    same_text("a search judged again", *done.stdout.split("\n\n")[:-1])  # the last paragraph names the folder
     first = [(folder / name).read_bytes() for name in ("capacity.json", "capacity.html")]
     assert asked("analyze", str(folder)).stdout == done.stdout
     assert [(folder / name).read_bytes() for name in ("capacity.json", "capacity.html")] == first
@@ -66,3 +65,12 @@ def test_the_result_of_a_search_comes_as_json_too(tmp_path: Path) -> None:
     folder = written(a_search(around(4.0), around(6.0)), tmp_path / "search")
     told = json.loads(asked("analyze", str(folder), "--json").stdout)
     assert told == json.loads((folder / "capacity.json").read_text())
+
+
+def test_a_search_is_never_taken_for_the_latest_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    written(a_search(around(4.0), {}), Path("reports") / "search")
+    done = asked("gate", "latest")
+    assert isinstance(done.exception, SpecbenchError)
+    assert done.exception.exit_code == 65
+    assert "no run is here" in str(done.exception)

@@ -1,10 +1,12 @@
 """What `watch` refuses, each in one line with what to try, before it waits for anything."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from typer.testing import CliRunner
 
+from specbench.cli.live.watch_options import kept_name
 from specbench.cli.main import app
 from specbench.errors import SpecbenchError
 from specbench.live.state_folder import Recorded, StateFolder, WatchSettings
@@ -63,3 +65,21 @@ def test_recorded_windows_are_judged_again_with_the_same_code(tmp_path: Path) ->
     assert done.exit_code == 20
     assert "ROLLBACK" in done.output
     assert CliRunner().invoke(app, ["watch", "--rejudge", str(tmp_path), "-f", "json"]).output.count('"state": "ROLLBACK"') == 2
+
+
+def test_a_key_in_a_url_is_in_no_folder() -> None:
+    """A selector stays as it is."""
+    assert kept_name("http://gpu-b/metrics?token=abc, http://gpu-c/metrics") == "http://gpu-b/metrics?…,http://gpu-c/metrics"
+    assert kept_name('{arm="a?b"}') == '{arm="a?b"}'
+
+
+@pytest.mark.parametrize("kind", ["json", "emf", "text"])
+def test_no_control_character_of_a_label_is_printed(tmp_path: Path, kind: str) -> None:
+    """Neither a direction of writing nor an escape."""
+    settings = WatchSettings(speculative=URL, baseline=None, run=None, period_s=300.0, rules=WatchRules())
+    with StateFolder(tmp_path, settings) as folder:
+        folder.add(Recorded(speculative=replace(period(0), models=("m\u202e\x1b[31m\x9b",))))
+    done = CliRunner().invoke(app, ["watch", "--rejudge", str(tmp_path), "-f", kind])
+
+    assert done.exit_code == 0
+    assert not {"\u202e", "\x1b", "\x9b"} & set(done.output)

@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from specbench.engine.core.output_text import OutputLimits
+from specbench.engine.core.planned_calls import PlannedCall
 from specbench.engine.core.requests import Route
-from specbench.engine.core.tool_calls import PlannedCall
 from specbench.engine.http.openai_json import DONE, ServedModel, StreamForm, error_body, json_bytes, told_finish, whole_answer
 from specbench.engine.models.distribution import Shaping
 from specbench.engine.models.vocabulary import decode

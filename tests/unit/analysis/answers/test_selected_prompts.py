@@ -4,7 +4,7 @@ from collections import Counter
 
 import pytest
 
-from specbench.analysis.answers.selection import PromptPlace, selected_prompts
+from specbench.analysis.answers.selected_prompts import PromptPlace, selected_prompts
 
 
 def places(sizes: dict[tuple[str, int], int], sampling: str = "greedy") -> list[PromptPlace]:

@@ -12,8 +12,8 @@ from specbench.load.parent import LoadGenerator
 from specbench.model.records import RunData
 from specbench.model.result import VerdictWord
 from specbench.model.scenario import Scenario
-from specbench.run.answers_phase import AnsweringArms, AnswersPhase
-from specbench.run.kept_answers import AnswerKeeper
+from specbench.run.answers.answers_phase import AnsweringArms, AnswersPhase
+from specbench.run.answers.kept_answers import AnswerKeeper
 from specbench.run.progress import RunProgress
 from specbench.run.run import manifest_of, prepared_arms, refuse_what_cannot_end, signals_as_interrupts
 

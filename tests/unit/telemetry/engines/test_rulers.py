@@ -7,7 +7,7 @@ import pytest
 
 from specbench.model.answers.token_probabilities import TokenProbabilities
 from specbench.telemetry import ENGINES
-from specbench.telemetry.rulers import completions_best, ranked
+from specbench.telemetry.engines.rulers import completions_best, ranked
 from tests.support.scrapes import recorded
 
 VLLM, SGLANG, LLAMACPP, TGI = (ENGINES[name].ruler for name in ("vllm", "sglang", "llamacpp", "tgi"))

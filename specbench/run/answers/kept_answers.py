@@ -6,7 +6,7 @@ They are in memory alone; what becomes of them is a line of `answers.jsonl` each
 from collections.abc import Callable
 from threading import Lock
 
-from specbench.analysis.answers.selection import PromptPlace, selected_prompts
+from specbench.analysis.answers.selected_prompts import PromptPlace, selected_prompts
 from specbench.model.answers.kept_pairs import GeneratedAnswer, KeptPair
 from specbench.model.records import RequestRecord
 from specbench.model.result import PerArm

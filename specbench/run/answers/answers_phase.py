@@ -24,7 +24,7 @@ from specbench.model.scenario import ARMS, ArmName, Scenario
 from specbench.plan.answer_requests import with_reserve
 from specbench.plan.trials import cells_of
 from specbench.prompts.sampler import PromptSource
-from specbench.run.kept_answers import AnswerKeeper
+from specbench.run.answers.kept_answers import AnswerKeeper
 from specbench.run.progress import RunProgress
 
 

@@ -6,7 +6,7 @@ from specbench.model.answers.kept_pairs import GeneratedAnswer
 from specbench.model.records import Outcome
 from specbench.model.scenario import ARMS, ArmName, Scenario
 from specbench.plan.trials import Trial, cells_of, trials_of
-from specbench.run.kept_answers import AnswerKeeper
+from specbench.run.answers.kept_answers import AnswerKeeper
 from tests.support.records import a_record
 from tests.support.scenarios import code
 

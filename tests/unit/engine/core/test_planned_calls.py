@@ -5,8 +5,8 @@ from typing import Any
 
 import pytest
 
+from specbench.engine.core.planned_calls import GARBLED_NAME, PlannedCall, garbled, planned_call
 from specbench.engine.core.requests import RequestError, ServedTerms, generation_of
-from specbench.engine.core.tool_calls import GARBLED_NAME, PlannedCall, garbled, planned_call
 from tests.support.engines import small_models
 from tests.support.json_schema import violations
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from specbench.scenario.secret_detection import has_secret_query, is_secret_name, secret_word
+from specbench.scenario.text.secret_detection import has_secret_query, is_secret_name, secret_word
 
 
 @pytest.mark.parametrize(

@@ -5,7 +5,7 @@ from itertools import count
 
 import pytest
 
-from specbench.run.backlog import backlog_by_second
+from specbench.run.due_requests import backlog_by_second
 
 S = 1_000_000_000
 
