@@ -27,7 +27,7 @@ _UNSAFE = {
 
 
 def found(result: Result) -> str:
-    """What the run found: 'wins up to 1 stream, hurts at 16'."""
+    """What the run found: 'wins up to 4 streams, hurts at 16'."""
     return {"PROMOTE": _promote, "CAPPED": _capped, "HOLD": _hold, "ROLLBACK": _rollback, "INVALID": _invalid}[result.verdict](
         result
     )
@@ -74,7 +74,8 @@ def _capped(result: Result) -> str:
     ranges = queries.ranges(result)
     if ranges:
         above = [text for span in ranges if (text := _beyond(result, span))]
-        return ", ".join([f"wins up to {tops(ranges)}", *above])
+        span = "at" if all(one.low == one.high for one in ranges) else "up to"
+        return ", ".join([f"wins {span} {tops(ranges)}", *above])
     on, capped = queries.slices_that(result, "PROMOTE"), queries.slices_that(result, "CAPPED")
     if not (on or capped):
         return title_of("capped")

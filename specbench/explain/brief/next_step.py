@@ -32,7 +32,8 @@ def demonstration(result: Result) -> str:
 def own_command(result: Result) -> str:
     """The command that measures real servers with the scenario of a demonstration; '' where the run is none."""
     scenario = quote(result.run.scenario or f"{result.run.name}.yaml")
-    words = f"specbench run {scenario} --baseline URL --speculative URL --model NAME"
+    size = " --profile standard" if few_pairs(result) else ""
+    words = f"specbench run {scenario} --baseline URL --speculative URL --model NAME{size}"
     return words if demonstration(result) and result.verdict != "INVALID" else ""
 
 
