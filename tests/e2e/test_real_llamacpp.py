@@ -107,7 +107,7 @@ def test_restart_starts_each_engine_for_its_pair_and_does_not_promote_on_two_sta
 
 @pytest.mark.parametrize("arm", ["speculative", "baseline"])
 def test_an_engine_killed_in_the_middle_of_a_block_is_a_hold_whichever_it_was(tmp_path: Path, arm: str) -> None:
-    """One kill from outside: its pair is left out, the last log lines shown, nothing measured is lost, no process is left."""
+    """One kill from outside: no pair is made of it, the last log lines shown, nothing measured is lost, no process is left."""
 
     def kill(process: subprocess.Popen[str], so_far: Run) -> None:
         first_answer_of(so_far.folder, arm, process)

@@ -32,8 +32,7 @@ def demonstration(result: Result) -> str:
 def own_command(result: Result) -> str:
     """The command that measures real servers with the scenario of a demonstration; '' where the run is none."""
     scenario = quote(result.run.scenario or f"{result.run.name}.yaml")
-    size = " --profile standard" if few_pairs(result) else ""
-    words = f"specbench run {scenario} --baseline URL --speculative URL --model NAME{size}"
+    words = f"specbench run {scenario} --baseline URL --speculative URL --model NAME"
     return words if demonstration(result) and result.verdict != "INVALID" else ""
 
 

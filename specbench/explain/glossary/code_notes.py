@@ -111,6 +111,7 @@ ABSENCES: tuple[Entry, ...] = _rows(
     ("not_a_number", "The sample was NaN or infinite."),
     ("no_observation", "Nothing happened in the block."),
     ("not_sampled", "No sample was taken during the block."),
+    ("no_buckets", "A histogram came without its buckets, perhaps as a native one; no share of a tail is known."),
     ("inconsistent", "The engine's numbers contradict each other."),
     ("broken_counters", "The engine's counters contradict each other."),
 )

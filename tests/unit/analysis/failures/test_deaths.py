@@ -93,7 +93,7 @@ def _restarting(arm: str, *pairs: int, of: int = 10) -> RunData:
 
 
 def test_a_quick_restart_is_one_event_and_a_second_one_is_not() -> None:
-    """An engine that was replaced while the run went on: its pair is left out, and the rest is whole."""
+    """An engine that was replaced while the run went on: all others count."""
     for arm in ARMS:
         result = judge(_restarting(arm, 3), "0")
         assert (result.verdict, result.reasons[0].code, result.run.partial) == ("HOLD", "killed_from_outside", False)

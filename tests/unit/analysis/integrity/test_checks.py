@@ -196,7 +196,6 @@ FAULTS: dict[str, tuple[Fault, set[str]]] = {
     "a warm cache in one arm": (_told("speculative", prefix_hits=930), {"cache_imbalance"}),
     "cached prompts as the answers tell it": (_of_arm("speculative", 1.0, cached_tokens=40), {"cache_imbalance"}),
     "somebody else's traffic": (_generated(1.2), {"foreign_traffic"}),
-    "a looping speculative arm": (_of_arm("speculative", 0.3, looping=True), {"excess_looping"}),
     "a looping baseline": (_of_arm("baseline", 0.3, looping=True), {"excess_looping"}),
     "a baseline that breaks off": (_of_arm("baseline", 0.3, outcome="truncated_stream"), {"excess_truncated"}),
     "a baseline that stays silent": (_of_arm("baseline", 0.3, outcome="empty_output"), {"excess_empty"}),
