@@ -54,6 +54,7 @@ def test_a_run_compares_its_answers_and_asks_the_baseline_alone(tmp_path: Path) 
     assert (folder / "result.json").read_bytes() == before
 
 
+@pytest.mark.campaign
 def test_a_verifier_that_forgets_the_last_token_is_found_without_timing(tmp_path: Path) -> None:
     """The command alone: exit 20, the finding by its name; nothing is left behind."""
     done = answers("{lost_token: 0.05}", "--prompts", "64", *SHORT, cwd=tmp_path)

@@ -86,6 +86,7 @@ def test_work_that_ends_is_done_whole(two: Fleet, url: str) -> None:
     assert driven.void is None
 
 
+@pytest.mark.campaign
 def test_the_open_loop_is_dealt_like_cards(two: Fleet, url: str) -> None:
     """Request i is sent by worker i mod 2, and moments keep their distances over both."""
     every_ns = ns_of_ms(20)
@@ -154,6 +155,7 @@ def test_a_lost_worker_voids_its_block_and_the_next_one_runs(url: str) -> None:
             assert {record.stream for record in again.records} == set(range(8))
 
 
+@pytest.mark.campaign
 def test_a_bad_way_between_them_loses_and_doubles_nothing() -> None:
     """Two seconds in which nothing is carried, or every connection broken: each request is sent and reported once."""
     port = free_port()
@@ -182,6 +184,7 @@ def test_a_bad_way_between_them_loses_and_doubles_nothing() -> None:
     assert {held.void, broken.void} <= {None, "clocks_disagree"}  # pings may have met the disturbance
 
 
+@pytest.mark.campaign
 def test_clocks_an_hour_apart_agree_on_one_window(url: str) -> None:
     """Workers in time namespaces of their own: their offsets are told, and their records are on the master's clock."""
     if os.geteuid() != 0 or subprocess.run([*AHEAD, "true"], capture_output=True, check=False).returncode:
@@ -211,6 +214,7 @@ def test_clocks_an_hour_apart_agree_on_one_window(url: str) -> None:
     assert sum(opened <= record.sent_ns < closed for record in driven.records) >= 10
 
 
+@pytest.mark.campaign
 def test_killing_the_run_ends_all_load(url: str) -> None:
     """The endpoint's own count stands still six seconds later, and no worker is left."""
     with truth_endpoint("--interval-us", "10000") as counting:

@@ -58,7 +58,10 @@ def check_counts(done: Run) -> None:
     assert drafted > 0
 
 
-@pytest.mark.parametrize(("scenario", "lengths"), [("llamacpp-ngram", "[24, 40]"), ("llamacpp-draft", "[8, 16]")])
+@pytest.mark.parametrize(
+    ("scenario", "lengths"),
+    [("llamacpp-ngram", "[24, 40]"), pytest.param("llamacpp-draft", "[8, 16]", marks=pytest.mark.campaign)],
+)
 def test_a_real_pair_is_measured_as_its_engine_counts(tmp_path: Path, scenario: str, lengths: str) -> None:
     """Both arms complete, token and acceptance counts agree with the engine's, the verdict has reasons, nothing is left."""
     words = ("--set", "matrix.concurrency=[1]", "--set", f"workload.bins[0].output_tokens={lengths}")
@@ -78,6 +81,7 @@ def test_a_real_pair_is_measured_as_its_engine_counts(tmp_path: Path, scenario: 
     assert left_after(done.mark, 30) == {}
 
 
+@pytest.mark.campaign
 def test_restart_starts_each_engine_for_its_pair_and_does_not_promote_on_two_starts(tmp_path: Path) -> None:
     """One engine at a time, launches counted; two starts an arm are too few for PROMOTE, and the report says what it costs."""
     most = 0
@@ -105,7 +109,7 @@ def test_restart_starts_each_engine_for_its_pair_and_does_not_promote_on_two_sta
     assert left_after(done.mark, 30) == {}
 
 
-@pytest.mark.parametrize("arm", ["speculative", "baseline"])
+@pytest.mark.parametrize("arm", ["speculative", pytest.param("baseline", marks=pytest.mark.campaign)])
 def test_an_engine_killed_in_the_middle_of_a_block_is_a_hold_whichever_it_was(tmp_path: Path, arm: str) -> None:
     """One kill from outside: no pair is made of it, the last log lines shown, nothing measured is lost, no process is left."""
 

@@ -125,6 +125,7 @@ def test_what_is_no_message_of_ours_is_passed_over(fleet: Fleet, url: str) -> No
     assert refused_meanwhile(fleet, url) >= before + 5
 
 
+@pytest.mark.campaign
 def test_another_version_is_sent_away(fleet: Fleet, url: str) -> None:
     """Once load has begun the fleet goes on without it."""
     before = refused_meanwhile(fleet, url)
@@ -148,6 +149,7 @@ def test_another_version_before_load_ends_the_run() -> None:
     assert "\n" not in str(raised.value)
 
 
+@pytest.mark.campaign
 def test_workers_that_do_not_come_are_missed_by_number() -> None:
     """Which did come is said."""
     from dataclasses import replace

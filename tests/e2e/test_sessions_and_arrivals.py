@@ -88,6 +88,7 @@ def test_sessions_hit_the_prefix_cache_alike_and_who_thinks_holds_a_stream(tmp_p
     assert max(hits) - min(hits) < 0.1
 
 
+@pytest.mark.campaign
 def test_a_datasets_moments_are_replayed_in_both_arms_and_a_short_trace_is_refused(tmp_path: Path) -> None:
     """At its own speed and at twice that, with the requests' moments as the trace has them."""
     gaps_s = [0.02, 0.05, 0.01, 0.2]

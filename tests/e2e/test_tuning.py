@@ -39,6 +39,7 @@ def tuned(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
+@pytest.mark.campaign
 def test_each_series_starts_every_arm_once_in_rotated_order(tuned: Path) -> None:
     """Three starts a series; the baseline's blocks are in both folders, and prompts are the same for all."""
     blocks = {name: _lines(tuned / name / "blocks.jsonl") for name in ("depth-1", "depth-4")}
@@ -57,6 +58,7 @@ def test_each_series_starts_every_arm_once_in_rotated_order(tuned: Path) -> None
     assert read_tune(tuned).starts == 6
 
 
+@pytest.mark.campaign
 def test_each_candidate_is_a_run_that_can_be_judged_again(tuned: Path) -> None:
     """`analyze`, `report` and `gate` work on it; four launches would be needed to promote."""
     folder = str(tuned / "depth-4")
@@ -67,6 +69,7 @@ def test_each_candidate_is_a_run_that_can_be_judged_again(tuned: Path) -> None:
     assert _specbench("report", folder, "--format", "markdown").returncode == 0
 
 
+@pytest.mark.campaign
 def test_the_picks_are_made_again_from_what_is_on_disk(tuned: Path) -> None:
     """The same picks and the same setting; a tune's folder is no run for the gate."""
     before = read_tune(tuned)

@@ -155,6 +155,7 @@ def _is_true(period: LivePeriod | None, engine: Served) -> None:
 
 @pytest.mark.slow
 @pytest.mark.beside
+@pytest.mark.campaign
 def test_a_replica_that_is_killed_loses_its_own_window_alone() -> None:
     """The other one stands, and the dead one is counted as gone."""
     with two_engines() as (one, other):
@@ -186,6 +187,7 @@ def test_another_depth_than_the_runs_asks_for_another_run(tmp_path: Path) -> Non
 
 @pytest.mark.slow
 @pytest.mark.beside
+@pytest.mark.campaign
 def test_a_grown_load_alarms_by_the_runs_step_cost() -> None:
     """The example was promoted at one stream; at fourteen its own step cost asks for more tokens than a step has."""
     run = cited_run(read_result(EXAMPLE))
