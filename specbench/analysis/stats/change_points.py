@@ -1,10 +1,11 @@
 """Where a series of measurements changed its level: binary segmentation, each split held to a permutation test.
 
 Only numbers come in, in their order. The test takes the values of an unchanged series as exchangeable: a slow drift is found as a
-change too. Of few values no order is rare enough: with a split in the middle ten are needed for p < .01, twelve with three on a side.
+change too. Of few values no order is rare enough: for p < .01 a split in the middle needs ten, one with three on a side twelve.
 """
 
 from dataclasses import dataclass
+from itertools import pairwise
 from math import exp
 
 import numpy as np
@@ -37,7 +38,7 @@ def change_points(logs: Floats) -> tuple[ChangePoint, ...]:
     """The changes in a series of logarithms, first to last; none where it has fewer than eight values."""
     splits = sorted(_splits(logs, 0, len(logs)))
     edges = [0, *(at for at, _ in splits), len(logs)]
-    levels = [float(logs[low:high].mean()) for low, high in zip(edges, edges[1:], strict=False)] if splits else []
+    levels = [float(logs[low:high].mean()) for low, high in pairwise(edges)] if splits else []
     return tuple(ChangePoint(at=at, before=levels[place], after=levels[place + 1], p=p) for place, (at, p) in enumerate(splits))
 
 

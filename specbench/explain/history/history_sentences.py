@@ -47,14 +47,15 @@ def caveat(history: RunHistory) -> str:
         return ""
     expected = numbers.short(history.tested * MOST_P)
     return (
-        f"A change is a step of {numbers.percent(LEAST_CHANGE)} or more with p < {MOST_P:g} over orders of the same values; of {history.tested} unchanged series"
-        f" about {expected} would be named. With 8 or 9 runs no step is that rare: 10 are needed, 12 where it is near an end."
+        f"A change is a step of {numbers.percent(LEAST_CHANGE)} or more with p < {MOST_P:g} over orders of the same values;"
+        f" of {history.tested} unchanged series about {expected} would be named."
+        " With 8 or 9 runs no step is that rare: 10 are needed, 12 where it is near an end."
     )
 
 
 def series_name(series: HistorySeries) -> str:
     """Which scenario, load and metric; and what sets the runs apart from plain ones."""
-    ratio = "" if series.metric in ("alpha", "acceptance_length") else ", speculative \N{DIVISION SIGN} baseline"
+    ratio = "" if series.metric in ("alpha", "acceptance_length") else " as a ratio to the baseline"
     marks = [word for word in ("demonstration" if series.demonstration else "", numbers.design(series.design)) if word]
     beside = f" ({', '.join(marks)})" if marks else ""
     return f"{series.scenario}{beside}, {series.load}: {labels.metric(series.metric)}{ratio}"
@@ -70,7 +71,7 @@ def changed(series: HistorySeries, change: HistoryChange) -> str:
 
 
 def changed_facts(change: HistoryChange) -> list[str]:
-    """The facts that changed there and held before and after, those at the change itself first; one line says where there is none."""
+    """The facts that changed there and held before and after, those at the change first; one line where there is none."""
     held = [one for one in change.facts if one.held]
     lines: list[str] = []
     done: set[tuple[str, str | None, str | None, int]] = set()

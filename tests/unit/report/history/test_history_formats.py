@@ -3,7 +3,6 @@
 import csv
 import io
 import json
-import os
 from dataclasses import replace
 from pathlib import Path
 
@@ -29,16 +28,15 @@ def nightly(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def test_a_history_reads_as_it_did(nightly: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_history_reads_as_it_did(nightly: Path) -> None:
     """Changes first, with their facts; then each series; then what was not used."""
-    monkeypatch.chdir(nightly.parent)
-    os.rename(nightly, nightly.parent / "nightly")
+    found = replace(history_of(nightly, metrics=["tpot_p50"]), folder="nightly")
 
-    same_text("upgrade", history_text(history_of(Path("nightly"), metrics=["tpot_p50"]), Screen()))
+    same_text("upgrade", history_text(found, Screen()))
 
 
 def test_no_line_is_wider_than_the_screen(nightly: Path) -> None:
-    """But for rows of figures."""
+    """And plain where the screen has no other characters."""
     lines = history_text(history_of(nightly), Screen(ascii=True)).splitlines()
 
     assert max(map(len, lines)) <= 80
