@@ -69,6 +69,11 @@ GROUPS: dict[str, dict[str, tuple[str, ...]]] = {
             "specbench watch RUN --prometheus http://prometheus:9090 --speculative '{arm=\"spec\"}'",
             "specbench watch --rejudge watch-state",
         ),
+        "history": (
+            "specbench history reports",
+            "specbench history nightly --metric ttft_p95 --metric output_tps",
+            "specbench history nightly --format csv -o history.csv",
+        ),
     },
     "Integrate": {
         "serve": ("specbench serve RUN --max-age 6h", "specbench serve reports"),

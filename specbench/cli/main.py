@@ -10,6 +10,7 @@ from specbench import __version__
 from specbench.cli import answers, bins, compare_results, completion, demo, fleet_command, lookups, results, run, tools
 from specbench.cli.capacity import capacity_command
 from specbench.cli.help import GroupedCommands
+from specbench.cli.history import history_command
 from specbench.cli.live import watch_command
 from specbench.cli.scenarios import init
 from specbench.cli.tuning import tune_commands
@@ -45,6 +46,7 @@ COMMANDS = (
     bins,
     tools,
     watch_command,
+    history_command,
     fleet_command,
     completion,
 )

@@ -11,8 +11,11 @@ from starlette.routing import Route
 
 from specbench.errors import DataError
 from specbench.explain import labels, numbers
+from specbench.explain.history import history_sentences as sentences
 from specbench.report.formats.html import rendered
 from specbench.report.formats.result_json import read_result
+from specbench.report.history.history_folder import history_as_it_stands
+from specbench.report.history.history_formats import changes_with_facts
 from specbench.report.runs import RunSummary, run_folders, runs_in
 from specbench.report.serve import NO_RESULT, report_page, serve_app
 
@@ -54,10 +57,13 @@ def runs_page(folder: Path) -> str:
         DataError: There is no such folder, or no run in it.
     """
     runs = runs_in(folder)
+    history = history_as_it_stands(folder)
     return rendered(
         "runs.html",
         title=f"{numbers.one_of(len(runs), 'run')} in {folder}",
         older=max(len(runs) - MOST_RUNS, 0),
+        changes=changes_with_facts(history),
+        changes_note=sentences.caveat(history),
         runs=[(run, _link(run), _tone(run)) for run in runs[:MOST_RUNS]],
     )
 

@@ -8,6 +8,7 @@ import pytest
 from specbench.errors import DataError
 from specbench.report import result_json
 from specbench.report.serve_runs import runs_app, serve_runs
+from tests.support.histories import runs_in_folder, upgraded
 from tests.support.page import Page
 from tests.support.results import capped, hold, hostile
 from tests.unit.report.test_serve import Client
@@ -39,6 +40,17 @@ def test_the_root_lists_runs_newest_first_with_verdict_finding_change_and_link(f
     assert page.text.index("HOLD") < page.text.index("CAPPED")
     assert "TPOT p50 11.7 → 5.25 (−55 %)" in page.text
     assert "broken" in page.text
+
+
+def test_the_list_says_since_which_run_a_level_is_another_one(tmp_path: Path) -> None:
+    """And which facts changed there; where nothing changed it has no such part."""
+    changed = Page(Client(runs_app(runs_in_folder(tmp_path / "upgraded", 12, upgraded))).get("/").text)
+    equal = Page(Client(runs_app(runs_in_folder(tmp_path / "equal", 12))).get("/").text)
+
+    assert changed.problems == equal.problems == []
+    assert "from run 7 of 12 on, s-run-7" in changed.text
+    assert "engine_version of both arms: 0.1.0 → 0.2.0" in changed.text
+    assert "Changes" not in equal.text
 
 
 def test_each_run_has_its_report_below(folder: Path) -> None:

@@ -1,0 +1,1 @@
+"""The command that reads a folder of runs over time."""

@@ -1,0 +1,1 @@
+"""What a folder of runs shows over time."""
