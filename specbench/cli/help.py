@@ -69,6 +69,12 @@ GROUPS: dict[str, dict[str, tuple[str, ...]]] = {
             "specbench watch RUN --prometheus http://prometheus:9090 --speculative '{arm=\"spec\"}'",
             "specbench watch --rejudge watch-state",
         ),
+        "export": (
+            "specbench export rules RUN --speculative '{arm=\"spec\"}' --baseline '{arm=\"base\"}' -o rules.yml",
+            "specbench export dashboard --speculative '{arm=\"spec\"}' --depth 4 -o dashboard.json",
+            "specbench export cloudwatch -o specbench.tf.json",
+            "specbench export routes RUN --speculative vllm-spec:8000 --baseline vllm-base:8000 --weight 10",
+        ),
     },
     "Integrate": {
         "serve": ("specbench serve RUN --max-age 6h", "specbench serve reports"),
