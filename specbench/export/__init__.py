@@ -1,1 +1,1 @@
-"""Files for other tools: Prometheus rules with their tests, a Grafana dashboard, CloudWatch alarms, routes. Nothing is judged here."""
+"""Files for other tools: Prometheus rules and their tests, a Grafana dashboard, CloudWatch alarms, routes. It judges nothing."""

@@ -11,13 +11,10 @@ TPOT_PERIODS, ALPHA_PERIODS = 2, 3
 
 def cloudwatch(tpot_ms: float, least_alpha: float) -> dict[str, Any]:
     """The file as plain values. Alarms have no dimensions, as the lines of the speculative arm alone have that set."""
+    tpot, alpha = lines.TPOT_ALARM.format(limit=tpot_ms), lines.ALPHA_ALARM.format(limit=least_alpha)
     alarms = {
-        "specbench_tpot_p99": _alarm(
-            "TPOT_P99", "Maximum", "GreaterThanThreshold", tpot_ms, TPOT_PERIODS, lines.TPOT_ALARM.format(limit=tpot_ms)
-        ),
-        "specbench_alpha": _alarm(
-            "acceptance_rate", "Average", "LessThanThreshold", least_alpha, ALPHA_PERIODS, lines.ALPHA_ALARM.format(limit=least_alpha)
-        ),
+        "specbench_tpot_p99": _alarm("TPOT_P99", "Maximum", "GreaterThanThreshold", tpot_ms, TPOT_PERIODS, tpot),
+        "specbench_alpha": _alarm("acceptance_rate", "Average", "LessThanThreshold", least_alpha, ALPHA_PERIODS, alpha),
     }
     saved = {
         f"specbench_{name}": {

@@ -41,8 +41,12 @@ def _shown(order: ExportOrder) -> Iterator[tuple[str, str, Queries]]:
     arms = {"speculative": spec, **({} if base is None else {"baseline": base})}
     if order.depth is not None:
         lowest = {} if limit is None else {"limit": f"vector({limit:g})"}
-        yield "alpha", "percentunit", {"speculative": spec.alpha(order.depth), **_line(run and run.alpha), **lowest}
-    yield "length", "none", {"speculative": spec.acceptance_length(), **_line(run and run.length)}
+        yield (
+            "alpha",
+            "percentunit",
+            {"speculative": spec.alpha(order.depth), **_line(None if run is None else run.alpha), **lowest},
+        )
+    yield "length", "none", {"speculative": spec.acceptance_length(), **_line(None if run is None else run.length)}
     yield "positions", "percentunit", {"position {{position}}": spec.by_position()}
     yield "depth", "none", {"speculative": spec.depth()}
     needed = break_even(run.loads, f"({spec.batch_size()})") if run is not None and run.loads else None

@@ -11,8 +11,8 @@ from specbench.explain.live import exported_lines as lines
 HEADER = "x-specbench-slice"
 MOST_RULES, MOST_MATCHES = 16, 64  # of an HTTPRoute; of one of its rules
 POOL_GROUP = "inference.networking.k8s.io"
-NAME = r"[a-z0-9]([-a-z0-9]*[a-z0-9])?"
-_BACKEND = re.compile(rf"(?:(Service)/)?({NAME}):([1-9]\d{{0,4}})|InferencePool/({NAME})")
+NAME = r"[a-z0-9](?:[-a-z0-9]*[a-z0-9])?"
+_BACKEND = re.compile(rf"(?P<service>{NAME}):(?P<port>[1-9]\d{{0,4}})|InferencePool/(?P<pool>{NAME})")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -31,11 +31,11 @@ def backend(text: str, option: str) -> dict[str, Any]:
         ScenarioError: It is neither.
     """
     found = _BACKEND.fullmatch(text.strip())
-    if found is None or (found[3] and int(found[3]) > 65_535):
+    if found is None or (found["port"] and int(found["port"]) > 65_535):
         raise ScenarioError(f"{option}: {text} is no backend; write vllm-spec:8000 for a Service, or InferencePool/vllm-spec")
-    if found[4]:
-        return {"group": POOL_GROUP, "kind": "InferencePool", "name": found[4]}
-    return {"name": found[2], "port": int(found[3])}
+    if found["pool"]:
+        return {"group": POOL_GROUP, "kind": "InferencePool", "name": found["pool"]}
+    return {"name": found["service"], "port": int(found["port"])}
 
 
 def http_route(policy: Mapping[str, Any], backends: RouteBackends, name: str, gateway: str) -> dict[str, Any]:

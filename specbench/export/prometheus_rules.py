@@ -124,6 +124,11 @@ def over_alarm(limit: LatencyLimit) -> str:
     return f"Speculation{limit.quantity.capitalize()}P{limit.percentile}High"
 
 
+def untold_alarm(limit: LatencyLimit) -> str:
+    """The alarm of an engine that does not tell this limit."""
+    return f"Speculation{limit.quantity.capitalize()}P{limit.percentile}Untold"
+
+
 def alarms(order: ExportOrder) -> list[Alarm]:
     """The alarms, each with its guard against an engine without traffic."""
     return [replace(alarm, summary=alarm.summary or lines.ALARMS[alarm.name]) for alarm in _alarms(order)]
@@ -137,6 +142,9 @@ def _alarms(order: ExportOrder) -> Iterator[Alarm]:
         text = lines.over_limit_alarm(limit.percentile, limit.quantity, limit.edge_s * 1000)
         expr = f"{over_name(limit)} > {limit.share:g} and {served}"
         yield Alarm(name=over_alarm(limit), expr=expr, lasts="10m", severity=CRITICAL, summary=text)
+        # Without this, an engine with other edges would never break a limit.
+        text, expr = lines.no_edge_alarm(limit.quantity, limit.edge_s * 1000), f"{served} unless {arm.under(limit)} >= 0"
+        yield Alarm(name=untold_alarm(limit), expr=expr, lasts="10m", severity=WARNING, summary=text)
     if order.run is not None and order.run.loads:
         yield _alarm("SpeculationBelowBreakEven", f"{PREFIX}speed_up:ratio_rate5m < 1 and {served}", "15m", CRITICAL)
     # Without speculation an engine has no series of drafts, which is as silent as a counter that stands still.

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Any
 
-from specbench.export.prometheus_rules import FALL, ExportOrder, over_alarm
+from specbench.export.prometheus_rules import FALL, ExportOrder, over_alarm, untold_alarm
 from specbench.export.selectors import LabelSelector
 from specbench.export.vllm_queries import BEYOND, HISTOGRAMS, LatencyLimit
 from specbench.model.live.cited_run import TestedLoad
@@ -22,7 +22,7 @@ LABELS = {"model_name": "m", "instance": "a:8000"}
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EngineState:
-    """An engine: its alpha, its batch, which limits are broken, whether it drafts, and what else is wrong with it."""
+    """An engine: its alpha, its batch, the limit that it breaks, whether it drafts, and what else is wrong with it."""
 
     about: str
     depth: int
@@ -31,6 +31,7 @@ class EngineState:
     slow: LatencyLimit | None = None
     drafts: bool = True
     kv_full: bool = False
+    other_edges: bool = False
     answers: bool = True
     fires: tuple[str, ...] = ()
 
@@ -57,9 +58,12 @@ def _states(order: ExportOrder) -> Iterator[EngineState]:
     low = min(order.least_alpha or 1.0, 0.7 if order.run is None else (order.run.alpha or 0.7) - FALL)
     yield replace(healthy, about="low acceptance", alpha=round(max(low - 0.1, 0.01), 2))
     for limit in order.limits:
-        yield replace(healthy, about=f"slow: {over_alarm(limit)}", slow=limit, fires=(over_alarm(limit),))
+        yield replace(healthy, about=f"slow: {over_alarm(limit)}", slow=limit)
     yield replace(healthy, about="drafts nothing", drafts=False, fires=("SpeculationStopped",))
     yield replace(healthy, about="full KV cache", kv_full=True, fires=("SpeculationMemoryShort",))
+    if order.limits:
+        untold = tuple(untold_alarm(limit) for limit in order.limits)
+        yield replace(healthy, about="other edges", other_edges=True, fires=untold)
     if order.depth is not None:
         yield replace(healthy, about="another depth", depth=depth + 2, fires=("SpeculationDepthChanged",))
     if loads:
@@ -77,6 +81,7 @@ def fires(order: ExportOrder, state: EngineState) -> list[str]:
             found.append("SpeculationAcceptanceLow")
         if order.run is not None and order.run.alpha is not None and state.alpha < order.run.alpha - FALL:
             found.append("SpeculationAcceptanceFell")
+    found += [over_alarm(limit) for limit in order.limits if _share_over(state, limit) > limit.share]
     needed = None if order.run is None else _step_ratio(order.run.loads, state.batch)
     if needed is not None and state.tokens_per_step < needed:
         found.append("SpeculationBelowBreakEven")
@@ -132,7 +137,8 @@ def _series(order: ExportOrder, state: EngineState) -> Iterator[tuple[str, str]]
     by_minute = _counters(order, state)
     fixed = {"num_requests_running": 1.0, "kv_cache_usage_perc": 0.97 if state.kv_full else 0.4}
     for (name, extra), value in by_minute.items():
-        found = _series_of(order.speculative.selector, f"vllm:{name}", _rising(value if state.answers else 0), **_own_label(extra))
+        values = _rising(value if state.answers else 0)
+        found = _series_of(order.speculative.selector, f"vllm:{name}", values, **_own_label(extra))
         yield found["series"], found["values"]
     for name, value in fixed.items():
         found = _series_of(order.speculative.selector, f"vllm:{name}", f"{value:g}x{MINUTES}")
@@ -161,10 +167,17 @@ def _counters(order: ExportOrder, state: EngineState) -> dict[tuple[str, str], f
     for quantity, (name, _) in HISTOGRAMS.items():
         found[(f"{name}_count", "")] = REQUESTS
         for edge in {limit.edge_s for limit in order.limits if limit.quantity == quantity}:
-            slow = state.slow is not None and state.slow.quantity == quantity and edge == state.slow.edge_s
-            share = 2 * state.slow.share if slow and state.slow is not None else 0
-            found[(f"{name}_bucket", f"le={edge:g}")] = REQUESTS * (1 - share)
+            share = _share_over(state, LatencyLimit(quantity=quantity, percentile=0, edge_s=edge))
+            if not state.other_edges:
+                found[(f"{name}_bucket", f"le={edge:g}")] = REQUESTS * (1 - share)
     return found
+
+
+def _share_over(state: EngineState, limit: LatencyLimit) -> float:
+    """The share above this edge: what is slower than the broken limit is slower than any lower one too."""
+    slow = state.slow
+    reached = slow is not None and slow.quantity == limit.quantity and limit.edge_s <= slow.edge_s
+    return min(1.0, 2 * slow.share) if slow is not None and reached else 0.0
 
 
 def _own_label(text: str) -> dict[str, str]:

@@ -1,5 +1,6 @@
-"""PromQL over vLLM's counters, of one arm. Ratios of rates only: what rate() extrapolates cancels in them, and without traffic they
-have no value rather than 0. No quantile is interpolated: a limit is a share of requests above an edge.
+"""PromQL over vLLM's counters, of one arm. No quantile is interpolated: a limit is a share of requests above an edge.
+
+Ratios of rates only: what rate() extrapolates cancels in them, and without traffic they have no value rather than 0.
 """
 
 from collections.abc import Sequence
@@ -49,7 +50,7 @@ def latency_limit(limit: LiveLimit, edges_s: Sequence[float] | None = None) -> L
     if found is None:
         near = [f"{edge * MS_PER_S:g}ms" for edge in (*_below(known, at), *_above(known, at))]
         raise ScenarioError(
-            f"--limit {limit.metric}={limit.value:g}ms: is no edge of {HISTOGRAMS[quantity][0]}, so that its counters cannot tell; "
+            f"--limit {limit.metric}={limit.value:g}ms: is no edge of {HISTOGRAMS[quantity][0]}, so that counters cannot tell; "
             f"take {' or '.join(near)}, or give --custom-histogram-buckets as the engine has it"
         )
     return LatencyLimit(quantity=quantity, percentile=int(percentile), edge_s=found)
@@ -130,8 +131,11 @@ class ArmQueries:
 
     def share_over(self, limit: LatencyLimit) -> str:
         """The share of requests above the limit's edge."""
-        name = HISTOGRAMS[limit.quantity][0]
-        return f"1 - {self.rate(f'{name}_bucket', _le(limit.edge_s))} / {self.rate(f'{name}_count')}"
+        return f"1 - {self.under(limit)} / {self.answered(limit.quantity)}"
+
+    def under(self, limit: LatencyLimit) -> str:
+        """Requests a second up to the limit's edge; no value where the engine has no such edge."""
+        return self.rate(f"{HISTOGRAMS[limit.quantity][0]}_bucket", _le(limit.edge_s))
 
     def arrivals_per_replica(self) -> str:
         """Requests a second and replica that got a first token."""

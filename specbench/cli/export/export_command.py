@@ -65,9 +65,12 @@ def export(
     allow_capped: Annotated[
         bool, typer.Option("--allow-capped", rich_help_panel=ROUTES, help="Enable caps that no run has confirmed.")
     ] = False,
-    name: Annotated[str, typer.Option("--name", metavar="NAME", rich_help_panel=OUTPUT, help="Name of the object.")] = "specbench",
+    name: Annotated[
+        str, typer.Option("--name", metavar="NAME", rich_help_panel=OUTPUT, help="Name of the object.")
+    ] = "specbench",
     output: Annotated[
-        Path | None, typer.Option("-o", "--output", metavar="FILE", rich_help_panel=OUTPUT, help="Where to; rules: tests beside it.")
+        Path | None,
+        typer.Option("-o", "--output", metavar="FILE", rich_help_panel=OUTPUT, help="Where to; tests of rules beside it."),
     ] = None,
 ) -> None:
     """Write alarms, a dashboard or routes for live traffic, made of a run."""

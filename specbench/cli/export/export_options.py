@@ -93,7 +93,8 @@ def _rules(picked: PickedExport, order: "ExportOrder") -> ExportedFile:
     if picked.operator:
         return ExportedFile(text=yaml_text(prometheus_rule(order, _object_name(picked.name, "--name")), remarks(order)))
     text = yaml_text(rules(order), remarks(order))
-    arms = [order.speculative.selector, *([order.baseline.selector] if order.baseline else []), *([order.watch] if order.watch else [])]
+    arms = [arm.selector for arm in (order.speculative, order.baseline) if arm is not None]
+    arms += [] if order.watch is None else [order.watch]
     if picked.tests_for is None:
         return ExportedFile(text=text)
     if any(selector.labels is None for selector in arms):

@@ -2,15 +2,18 @@
 
 from collections.abc import Mapping
 
+_VALUE = '{{ printf "%.2f" $value }}'
+_MODEL = "{{ $labels.model_name }}"
+
 ALARMS: Mapping[str, str] = {
-    "SpeculationAcceptanceLow": 'Alpha of {{ $labels.model_name }} is {{ printf "%.2f" $value }}, below its limit.',
-    "SpeculationAcceptanceFell": 'Alpha of {{ $labels.model_name }} is {{ printf "%.2f" $value }}; the run had more. Measure again.',
-    "SpeculationDepthChanged": '{{ printf "%.2f" $value }} tokens are drafted per round, another number than these rules were made '
-    "for, so that alpha cannot be told. Export the rules again.",
-    "SpeculationBelowBreakEven": 'The modelled speed-up of {{ $labels.model_name }} is {{ printf "%.2f" $value }}: by the step cost of '
-    "the run, speculation slows answers at this load. See whether the batch grew or acceptance fell.",
-    "SpeculationStopped": "{{ $labels.model_name }} answers and drafts nothing. See whether the engine was started without speculation.",
-    "SpeculationMemoryShort": "The KV cache of {{ $labels.model_name }} is full and requests give way to others.",
+    "SpeculationAcceptanceLow": f"Alpha of {_MODEL} is {_VALUE}, below its limit.",
+    "SpeculationAcceptanceFell": f"Alpha of {_MODEL} is {_VALUE}; the run had more. Measure again.",
+    "SpeculationDepthChanged": f"{_MODEL} drafts {_VALUE} tokens a round, another number than these rules were made for, "
+    "so that alpha cannot be told. Export the rules again.",
+    "SpeculationBelowBreakEven": f"The modelled speed-up of {_MODEL} is {_VALUE}: by the step cost of the run, speculation "
+    "slows answers at this load. See whether the batch grew or acceptance fell.",
+    "SpeculationStopped": f"{_MODEL} answers and drafts nothing. See whether the engine was started without speculation.",
+    "SpeculationMemoryShort": f"The KV cache of {_MODEL} is full and requests give way to others.",
     "SpeculationNotScraped": "No engine of the speculative arm is scraped. See its targets and the selector of these rules.",
     "SpeculationBaselineNotScraped": "No engine of the baseline is scraped. See its targets and the selector of these rules.",
     "SpeculationRerunNeeded": "The run no longer holds: {{ $labels.reason }}. Measure again.",
@@ -20,8 +23,12 @@ ALARMS: Mapping[str, str] = {
 
 def over_limit_alarm(percentile: int, quantity: str, limit_ms: float) -> str:
     """The text of an alarm of a limit on a quantile."""
-    rest = '{{ printf "%.2f" $value }}'
-    return f"{quantity.upper()} p{percentile} is over {limit_ms:g} ms: the share of requests above it is {rest}."
+    return f"{quantity.upper()} p{percentile} is over {limit_ms:g} ms: the share of requests above it is {_VALUE}."
+
+
+def no_edge_alarm(quantity: str, limit_ms: float) -> str:
+    """The text of an alarm of a limit that the engine's buckets do not tell."""
+    return f"{_MODEL} has no {quantity.upper()} bucket at {limit_ms:g} ms, so that this limit is not watched. Export the rules again."
 
 
 def left_out(alarm: str, lacks: str) -> str:
@@ -57,10 +64,10 @@ def not_confirmed(count: int) -> str:
 
 def cap_remark(part: str, streams: float | None, rate: float | None, setting: str | None) -> str:
     """A remark on a cap that a route cannot hold, with what can."""
-    caps = [f"{streams:g} requests at once in one engine"] if streams is not None else []
-    caps += [f"{rate:g} requests a second in one engine"] if rate is not None else []
+    caps = [f"{streams:g} at once in one engine"] if streams is not None else []
+    caps += [f"{rate:g} a second"] if rate is not None else []
     own = f"Confirmed with {setting}." if setting else "In vLLM, num_speculative_tokens_per_batch_size does."
-    return f"{part}: tested up to {' and '.join(caps)}. A route does not hold this. {own}"
+    return f"{part}: tested up to this many requests: {' and '.join(caps)}. A route does not hold this. {own}"
 
 
 PANELS: Mapping[str, str] = {
