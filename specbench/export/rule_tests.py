@@ -12,8 +12,8 @@ from specbench.export.selectors import LabelSelector
 from specbench.export.vllm_queries import BEYOND, HISTOGRAMS, LatencyLimit
 from specbench.model.live.cited_run import TestedLoad
 
-MINUTES = 120
-AT = "100m"
+MINUTES = 80
+AT = "75m"
 ROUNDS = 6000  # a minute
 REQUESTS = 120  # a minute
 UNDECLARED_DEPTH = 4  # the depth of the engine in the tests, where no rule knows of one
@@ -116,13 +116,13 @@ def _nothing(order: ExportOrder) -> dict[str, Any]:
 def _watch(order: ExportOrder) -> Iterator[dict[str, Any]]:
     if order.watch is None:
         return
-    running = [_series_of(order.speculative.selector, "vllm:num_requests_running", "1x120")]
+    running = [_series_of(order.speculative.selector, "vllm:num_requests_running", "1x80")]
     if order.baseline is not None:
-        running.append(_series_of(order.baseline.selector, "vllm:num_requests_running", "1x120"))
-    rerun = _series_of(order.watch, "specbench_watch_rerun", "1x120", reason="model_changed")
+        running.append(_series_of(order.baseline.selector, "vllm:num_requests_running", "1x80"))
+    rerun = _series_of(order.watch, "specbench_watch_rerun", "1x80", reason="model_changed")
     for about, series, name in (
         ("watch asks for a run", [_clock(order.watch), rerun], "SpeculationRerunNeeded"),
-        ("watch stands still", [{**_clock(order.watch), "values": "0x120"}], "SpeculationWatchSilent"),
+        ("watch stands still", [{**_clock(order.watch), "values": "0x80"}], "SpeculationWatchSilent"),
         ("watch is gone", [], "SpeculationWatchSilent"),
     ):
         yield {"name": about, "interval": "1m", "input_series": [*running, *series], "promql_expr_test": [_firing([name])]}

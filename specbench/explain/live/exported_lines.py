@@ -28,7 +28,7 @@ def over_limit_alarm(percentile: int, quantity: str, limit_ms: float) -> str:
 
 def no_edge_alarm(quantity: str, limit_ms: float) -> str:
     """The text of an alarm of a limit that the engine's buckets do not tell."""
-    return f"{_MODEL} has no {quantity.upper()} bucket at {limit_ms:g} ms, so that this limit is not watched. Export the rules again."
+    return f"{_MODEL} has no {quantity.upper()} bucket at {limit_ms:g} ms, so that this limit goes unwatched. Export again."
 
 
 def left_out(alarm: str, lacks: str) -> str:
