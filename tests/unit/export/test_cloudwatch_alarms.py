@@ -13,16 +13,16 @@ import pytest
 
 from specbench.export.cloudwatch_alarms import cloudwatch
 from specbench.model.live.live_period import LivePeriod
-from specbench.model.live.watch_result import LiveFigures, WatchResult
 from specbench.report.live.window_objects import emf_line
 from tests.support.goldens import same_text
 from tests.support.live import period
 from tests.support.prometheus import tool
-from tests.unit.report.live.test_window_objects import RESULT
+from tests.unit.report.live.test_window_objects import STATE
 
 MADE = cloudwatch(50.0, 0.7)
 COMPARISONS = {"GreaterThanThreshold": gt, "LessThanThreshold": lt}
 STATISTICS = {"Maximum": max, "Average": fmean}
+NAMES = ("acceptance_rate", "num_speculative_tokens", "speedup_ratio", "speedup_source", "batch_size", "TPOT_P99", "window_start")
 
 
 def state(alarm: dict[str, Any], lines: Sequence[str]) -> str:
@@ -42,7 +42,7 @@ def state(alarm: dict[str, Any], lines: Sequence[str]) -> str:
 
 def after(name: str, *windows: LivePeriod) -> str:
     """The state of the alarm of this name after these windows."""
-    return state(MADE["resource"]["aws_cloudwatch_metric_alarm"][name], [emf_line(window, RESULT) for window in windows])
+    return state(MADE["resource"]["aws_cloudwatch_metric_alarm"][name], [emf_line(window, STATE) for window in windows])
 
 
 def test_the_alarm_of_the_guide_fires_after_two_slow_windows() -> None:
@@ -65,21 +65,13 @@ def test_the_alarm_of_alpha_fires_after_three_low_windows() -> None:
 
 def test_the_queries_name_fields_that_the_lines_have() -> None:
     """Comments begin as Logs Insights wants them."""
-    figures = LiveFigures(speed_up=1.4, speed_up_source="modelled")
-    line = json.loads(emf_line(period(), WatchResult(**{**_fields(RESULT), "figures": figures})))
+    line = json.loads(emf_line(period(), STATE))
     for query in MADE["resource"]["aws_cloudwatch_query_definition"].values():
         comment, *commands = query["query_string"].splitlines()
         assert comment.startswith("# ")
         named = {name for name in NAMES if any(name in command for command in commands)}
         assert named <= set(line)
         assert named
-
-
-NAMES = ("acceptance_rate", "num_speculative_tokens", "speedup_ratio", "speedup_source", "batch_size", "TPOT_P99", "window_start")
-
-
-def _fields(result: WatchResult) -> dict[str, Any]:
-    return {name: getattr(result, name) for name in WatchResult.__dataclass_fields__}
 
 
 def test_the_file_is_this() -> None:
