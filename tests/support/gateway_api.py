@@ -52,7 +52,7 @@ def _keys(where: str, value: Mapping[str, Any], required: set[str], optional: se
 
 
 def shares(route: Mapping[str, Any], headers: Mapping[str, str]) -> dict[str, float]:
-    """Which share of requests with these headers goes to which backend: the rule with the most matching headers, then the first."""
+    """Which share of requests with these headers goes to which backend, by the rule with the most matching headers."""
     best: tuple[int, Mapping[str, Any]] | None = None
     for rule in route["spec"]["rules"]:
         for match in rule.get("matches", [{}]):

@@ -86,7 +86,12 @@ def test_terraform_takes_the_file(tmp_path: Path) -> None:
         pytest.skip(f"terraform does not see the file: {program}")
     (tmp_path / "specbench.tf.json").write_text(json.dumps(MADE))
     ready = subprocess.run(
-        [str(program), "init", "-backend=false", "-input=false"], cwd=tmp_path, capture_output=True, text=True, check=False, timeout=60
+        [str(program), "init", "-backend=false", "-input=false"],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=60,
     )
     if ready.returncode != 0:
         pytest.skip("terraform does not see the file: the provider hashicorp/aws cannot be had here")

@@ -11,7 +11,10 @@ from tests.unit.export.test_prometheus_rules import EXAMPLE, FULL
 def test_twelve_panels_show_both_arms_and_the_run() -> None:
     """Each with its queries, in the golden file; four rows of three."""
     made = dashboard(order_of(FULL, EXAMPLE))
-    shown = [f"{panel['title']}\n" + "\n".join(f"  {t['legendFormat']}: {t['expr']}" for t in panel["targets"]) for panel in made["panels"]]
+    shown = [
+        f"{panel['title']}\n" + "\n".join(f"  {t['legendFormat']}: {t['expr']}" for t in panel["targets"])
+        for panel in made["panels"]
+    ]
 
     assert len(shown) == 12
     assert {tuple(panel["gridPos"].values()) for panel in made["panels"]} == {

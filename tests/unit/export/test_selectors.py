@@ -14,7 +14,9 @@ def test_a_selector_keeps_its_matchers() -> None:
     assert label_selector(r'{a="say \"x\", y"}', "-").text == r'a="say \"x\", y"'
 
 
-@pytest.mark.parametrize("wrong", ["", "{}", "spec", '{arm="spec"', "{arm=spec}", '{arm=="spec"}', 'up{arm="spec"}', '{a="b" c="d"}'])
+@pytest.mark.parametrize(
+    "wrong", ["", "{}", "spec", '{arm="spec"', "{arm=spec}", '{arm=="spec"}', 'up{arm="spec"}', '{a="b" c="d"}']
+)
 def test_what_is_no_selector_is_refused(wrong: str) -> None:
     """In one line."""
     with pytest.raises(ScenarioError, match="selector"):

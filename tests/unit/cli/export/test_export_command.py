@@ -50,7 +50,9 @@ def test_rules_and_their_tests_are_written_beside_each_other(tmp_path: Path) -> 
     assert done.exit_code == 0
     assert yaml.safe_load((tmp_path / "code.test.yml").read_text())["rule_files"] == ["code.yml"]
     assert printed.output == file.read_text()
-    again = CliRunner().invoke(app, ["export", "rules", RUN, *ARMS, "--kind", "PrometheusRule", "-o", str(tmp_path / "object.yml")])
+    again = CliRunner().invoke(
+        app, ["export", "rules", RUN, *ARMS, "--kind", "PrometheusRule", "-o", str(tmp_path / "object.yml")]
+    )
     assert again.exit_code == 0
     assert sorted(path.name for path in tmp_path.iterdir()) == ["code.test.yml", "code.yml", "object.yml"]
 
