@@ -9,6 +9,7 @@ import typer
 from specbench import __version__
 from specbench.cli import answers, bins, compare_results, completion, demo, fleet_command, lookups, results, run, tools
 from specbench.cli.capacity import capacity_command
+from specbench.cli.export import export_command
 from specbench.cli.help import GroupedCommands
 from specbench.cli.history import history_command
 from specbench.cli.live import watch_command
@@ -47,6 +48,7 @@ COMMANDS = (
     tools,
     watch_command,
     history_command,
+    export_command,
     fleet_command,
     completion,
 )

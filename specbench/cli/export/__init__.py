@@ -1,0 +1,1 @@
+"""`export`: its options, and the files that it writes."""
