@@ -294,6 +294,7 @@ def test_a_crash_of_the_speculative_engine_is_still_a_rollback(tmp_path: Path) -
     assert "dead_arm" in {reason["code"] for reason in result["reasons"]}
 
 
+@pytest.mark.campaign
 def test_an_engine_that_is_frozen_for_a_while_is_named(tmp_path: Path) -> None:
     """Stopped for two and a half seconds in the middle of answers, and then going on."""
     result = _run_with_a_victim(tmp_path, EMBEDDED, "speculative", [signal.SIGSTOP, signal.SIGCONT])

@@ -35,7 +35,7 @@ def holding(server: str, order: ExportOrder) -> set[str]:
     for alarm in alarms(order):
         expr = alarm.expr
         for name in reversed(names):  # a rule reads only those above it
-            expr = re.sub(rf"(?<![\w:]){name}(?![\w:])", lambda _, name=name: f"({names[name]})", expr)
+            expr = re.sub(rf"(?<![\w:]){name}(?![\w:])", f"({names[name]})".replace("\\", r"\\"), expr)
         if values(server, expr.replace("[5m]", f"[{SHORT}]")):
             held.add(alarm.name)
     return held

@@ -57,6 +57,7 @@ def an_engine() -> Iterator[str]:
 
 
 @pytest.mark.beside
+@pytest.mark.campaign
 def test_embedded_engines_can_be_restarted_for_every_pair(tmp_path: Path) -> None:
     """Each pair is a launch of its own; two launches an arm do not carry a promotion."""
     done = run(tmp_path / "run", "--set", "matrix.schedule=restart", "--set", "matrix.concurrency=[1, 2]")

@@ -40,6 +40,7 @@ def conversations(path: Path, count: int) -> None:
             file.write(json.dumps({"messages": turns}) + "\n")
 
 
+@pytest.mark.campaign
 def test_sessions_hit_the_prefix_cache_alike_and_who_thinks_holds_a_stream(tmp_path: Path) -> None:
     """Second turns come from the cache in both arms, which get one list of prompts; the rise behind them is drawn alone."""
     conversations(tmp_path / "talks.jsonl", 60)

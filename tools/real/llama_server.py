@@ -28,6 +28,8 @@ def flags() -> argparse.ArgumentParser:
     parser.add_argument("--spec-type", default="none")
     parser.add_argument("--spec-draft-model")
     parser.add_argument("--spec-draft-n-max", type=int)
+    parser.add_argument("--spec-draft-n-min", type=int)
+    parser.add_argument("--spec-draft-p-min", type=float)
     for name in NGRAM_TYPES:
         parser.add_argument(f"--spec-{name}-size-n", type=int)
         parser.add_argument(f"--spec-{name}-size-m", type=int)
@@ -74,6 +76,10 @@ def parameters(xllamacpp: object, asked: argparse.Namespace) -> object:
         draft.mparams.path = asked.spec_draft_model
     if asked.spec_draft_n_max is not None:
         draft.n_max = asked.spec_draft_n_max
+    if asked.spec_draft_n_min is not None:
+        draft.n_min = asked.spec_draft_n_min
+    if asked.spec_draft_p_min is not None:
+        draft.p_min = asked.spec_draft_p_min
     for kind in (name.replace("-", "_") for name in NGRAM_TYPES):
         for size in ("size_n", "size_m"):
             value = getattr(asked, f"spec_{kind}_{size}")

@@ -63,7 +63,10 @@ def p_value(seen: Counter[tuple[int, int]], expected: dict[tuple[int, int], floa
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("shaping", [Shaping(0.7), Shaping(1.0, 0.9)], ids=["0.7", "1 top_p 0.9"])
+@pytest.mark.parametrize(
+    "shaping",
+    [pytest.param(Shaping(0.7), id="0.7", marks=pytest.mark.campaign), pytest.param(Shaping(1.0, 0.9), id="1 top_p 0.9")],
+)
 @pytest.mark.parametrize("mode", MODES)
 def test_two_tokens_follow_the_target(mode: str, shaping: Shaping) -> None:
     """20,000 draws of two tokens in each of three contexts fit the target's own probabilities.
