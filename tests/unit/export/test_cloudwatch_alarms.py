@@ -3,7 +3,7 @@
 import json
 import subprocess
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from operator import gt, lt
 from pathlib import Path
 from statistics import fmean
@@ -21,7 +21,7 @@ from tests.unit.report.live.test_window_objects import STATE
 
 MADE = cloudwatch(50.0, 0.7)
 COMPARISONS = {"GreaterThanThreshold": gt, "LessThanThreshold": lt}
-STATISTICS = {"Maximum": max, "Average": fmean}
+STATISTICS: dict[str, Callable[[Sequence[float]], float]] = {"Maximum": max, "Average": fmean}
 NAMES = ("acceptance_rate", "num_speculative_tokens", "speedup_ratio", "speedup_source", "batch_size", "TPOT_P99", "window_start")
 
 
