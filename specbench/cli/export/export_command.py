@@ -96,7 +96,7 @@ def export(
     for remark in made.remarks:
         tell(remark)
     if output is None or str(output) == "-":
-        deliver(made.text)
+        deliver(made.text.encode())
         return
     write_atomically(output, made.text.encode())
     say(f"wrote {output}")

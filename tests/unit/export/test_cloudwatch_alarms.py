@@ -21,7 +21,7 @@ from tests.unit.report.live.test_window_objects import STATE
 
 MADE = cloudwatch(50.0, 0.7)
 COMPARISONS = {"GreaterThanThreshold": gt, "LessThanThreshold": lt}
-STATISTICS: dict[str, Callable[[list[float]], float]] = {"Maximum": max, "Average": fmean}
+STATISTICS: dict[str, Callable[[Sequence[float]], float]] = {"Maximum": max, "Average": fmean}
 NAMES = ("acceptance_rate", "num_speculative_tokens", "speedup_ratio", "speedup_source", "batch_size", "TPOT_P99", "window_start")
 
 
