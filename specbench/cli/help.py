@@ -75,10 +75,9 @@ GROUPS: dict[str, dict[str, tuple[str, ...]]] = {
             "specbench history nightly --format csv -o history.csv",
         ),
         "export": (
-            "specbench export rules RUN --speculative '{arm=\"spec\"}' --baseline '{arm=\"base\"}' -o rules.yml",
-            "specbench export dashboard --speculative '{arm=\"spec\"}' --depth 4 -o dashboard.json",
-            "specbench export cloudwatch -o specbench.tf.json",
-            "specbench export routes RUN --speculative vllm-spec:8000 --baseline vllm-base:8000 --weight 10",
+            "specbench export rules RUN --speculative '{arm=\"spec\"}' -o rules.yml",
+            "specbench export cloudwatch",
+            "specbench export routes RUN --speculative vllm-spec:8000 --baseline vllm-base:8000",
         ),
     },
     "Integrate": {

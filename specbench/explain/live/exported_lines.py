@@ -9,7 +9,7 @@ ALARMS: Mapping[str, str] = {
     "SpeculationAcceptanceLow": f"Alpha of {_MODEL} is {_VALUE}, below its limit.",
     "SpeculationAcceptanceFell": f"Alpha of {_MODEL} is {_VALUE}; the run had more. Measure again.",
     "SpeculationDepthChanged": f"{_MODEL} drafts {_VALUE} tokens a round, another number than these rules were made for, "
-    "so that alpha cannot be told. Export the rules again.",
+    "so that alpha is unknown. Export the rules again.",
     "SpeculationBelowBreakEven": f"The modelled speed-up of {_MODEL} is {_VALUE}: by the step cost of the run, speculation "
     "slows answers at this load. See whether the batch grew or acceptance fell.",
     "SpeculationStopped": f"{_MODEL} answers and drafts nothing. See whether the engine was started without speculation.",
