@@ -66,7 +66,7 @@ def cap_remark(part: str, streams: float | None, rate: float | None, setting: st
     """A remark on a cap that a route cannot hold, with what can."""
     caps = [f"{streams:g} at once in one engine"] if streams is not None else []
     caps += [f"{rate:g} a second"] if rate is not None else []
-    own = f"Confirmed with {setting}." if setting else "In vLLM, num_speculative_tokens_per_batch_size does."
+    own = f"Confirmed with {setting}." if setting else "vLLM does by its table of depths by batch size."
     return f"{part}: tested up to this many requests: {' and '.join(caps)}. A route does not hold this. {own}"
 
 

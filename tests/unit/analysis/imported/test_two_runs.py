@@ -56,7 +56,7 @@ def test_runs_without_a_load_in_common_share_nothing() -> None:
 
 
 def test_what_differs_between_the_runs_is_listed() -> None:
-    """Another engine of the speculative arm, and another scenario."""
+    """Another engine under speculation, and another scenario."""
     held = promote()
     other = replace(held.endpoints.speculative, engine_version="9.9")
     found = compare_runs(held, replace(held, endpoints=replace(held.endpoints, speculative=other)), ("one", "two"))
