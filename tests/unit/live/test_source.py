@@ -83,7 +83,7 @@ ANSWERS: dict[str, Callable[..., None]] = {
     "a key is wanted": server("no", "401 Unauthorized", "text/plain"),
     "a wrong selector": server({"status": "error", "error": "parse error: unexpected }"}, "422 Unprocessable Entity"),
     "a web page": server("<html>login</html>", kind="text/html"),
-    "a clock that is ahead": server(matrix(), date_s=time() + 300),
+    "a clock that is ahead": server(matrix(), date_s=time() + 86_400),
     "too seldom": server(matrix((labels("vllm:generation_tokens_total"), [(0.0, "1"), (40.0, "2"), (80.0, "3")]))),
 }
 
