@@ -10,7 +10,7 @@ from specbench.model.result import CellResult, CellState, Result
 from specbench.report.view.comparison_rows import IN_A_PART, ComparisonRow, cell_rows
 
 MOST_ROWS = 9  # of one load that a short table shows
-ALWAYS = ("itl_p50", "itl_p95")  # no other tool has them, so that no failed row takes their place
+ALWAYS = ("tpot_p50", "itl_p50", "itl_p95")  # of a whole load: no failed row takes their place
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -81,14 +81,15 @@ def _of_a_part(row: ComparisonRow) -> bool:
 
 
 def _gravity(row: ComparisonRow, told: Set[str]) -> int:
-    """What a short table keeps first: the gain and ITL, what decides and failed, the always shown, the open, the other failed.
+    """What a short table keeps first: the gain, TPOT, ITL, what decides and failed, the always shown, the open, the rest.
 
-    A part of the traffic adds little where its whole load failed on the same metric, one of `told`.
+    A part of the traffic comes after what its whole load failed, and adds little where that is the same metric, one of `told`.
     """
-    if row.role == "success" or row.metric in ALWAYS:
+    part = _of_a_part(row)
+    if row.role == "success" or (row.metric in ALWAYS and not part):
         return 0
-    if _of_a_part(row) and row.metric in told:
+    if part and row.metric in told:
         return 4
-    if row.decides and row.state == "FAIL":
+    if not part and row.decides and row.state == "FAIL":
         return 1
     return 2 if row.core else 3 if row.decides else 4

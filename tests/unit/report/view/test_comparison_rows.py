@@ -94,9 +94,10 @@ def test_a_short_table_has_what_is_always_there_what_failed_and_what_is_open() -
     ]
 
 
-def test_with_less_room_itl_and_what_failed_stay() -> None:
-    """ITL is always there; pace, output and requests of 16 streams are past their limits and decide."""
-    assert [(one.metric, one.mark) for one in EXAMPLE[1].shown(5)] == [
+def test_with_less_room_tpot_itl_and_what_failed_stay() -> None:
+    """TPOT and ITL are always there; pace, output and requests of 16 streams are past their limits and decide."""
+    assert [(one.metric, one.mark) for one in EXAMPLE[1].shown(6)] == [
+        ("tpot_p50", ""),
         ("itl_p50", ""),
         ("itl_p95", "(?)"),
         ("pace_p95", "✗"),
