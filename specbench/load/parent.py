@@ -6,6 +6,7 @@ import sys
 import tempfile
 from collections.abc import Generator, Iterator
 from types import TracebackType
+from typing import IO
 
 from specbench.errors import InternalError
 from specbench.load.health import HealthCounter
@@ -24,6 +25,7 @@ from specbench.load.messages import (
 )
 from specbench.load.process_limits import check_open_files
 from specbench.model.captures import Capture
+from specbench.model.records import FleetFacts, GeneratorHealth
 
 PIPE_SIZE = 1 << 20
 AHEAD = 16
@@ -99,7 +101,7 @@ class LoadGenerator:
         except BaseException:
             self._process.kill()  # a message may have been read or written by half: no other would be understood
             raise
-        yield _block_end(message, tally)
+        yield block_summary(message, tally.health(message))
 
     def _hand_over(self, work: Iterator[RequestJob], count: int) -> None:
         for _ in range(count):
@@ -136,23 +138,28 @@ class LoadGenerator:
         return decode_to_parent(packed)
 
     def _died(self) -> InternalError:
-        with contextlib.suppress(subprocess.TimeoutExpired):
-            self._process.wait(EXIT_S)
-        self._stderr.seek(0)
-        said = self._stderr.read().decode("utf-8", "replace").strip().splitlines()[-STDERR_LINES:]
-        return InternalError(
-            f"the load generator ended (exit code {self._process.returncode}): {' | '.join(said) or 'no output'}"
-        )
+        return last_words("load generator", self._process, self._stderr)
 
 
-def _block_end(closed: BlockClosed, tally: HealthCounter) -> BlockSummary:
+def last_words(name: str, process: "subprocess.Popen[bytes]", stderr: IO[bytes]) -> InternalError:
+    """That this process ended, with its exit code and what it wrote last."""
+    with contextlib.suppress(subprocess.TimeoutExpired):
+        process.wait(EXIT_S)
+    stderr.seek(0)
+    said = stderr.read().decode("utf-8", "replace").strip().splitlines()[-STDERR_LINES:]
+    return InternalError(f"the {name} ended (exit code {process.returncode}): {' | '.join(said) or 'no output'}")
+
+
+def block_summary(closed: BlockClosed, health: GeneratorHealth, fleet: FleetFacts | None = None) -> BlockSummary:
+    """How a block went; `fleet`: where several workers drove it."""
     return BlockSummary(
         block=closed.block,
         window_open_ns=closed.window_open_ns,
         window_close_ns=closed.window_close_ns,
         short=closed.short,
         end_reason=closed.end_reason,
-        health=tally.health(closed),
+        health=health,
         aborted=closed.aborted,
         in_flight_limit_reached=closed.in_flight_limit_reached,
+        fleet=fleet,
     )

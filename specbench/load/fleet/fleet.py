@@ -39,12 +39,10 @@ from specbench.load.fleet.wire import (
 from specbench.load.fleet.worker_processes import WorkerProcesses, without_keys
 from specbench.load.health import NO_HEALTH, merged_health
 from specbench.load.messages import LENGTH_BYTES, Abort, BlockSummary, NoMoreWork, RequestJob, framed
+from specbench.load.parent import EXIT_S, block_summary, last_words
 from specbench.load.process_limits import check_open_files
 from specbench.model.records import FleetFacts, WorkerFacts
 from specbench.units import ms
-
-STDERR_LINES = 5
-EXIT_S = 5.0
 
 
 class Fleet:
@@ -203,34 +201,18 @@ class Fleet:
         return message
 
     def _died(self) -> InternalError:
-        with contextlib.suppress(subprocess.TimeoutExpired):
-            self._process.wait(EXIT_S)
-        self._stderr.seek(0)
-        said = self._stderr.read().decode("utf-8", "replace").strip().splitlines()[-STDERR_LINES:]
-        return InternalError(
-            f"the fleet's master ended (exit code {self._process.returncode}): {' | '.join(said) or 'no output'}"
-        )
+        return last_words("fleet's master", self._process, self._stderr)
 
 
 def _summary(message: FleetClosed) -> BlockSummary:
-    closed = message.closed
     parts = [(worker.streams, worker.health) for worker in message.workers if worker.health is not None and worker.streams]
-    return BlockSummary(
-        block=closed.block,
-        window_open_ns=closed.window_open_ns,
-        window_close_ns=closed.window_close_ns,
-        short=closed.short,
-        end_reason=closed.end_reason,
-        health=merged_health(parts) if parts else NO_HEALTH,
-        aborted=closed.aborted,
-        in_flight_limit_reached=closed.in_flight_limit_reached,
-        fleet=FleetFacts(
-            workers=tuple(map(_facts, message.workers)),
-            void=message.void,
-            lost_requests=len(message.lost) + message.lost_unsent,
-            refused=message.refused,
-        ),
+    facts = FleetFacts(
+        workers=tuple(map(_facts, message.workers)),
+        void=message.void,
+        lost_requests=len(message.lost) + message.lost_unsent,
+        refused=message.refused,
     )
+    return block_summary(message.closed, merged_health(parts) if parts else NO_HEALTH, facts)
 
 
 def _facts(worker: WorkerClosed) -> WorkerFacts:
