@@ -36,6 +36,7 @@ READABLE = (1, FORMAT_VERSION)
 MANIFEST, REQUESTS, BLOCKS, FINISHED = "manifest.json", "requests.jsonl", "blocks.jsonl", "finished.json"
 ANSWERS, ANSWERS_SUMMARY = "answers.jsonl", "answers_summary.json"
 RESULT, REPORT = "result.json", "report.html"
+TUNE = "tune.json"  # of a tune, which holds run folders
 FACTS = (MANIFEST, REQUESTS, BLOCKS, ANSWERS, ANSWERS_SUMMARY, FINISHED, LOOKS, RESUMES)
 _SOME_MB = 1 << 20
 _synchronised = getattr(os, "fdatasync", os.fsync)  # macOS has the latter alone
@@ -317,3 +318,8 @@ def write_in_run(path: Path, content: bytes) -> None:
         replace_whole(path, content)
     except OSError as error:
         raise DataError(f"{path}: cannot be written: {error.strerror}") from None
+
+
+def is_tune(folder: Path) -> bool:
+    """Whether the folder is a tune's."""
+    return (folder / TUNE).is_file()

@@ -6,11 +6,10 @@ from typing import Annotated
 import typer
 
 from specbench.cli.help import add
-from specbench.cli.printing import OUTPUT, AsJson
+from specbench.cli.printing import OUTPUT, AsJson, OutputFile
+from specbench.cli.results import GATE
 from specbench.errors import ExitCode
 from specbench.run.output import deliver, say
-
-GATE = "Gate"
 
 
 def register(app: typer.Typer) -> None:
@@ -31,9 +30,7 @@ def compare(
     format: Annotated[
         str, typer.Option("--format", "-f", metavar="F", rich_help_panel=OUTPUT, help="text, markdown, json or html.")
     ] = "text",
-    output: Annotated[
-        Path | None, typer.Option("-o", "--output", metavar="FILE", rich_help_panel=OUTPUT, help="Where to.")
-    ] = None,
+    output: OutputFile = None,
     as_json: AsJson = False,
 ) -> None:
     """Compare two results of another tool, which never promotes; or two runs of specbench."""

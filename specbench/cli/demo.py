@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from specbench.cli.help import add
-from specbench.cli.printing import OUTPUT, Color, Quiet, Verbose
+from specbench.cli.printing import OUTPUT, Color, NewRun, Quiet, Verbose
 from specbench.cli.run import run
 from specbench.errors import DataError
 from specbench.run.output import tell
@@ -23,10 +23,7 @@ def register(app: typer.Typer) -> None:
 
 
 def demo(
-    out: Annotated[
-        Path | None,
-        typer.Option("--out", metavar="DIR", rich_help_panel=OUTPUT, help="The new run folder; default reports/NAME-TIME."),
-    ] = None,
+    out: NewRun = None,
     show: Annotated[bool, typer.Option("--open", rich_help_panel=OUTPUT, help="Open the report in the browser.")] = False,
     verbose: Verbose = False,
     quiet: Quiet = False,

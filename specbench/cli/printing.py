@@ -26,6 +26,11 @@ AsJson = Annotated[bool, typer.Option("--json", rich_help_panel=OUTPUT, help="Pr
 Color = Annotated[
     ColorWhen, typer.Option("--color", metavar="WHEN", rich_help_panel=OUTPUT, help="auto, always or never.", show_default=True)
 ]
+NewRun = Annotated[
+    Path | None,
+    typer.Option("--out", metavar="DIR", rich_help_panel=OUTPUT, help="The new run folder; default reports/NAME-TIME."),
+]
+OutputFile = Annotated[Path | None, typer.Option("-o", "--output", metavar="FILE", rich_help_panel=OUTPUT, help="Where to.")]
 AnyRun = Annotated[
     Path | None,
     typer.Argument(

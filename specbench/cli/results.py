@@ -30,6 +30,7 @@ RunPath = Annotated[
     Path,
     typer.Argument(metavar="RUN", help="A run folder, such as reports/code-20261129-101500, or latest.", autocompletion=runs),
 ]
+Gate = Annotated[bool, typer.Option("--gate", rich_help_panel=GATE, help="Exit with the verdict's code.")]
 AllowCapped = Annotated[bool, typer.Option("--allow-capped", rich_help_panel=GATE, help="Exit 0 on CAPPED.")]
 
 
@@ -43,7 +44,7 @@ def analyze(run: RunPath, verbose: Verbose = False, quiet: Quiet = False, as_jso
     """Judge a run again; writes result.json and report.html."""
     from specbench.run.analyze import analyze, facts_changed
     from specbench.run.capacity.analyze_capacity import analyze_capacity, is_search
-    from specbench.tune.picks import is_tune
+    from specbench.store import is_tune
 
     check_one_of(verbose, quiet, as_json)
     if is_tune(run):
@@ -83,10 +84,10 @@ def report(
 ) -> None:
     """Write a run's result in a format: html, text, json and others."""
     from specbench.report import read_result, write_report
-    from specbench.store import RESULT
+    from specbench.store import RESULT, is_tune
 
     check_one_of(verbose, quiet, as_json)
-    if run is not None and (run / "tune.json").is_file():
+    if run is not None and is_tune(run):
         _report_tune(run, "json" if as_json else format.casefold(), quiet)
         return
     folder = run_named(run)

@@ -9,8 +9,8 @@ import typer
 from specbench.cli.completion import profiles, scenarios
 from specbench.cli.fleet_command import Listen, Processes, Workers, WorkerWait, fleet_options
 from specbench.cli.help import add
-from specbench.cli.printing import OUTPUT, AsJson, Color, Quiet, Verbose, check_one_of, print_result, run_named
-from specbench.cli.results import GATE, AllowCapped, verdict_code
+from specbench.cli.printing import OUTPUT, AsJson, Color, NewRun, Quiet, Verbose, check_one_of, print_result, run_named
+from specbench.cli.results import AllowCapped, Gate, verdict_code
 from specbench.cli.scenarios.given_scenario import content_of, given_scenario, overrides_of, scenario_at, scenario_path
 from specbench.errors import Interrupted
 from specbench.run.output import deliver, tell
@@ -106,12 +106,9 @@ def run(
     workers: Workers = 0,
     worker_wait: WorkerWait = "60s",
     listen: Listen = None,
-    gate: Annotated[bool, typer.Option("--gate", rich_help_panel=GATE, help="Exit with the verdict's code.")] = False,
+    gate: Gate = False,
     allow_capped: AllowCapped = False,
-    out: Annotated[
-        Path | None,
-        typer.Option("--out", metavar="DIR", rich_help_panel=OUTPUT, help="The new run folder; default reports/NAME-TIME."),
-    ] = None,
+    out: NewRun = None,
     resume: Annotated[
         Path | None,
         typer.Option("--resume", metavar="RUN", rich_help_panel=OUTPUT, help="Go on with an interrupted run, in its folder."),

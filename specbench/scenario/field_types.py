@@ -18,7 +18,7 @@ _HEADER_VALUE = re.compile(r"[\t\x20-\x7e]*")
 LEAST_DIFFERING, MOST_DIFFERING = 0.01, 0.5
 
 
-def _fraction(value: Any) -> Any:
+def fraction(value: Any) -> Any:
     """`5%` as 0.05; a plain number is refused, as 5 could mean 5 % or a factor of 5."""
     if isinstance(value, str) and re.fullmatch(r"[0-9]+(\.[0-9]+)?\s*%", value.strip()):
         return float(value.strip().rstrip("% ")) / 100
@@ -74,7 +74,7 @@ def _name(value: str) -> str:
     return value
 
 
-Fraction = Annotated[float, Field(allow_inf_nan=False), BeforeValidator(_fraction)]
+Fraction = Annotated[float, Field(allow_inf_nan=False), BeforeValidator(fraction)]
 DifferingShare = Annotated[Fraction, AfterValidator(_differing)]
 StartShare = Annotated[Fraction, AfterValidator(_starts)]
 Milliseconds = Annotated[float, Field(ge=0, allow_inf_nan=False), BeforeValidator(_milliseconds)]

@@ -23,8 +23,8 @@ from specbench.scenario.launch_commands import PROGRAMS, speculation_words
 from specbench.scenario.overrides import limit_loads
 from specbench.scenario.parse import PROFILES
 from specbench.scenario.settings import capped_table, has_table, thresholds_of
-from specbench.store import BLOCKS, MANIFEST, RESULT, read_manifest, write_atomically
-from specbench.tune.picks import is_tune, read_tune
+from specbench.store import BLOCKS, MANIFEST, RESULT, is_tune, read_manifest, write_atomically
+from specbench.tune.picks import read_tune
 
 REPORTS = Path("reports")
 _SEEDS = 2**31

@@ -30,9 +30,9 @@ from specbench.model.tuning.tune_values import (
     Tune,
 )
 from specbench.scenario.settings import DepthsByLoad, setting_for
-from specbench.store import MANIFEST, pretty, read_run, write_in_run
+from specbench.store import MANIFEST, TUNE, pretty, read_run, write_in_run
 
-TUNE, SETTING_TEXT = "tune.json", "setting.txt"
+SETTING_TEXT = "setting.txt"
 Out = Mapping[tuple[str, float], str]
 
 
@@ -157,11 +157,6 @@ def read_tune(folder: Path) -> Tune:
         raise DataError(f"{folder / TUNE}: cannot be read ({error.strerror})") from None
     except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
         raise DataError(f"{folder / TUNE}: damaged: {error}") from None
-
-
-def is_tune(folder: Path) -> bool:
-    """Whether the folder is a tune's."""
-    return (folder / TUNE).is_file()
 
 
 def _start_figures(folder: Path, names: Sequence[str], tune: Tune) -> list[StartFigure]:

@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 
 from specbench.cli.help import add
-from specbench.cli.printing import OUTPUT, AsJson, Color, this_screen
+from specbench.cli.printing import OUTPUT, AsJson, Color, OutputFile, this_screen
 from specbench.errors import did_you_mean
 from specbench.run.output import deliver, say
 
@@ -26,9 +26,7 @@ def history(
     format: Annotated[
         str, typer.Option("--format", "-f", metavar="F", rich_help_panel=OUTPUT, help="text, json, csv or otava.")
     ] = "text",
-    output: Annotated[
-        Path | None, typer.Option("-o", "--output", metavar="FILE", rich_help_panel=OUTPUT, help="Where to.")
-    ] = None,
+    output: OutputFile = None,
     as_json: AsJson = False,
     color: Color = "auto",
 ) -> None:

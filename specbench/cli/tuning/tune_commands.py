@@ -7,8 +7,8 @@ import typer
 
 from specbench.cli.completion import runs
 from specbench.cli.help import add
-from specbench.cli.printing import OUTPUT, AsJson, Color, Quiet, Verbose, check_one_of, print_tune
-from specbench.cli.results import GATE, AllowCapped
+from specbench.cli.printing import OUTPUT, AsJson, Color, NewRun, Quiet, Verbose, check_one_of, print_tune
+from specbench.cli.results import AllowCapped, Gate
 from specbench.cli.run import (
     Model,
     ProfileName,
@@ -66,8 +66,9 @@ def tune(
 ) -> None:
     """Find the best depth at each load; the setting is a proposal."""
     from specbench.run.progress import progress_on
+    from specbench.store import is_tune
     from specbench.tune.candidates import TuneRequest
-    from specbench.tune.picks import is_tune, read_tune
+    from specbench.tune.picks import read_tune
     from specbench.tune.tuning import base_of, folder_for_tune, tune, tune_rules
 
     check_one_of(False, quiet, as_json)
@@ -96,12 +97,9 @@ def confirm(
         typer.Option("--enforce", metavar="WHO", rich_help_panel=PICKS, help="engine or router; the engine if it takes a table."),
     ] = None,
     profile: ProfileName = None,
-    gate: Annotated[bool, typer.Option("--gate", rich_help_panel=GATE, help="Exit with the verdict's code.")] = False,
+    gate: Gate = False,
     allow_capped: AllowCapped = False,
-    out: Annotated[
-        Path | None,
-        typer.Option("--out", metavar="DIR", rich_help_panel=OUTPUT, help="The new run folder; default reports/NAME-TIME."),
-    ] = None,
+    out: NewRun = None,
     verbose: Verbose = False,
     quiet: Quiet = False,
     as_json: AsJson = False,
@@ -126,10 +124,9 @@ def confirm(
 
 def _share(text: str, flag: str) -> float:
     """`2%` as 0.02."""
-    number = text.strip().removesuffix("%").strip()
+    from specbench.scenario.field_types import fraction
+
     try:
-        if text.strip().endswith("%"):
-            return float(number) / 100
+        return float(fraction(text))
     except ValueError:
-        pass
-    raise typer.BadParameter(f"{text}: write a share, such as 2%", param_hint=flag)
+        raise typer.BadParameter(f"{text}: write a share, such as 2%", param_hint=flag) from None

@@ -11,8 +11,8 @@ from specbench.model.records import RunData
 from specbench.model.result import Result
 from specbench.model.tuning.tune_values import Candidate, LoadFigure, LoadPick, TriedCandidate, Tune, TuneRules
 from specbench.report.terminal.tune_table import tune_table
-from specbench.store import RunWriter
-from specbench.tune.picks import is_tune, judged, read_tune, setting_of, write_tune
+from specbench.store import RunWriter, is_tune
+from specbench.tune.picks import judged, read_tune, setting_of, write_tune
 from tests.support.evidence import Effect, a_scenario, evidence
 from tests.support.goldens import same_text
 
