@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 
-from tests.support.commands import SHORT, specbench
+from tests.support.commands import QUICK, SHORT, specbench
 from tests.support.endpoint import Behaviour, endpoint
 from tests.support.leftovers import NAME, a_mark, left_after, marked
 
@@ -136,7 +136,7 @@ def scripted(folder: Path, baseline: str, speculative: str) -> list[str]:
         "  bins: [{name: all, input_tokens: [8, 16], output_tokens: [6, 6]}]\n"
         "matrix: {concurrency: [2], pairs: 2, block: {min_requests: 10, min_s: 0.5, max_s: 5}}\n"
     )
-    return ["run", str(scenario), "--out", str(folder / "run"), "--profile", "smoke", "--answers", "off"]
+    return ["run", str(scenario), "--out", str(folder / "run"), *QUICK]
 
 
 def test_a_run_whose_every_request_fails_in_both_arms_is_invalid(tmp_path: Path) -> None:

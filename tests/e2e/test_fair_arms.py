@@ -13,15 +13,13 @@ import httpx
 import pytest
 
 from specbench.explain.labels import FACT_STATES
+from tests.support.commands import QUICK
 
 pytestmark = [pytest.mark.slow, pytest.mark.beside]
 SHORT = [
     "--set",
     "matrix={concurrency: [2], pairs: 2, block: {min_requests: 6, min_s: 1, max_s: 6}}",
-    "--profile",
-    "smoke",
-    "--answers",
-    "off",
+    *QUICK,
 ]
 
 

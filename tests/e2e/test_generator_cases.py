@@ -20,6 +20,7 @@ from specbench.stream.exchange import Exchange
 from specbench.stream.transport import EXCHANGE, StampingTransport, Timeouts
 from specbench.units import ms
 from tests.support.captures import capture_of
+from tests.support.commands import QUICK
 from tests.support.driving import GOOD, Endpoint, driven, records_of
 from tests.support.raw_server import CERTIFICATE, KEY, head, playing, read_request
 from tests.support.streaming import streaming
@@ -77,19 +78,7 @@ def test_error_pages_are_failures_and_the_load_goes_on(child: LoadGenerator) -> 
 def test_a_run_whose_first_answer_is_an_error_page_ends_in_one_line(tmp_path: Path) -> None:
     """S-14: exit 69 and the status by name before minutes are spent, and no traceback."""
     with streaming(Endpoint(then=BAD_GATEWAY)) as url:
-        words = [
-            "run",
-            "scenarios/code.yaml",
-            "--profile",
-            "smoke",
-            "--answers",
-            "off",
-            "--baseline",
-            url,
-            "--speculative",
-            url,
-            "--aa",
-        ]
+        words = ["run", "scenarios/code.yaml", *QUICK, "--baseline", url, "--speculative", url, "--aa"]
         command = [sys.executable, "-m", "specbench", *words, "--out", str(tmp_path / "run")]
         done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=120)
 

@@ -21,6 +21,7 @@ from specbench.load.process_limits import SPARE, check_open_files
 from specbench.probe.probe import ProbeRequest, probe
 from specbench.stream.connection import now_ns
 from specbench.units import ns_of_s
+from tests.support.commands import QUICK
 from tests.support.driving import Endpoint, driven, records_of
 from tests.support.streaming import streaming
 from tests.support.truthful import truth_endpoint
@@ -142,19 +143,7 @@ def test_a_run_that_loses_its_generator_keeps_and_judges_what_it_has(tmp_path: P
     """L-08: exit 70 with one line; the records are on disk, and the result is that of a partial run."""
     folder = tmp_path / "run"
     with truth_endpoint("--ttft-ms", "50", "--interval-us", "5000") as url:
-        words = [
-            "run",
-            "scenarios/code.yaml",
-            "--profile",
-            "smoke",
-            "--answers",
-            "off",
-            "--baseline",
-            url,
-            "--speculative",
-            url,
-            "--aa",
-        ]
+        words = ["run", "scenarios/code.yaml", *QUICK, "--baseline", url, "--speculative", url, "--aa"]
         command = [sys.executable, "-m", "specbench", *words, "--set", "matrix.concurrency=[1]", "--out", str(folder)]
         with subprocess.Popen(command, stderr=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as running:
             while running.poll() is None and not (folder / "blocks.jsonl").exists():

@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from tests.support.commands import QUICK
 from tests.support.truthful import truth_endpoint
 
 pytestmark = [pytest.mark.slow, pytest.mark.beside]
@@ -43,10 +44,7 @@ def run(folder: Path, baseline: tuple[str, ...], speculative: tuple[str, ...]) -
             "specbench",
             "run",
             str(file),
-            "--profile",
-            "smoke",
-            "--answers",
-            "off",
+            *QUICK,
             "--out",
             str(folder),
         ]

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from tests.support.commands import QUICK
 from tests.support.endpoint import Behaviour, endpoint
 
 pytestmark = [pytest.mark.slow, pytest.mark.beside]
@@ -36,10 +37,7 @@ def run(folder: Path, baseline: str, speculative: str) -> tuple[dict[str, Any], 
         "specbench",
         "run",
         str(scenario),
-        "--profile",
-        "smoke",
-        "--answers",
-        "off",
+        *QUICK,
         "--gate",
         "--out",
         str(folder / "run"),

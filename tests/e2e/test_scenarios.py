@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from tests.support.commands import TOO_BUSY
+from tests.support.commands import QUICK, TOO_BUSY
 
 pytestmark = pytest.mark.slow
 BLOCK = "matrix.block={min_requests: 4, min_s: 0.5, max_s: 8}"
@@ -37,7 +37,7 @@ RATIOS = {
 def result_of(name: str, folder: Path) -> dict[str, Any]:
     """The result of a short run of that scenario."""
     levels = ", ".join(cell.removeprefix("c") for cell, *_ in RATIOS[name])
-    words = ["run", f"scenarios/{name}.yaml", "--profile", "smoke", "--answers", "off", "--set", "matrix.pairs=2", "--set", BLOCK]
+    words = ["run", f"scenarios/{name}.yaml", *QUICK, "--set", "matrix.pairs=2", "--set", BLOCK]
     words += ["--set", f"matrix.concurrency=[{levels}]"]
     said = subprocess.run(
         [sys.executable, "-m", "specbench", *words, "--out", str(folder)], capture_output=True, text=True, check=False

@@ -11,18 +11,11 @@ from typing import Any
 
 import pytest
 
+from tests.support.commands import QUICK
+
 pytestmark = pytest.mark.slow
 SMALL = [
-    *(
-        "--profile",
-        "smoke",
-        "--answers",
-        "off",
-        "--set",
-        "matrix.pairs=2",
-        "--set",
-        "matrix.block={min_requests: 6, min_s: 0.5, max_s: 20}",
-    ),
+    *(*QUICK, "--set", "matrix.pairs=2", "--set", "matrix.block={min_requests: 6, min_s: 0.5, max_s: 20}"),
 ]
 
 

@@ -13,6 +13,7 @@ import pytest
 
 from specbench.arms.arms import running_arm
 from specbench.explain.numbers import design
+from tests.support.commands import QUICK
 from tests.support.evidence import an_arm
 
 pytestmark = [pytest.mark.slow, pytest.mark.beside]
@@ -60,10 +61,7 @@ def run(folder: Path, scenario: str, *words: str) -> tuple[int, dict[str, Any], 
         "specbench",
         "run",
         str(file),
-        "--profile",
-        "smoke",
-        "--answers",
-        "off",
+        *QUICK,
         "--out",
         str(folder),
         *words,

@@ -6,6 +6,7 @@ from pathlib import Path
 
 # What a machine that is busy with other work does to a load generator on the same cores; never the program's own fault.
 TOO_BUSY = {"merged_events", "read_lag", "send_delay", "client_saturated", "achieved_concurrency", "clock_step"}
+QUICK = ("--profile", "smoke", "--answers", "off")  # a short run, without comparing answers
 BLOCKS = ["--set", "matrix.pairs=2", "--set", "matrix.block={min_requests: 6, min_s: 0.7, max_s: 6}", "--profile", "smoke"]
 SHORT = [*BLOCKS, "--set", "answers.check=off"]  # answers are compared in tests of their own
 

@@ -11,19 +11,11 @@ from typing import Any
 
 import pytest
 
+from tests.support.commands import QUICK
 from tests.support.leftovers import NAME, a_mark
 
 SMALL = [
-    *(
-        "--profile",
-        "smoke",
-        "--answers",
-        "off",
-        "--set",
-        "matrix.pairs=2",
-        "--set",
-        "matrix.block={min_requests: 4, min_s: 0.5, max_s: 30}",
-    ),
+    *(*QUICK, "--set", "matrix.pairs=2", "--set", "matrix.block={min_requests: 4, min_s: 0.5, max_s: 30}"),
     *("--set", "workload.bins=[{name: all, input_tokens: [24, 48], output_tokens: [24, 40]}]"),
 ]
 LIMIT_S = 400  # of a run; a vLLM on a busy CPU takes two minutes to start
