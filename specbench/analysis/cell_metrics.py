@@ -95,16 +95,16 @@ def measure(
         speculates: Whether the scenario or the endpoint says that an arm speculates, None where neither does.
     """
     columns = _columns(cell, speculates)
-    comparisons = with_certain_percentiles(
-        cell_comparisons(columns.baseline, columns.speculative, alpha, start), columns.baseline, columns.speculative
-    )
+    compared = cell_comparisons(columns.baseline, columns.speculative, alpha, start)
+    bins = bin_results(columns.baseline, columns.speculative, alpha, start, compared)
+    comparisons = with_certain_percentiles(compared, columns.baseline, columns.speculative)
     opened = [{block.pair for block in cell.blocks.of(arm) if block.window_open_ns is not None} for arm in ARMS]
     return CellMetrics(
         evidence=cell,
         pairs_used=len(opened[0] & opened[1]),
         counts=PerArm(_counts(cell.records.baseline), _counts(cell.records.speculative)),
         comparisons={comparison.metric: comparison for comparison in comparisons},
-        bins=bins_with_certain_percentiles(bin_results(columns.baseline, columns.speculative, alpha, start), columns),
+        bins=bins_with_certain_percentiles(bins, columns),
         turns=bins_with_certain_percentiles(turn_results(columns.baseline, columns.speculative, alpha, start), columns),
         acceptance=acceptance_of(columns.speculative, 1 - alpha),
         factors=factors_of(comparisons),

@@ -6,6 +6,7 @@ treatments change times alone, so both arms are declared not to speculate: else 
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 
@@ -140,15 +141,12 @@ def records_of(streams: Streams, cell: Cell, blocks: Sequence[Block], bin_name: 
     since_sent = streams.time_ns - np.repeat(streams.sent_ns, np.diff(streams.first_event))
     times, tokens, bounds = tuple(since_sent.tolist()), tuple(streams.tokens.tolist()), streams.first_event.tolist()
     rows = zip(streams.block.tolist(), streams.index.tolist(), streams.sent_ns.tolist(), strict=True)
-    first = RequestRecord(
-        block="",
-        index=0,
-        stream=0,
+    record = partial(
+        RequestRecord,
         bin=bin_name,
         sampling="greedy",
         max_tokens=max_tokens,
         scheduled_ns=None,
-        sent_ns=0,
         connect_ns=None,
         retries=0,
         outcome="ok",
@@ -157,15 +155,10 @@ def records_of(streams: Streams, cell: Cell, blocks: Sequence[Block], bin_name: 
         stamp_source="kernel",
         token_source="token_ids",
         prompt_tokens=96,
-        output_tokens=0,
         cached_tokens=None,
         finish_reason="stop",
-        event_ns=(),
-        event_tokens=(),
         step_events=None,
         censored=(),
-        first_answer_ns=None,
-        end_ns=0,
         text_chars=0,
         text_sha256="0" * 64,
         looping=False,
@@ -176,8 +169,7 @@ def records_of(streams: Streams, cell: Cell, blocks: Sequence[Block], bin_name: 
     for place, (block, index, sent) in enumerate(rows):
         start, end = bounds[place], bounds[place + 1]
         made.append(
-            replace(
-                first,
+            record(
                 block=blocks[block].id,
                 index=index,
                 stream=index % (cell.concurrency or 1),

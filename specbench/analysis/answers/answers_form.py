@@ -34,7 +34,17 @@ class _Tested:
 
     @property
     def margin(self) -> float:
-        return max(rules.FORM_MARGIN, self.counts.baseline / self.counts.answers)
+        return min(max(rules.FORM_MARGIN, self.own), rules.WIDEST_FORM_MARGIN)
+
+    @property
+    def own(self) -> float:
+        """The share of the baseline's answers that have the mark."""
+        return self.counts.baseline / self.counts.answers
+
+    @property
+    def must_pass(self) -> bool:
+        """Whether a pass rests on this mark: not on the limit of tokens where that cuts many answers of the baseline anyway."""
+        return self.counts.mark != "unfinished" or self.own <= rules.WIDEST_FORM_MARGIN
 
     @property
     def excess(self) -> float:
@@ -70,8 +80,10 @@ def answers_form(answers: Sequence[PerArm[Marks]], possible: Collection[str]) ->
     """Whether the form of answers goes wrong more often with speculation, over the prompts that both arms answered.
 
     FAIL, for any mark: McNemar's exact one-sided test, Holm over the marks, p < .0025, and at least one point more. PASS, for all
-    of them: the upper 95 % bound of the excess is below 2 points, or below the baseline's own share where that is more, as equal
-    arms would else pass by the number of their prompts alone. Else INCONCLUSIVE; NODATA without a prompt.
+    of them: the upper 95 % bound of the excess is below 2 points, or below the baseline's own share where that is more, 10 points
+    at most, as equal arms would else pass by the number of their prompts alone. Where more than a tenth of the baseline's answers
+    are `unfinished`, that mark can fail, and no pass is asked of it: sampled answers reach their limit or not by chance. Else
+    INCONCLUSIVE; NODATA without a prompt.
 
     Args:
         answers: The marks of both answers to each prompt.
@@ -87,9 +99,10 @@ def answers_form(answers: Sequence[PerArm[Marks]], possible: Collection[str]) ->
         for one, p in zip(counts, adjusted, strict=True)
     ]
     failed = [one for one in tested if one.p < rules.FORM_ALPHA and one.excess >= rules.LEAST_EXCESS]
-    unsettled = [one for one in tested if not one.high < one.margin]
+    unsettled = [one for one in tested if one.must_pass and not one.high < one.margin]
     state: FindingState = "FAIL" if failed else "INCONCLUSIVE" if unsettled else "PASS"
-    worst = sorted(failed or unsettled or tested, key=lambda one: (one.p, -one.excess, -one.high))
+    passed = [one for one in tested if one.must_pass] or tested
+    worst = sorted(failed or unsettled or passed, key=lambda one: (one.p, -one.excess, -one.high))
     needed = max(map(_prompts_needed, unsettled), default=None) if state == "INCONCLUSIVE" else None
     sentence = said.form(
         state,

@@ -9,7 +9,9 @@ from math import ceil, floor
 
 import numpy as np
 
-from specbench.analysis.arrays.events import Floats, Ints
+from specbench.analysis.arrays.events import Bools, Floats, Ints
+
+_FEW = 500
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -25,6 +27,11 @@ class Samples:
     def counts(self) -> Ints:
         """How many values each unit holds, (n_units,)."""
         return np.diff(self.offsets)
+
+    def how_many(self, are: Bools) -> Floats:
+        """How many values of each unit are so, (n_units,), by `are` (n,)."""
+        running = np.concatenate(([0], np.cumsum(are)))
+        return np.diff(running[self.offsets]).astype(np.float64)
 
     def of_unit(self, unit: int) -> Floats:
         """The values of one unit, (n_of_unit,)."""
@@ -69,8 +76,10 @@ def quantiles(values: Floats, probabilities: Sequence[float]) -> Floats:
     if n == 0:
         return np.full(len(probabilities), np.nan)
     places = [(n - 1) * p for p in probabilities]
-    wanted = sorted({floor(h) for h in places} | {ceil(h) for h in places})
-    parted = np.partition(values, wanted)
+    if n <= _FEW:
+        parted = np.sort(values)  # sooner done than parting
+    else:
+        parted = np.partition(values, sorted({floor(h) for h in places} | {ceil(h) for h in places}))
     return np.array([_between(float(parted[floor(h)]), float(parted[ceil(h)]), h - floor(h)) for h in places])
 
 

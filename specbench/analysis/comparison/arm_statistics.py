@@ -5,6 +5,7 @@ How two arms are set against each other is `methods.py`'s. Where `pairs` is None
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from math import exp
 
 import numpy as np
@@ -18,7 +19,7 @@ from specbench.analysis.stats.rates import share_upper_bound
 from specbench.model.metrics import Metric
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, eq=False)  # without slots: what is asked for again and again is kept
 class ArmSamples:
     """One arm on one metric: what was measured, and the statistic of each unit (NaN where there is none).
 
@@ -29,13 +30,14 @@ class ArmSamples:
     by_unit: Floats
     pairs: tuple[int, ...]
 
-    def told(self) -> set[int]:
+    @cached_property
+    def measured_pairs(self) -> frozenset[int]:
         """The pairs in which this arm has a value."""
-        return {pair for pair, value in zip(self.pairs, self.by_unit, strict=True) if not np.isnan(value)}
+        return frozenset(pair for pair, absent in zip(self.pairs, np.isnan(self.by_unit).tolist(), strict=True) if not absent)
 
     def units(self, pairs: Sequence[int] | None = None) -> list[int]:
         """The units of these pairs, in their order."""
-        return [self.pairs.index(pair) for pair in (sorted(self.told()) if pairs is None else pairs)]
+        return [self.pairs.index(pair) for pair in (sorted(self.measured_pairs) if pairs is None else pairs)]
 
 
 def by_block(arm: ArmSamples, pairs: Sequence[int] | None = None) -> Floats:

@@ -3,7 +3,7 @@
 The unit of inference is the pair of blocks. What a ratio means for a guardrail is decided in `findings.py`.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from itertools import groupby
 from math import exp, inf
 
@@ -59,11 +59,20 @@ def cell_comparisons(
 
 
 def bin_results(
-    baseline: CellArrays, speculative: CellArrays, alpha: float = ALPHA, start: StartSd | None = None
+    baseline: CellArrays,
+    speculative: CellArrays,
+    alpha: float = ALPHA,
+    start: StartSd | None = None,
+    cell: Sequence[Comparison] = (),
 ) -> tuple[BinResult, ...]:
-    """Both arms of one cell, split by bin and sampling, on every metric that the stream itself tells."""
+    """Both arms of one cell, split by bin and sampling, on every metric that the stream itself tells.
+
+    Args:
+        cell: The comparisons of the whole cell, as far as they were made: in a single bin, those of requests and tokens are its.
+    """
     found = sorted(_bins_of(baseline) | _bins_of(speculative))
-    return tuple(_bin_result(select_bin(baseline, *key), select_bin(speculative, *key), key, alpha, start) for key in found)
+    same = [one for one in cell if METRICS[one.metric].kind in ("request", "token")] if len(found) == 1 else []
+    return tuple(_bin_result(select_bin(baseline, *key), select_bin(speculative, *key), key, alpha, start, same) for key in found)
 
 
 def turn_results(
@@ -92,13 +101,22 @@ def _bins_of(columns: CellArrays) -> set[tuple[str, str]]:
 
 
 def _bin_result(
-    baseline: CellArrays, speculative: CellArrays, key: tuple[str, str], alpha: float, start: StartSd | None
+    baseline: CellArrays,
+    speculative: CellArrays,
+    key: tuple[str, str],
+    alpha: float,
+    start: StartSd | None,
+    known: Sequence[Comparison] = (),
 ) -> BinResult:
+    made = {one.metric: one for one in known}
+    of_stream = [metric for metric in METRICS.values() if not metric.engine]
+    rest = [metric for metric in of_stream if metric.id not in made]
+    made.update((one.metric, one) for one in _by_table(rest, baseline, speculative, alpha, start))
     return BinResult(
         bin=key[0],
         sampling=key[1],
         requests=PerArm(int(baseline.started_inside().sum()), int(speculative.started_inside().sum())),
-        metrics=_by_table((metric for metric in METRICS.values() if not metric.engine), baseline, speculative, alpha, start),
+        metrics=tuple(made[metric.id] for metric in of_stream),
         acceptance=acceptance_of(speculative),
     )
 
@@ -142,7 +160,7 @@ def _comparison(metric: Metric, baseline: ArmSamples, speculative: ArmSamples, a
     log = None if log is None else widened(log, start)
     ends = None if constant else _ends(log, 1 - alpha)
     beyond = _beyond(contrast.value.speculative, absent.speculative)
-    pairs = sorted(baseline.told() & speculative.told())
+    pairs = sorted(baseline.measured_pairs & speculative.measured_pairs)
     return Comparison(
         metric=metric.id,
         unit=metric.unit,
@@ -192,7 +210,7 @@ def _absence(arm: ArmSamples) -> str | None:
     """Why this arm has no value at all; None where it has one."""
     if not isinstance(arm.data, Samples) and arm.data.reason is not None:
         return arm.data.reason
-    if not arm.told():
+    if not arm.measured_pairs:
         return NO_SAMPLE
     if isinstance(arm.data, Samples) and not np.isfinite(arm.data.values).any():
         return NO_SUCCESS
@@ -220,7 +238,7 @@ def _beyond(value: float | None, absent: str | None) -> bool:
 def _n(metric: Metric, arm: ArmSamples) -> int:
     """How many samples stand behind a value: times, requests or steps; for a rate, whose denominator is a time, its blocks."""
     if metric.kind == "rate":
-        return len(arm.told())
+        return len(arm.measured_pairs)
     sizes = arm.data.counts() if isinstance(arm.data, Samples) else arm.data.denominator
     return int(sizes.sum())
 
@@ -250,8 +268,7 @@ def _design_effect(metric: Metric, baseline: ArmSamples, speculative: ArmSamples
 def _arm_effect(arm: ArmSamples, at: float | None) -> float | None:
     if not isinstance(arm.data, Samples) or at is None or at == inf:
         return None
-    below = [np.count_nonzero(arm.data.of_unit(unit) <= at) for unit in range(len(arm.pairs))]
-    return design_effect(np.array(below, dtype=np.float64), arm.data.counts().astype(np.float64))
+    return design_effect(arm.data.how_many(arm.data.values <= at), arm.data.counts().astype(np.float64))
 
 
 def _flipped(metric: Metric, contrast: ArmContrast) -> float | None:

@@ -54,7 +54,7 @@ def by_pairs(metric: Metric, baseline: ArmSamples, speculative: ArmSamples, conf
 
     The value of an arm is the geometric mean of its blocks, so that the ratio of the values is the ratio that is judged.
     """
-    pairs = sorted(baseline.told() & speculative.told())
+    pairs = sorted(baseline.measured_pairs & speculative.measured_pairs)
     sides = [by_block(arm, pairs or None) for arm in (baseline, speculative)]  # with no pair in common each shows its own
     value = PerArm(typical(sides[0]), typical(sides[1]))
     bound = PerArm(own_bound(metric, sides[0], confidence), own_bound(metric, sides[1], confidence))
@@ -74,7 +74,7 @@ def pooled(metric: Metric, baseline: ArmSamples, speculative: ArmSamples, confid
 
     Where too few requests lie beyond the percentile for their number to tell, the error is the largest of three (`_widest`).
     """
-    pairs = sorted(baseline.told() & speculative.told())
+    pairs = sorted(baseline.measured_pairs & speculative.measured_pairs)
     pools = [pool_of(arm, pairs or None) for arm in (baseline, speculative)]
     p = metric.quantile or 0.0
     value = PerArm(pools[0].quantile(p), pools[1].quantile(p))
@@ -112,7 +112,7 @@ def _shares_agree(whole: float, pools: Sequence[PooledSamples], p: float, pairs:
 
 def shares_test(metric: Metric, baseline: ArmSamples, speculative: ArmSamples, start: StartSd | None) -> SharesTest | None:
     """The test of the pooled percentile at any ratio; None of fewer than two pairs, or where the values have no ratio."""
-    pairs, p = sorted(baseline.told() & speculative.told()), metric.quantile or 0.0
+    pairs, p = sorted(baseline.measured_pairs & speculative.measured_pairs), metric.quantile or 0.0
     pools = [pool_of(arm, pairs) for arm in (baseline, speculative)]
     whole = _log_ratio(pools[0].quantile(p), pools[1].quantile(p))
     if len(pairs) < 2 or isnan(whole):
@@ -154,7 +154,7 @@ def _widest(whole: float, pools: Sequence[PooledSamples], p: float, differences:
 
 def by_value(metric: Metric, baseline: ArmSamples, speculative: ArmSamples, confidence: float) -> ArmContrast:
     """Counts over the pairs told in both arms, shares over all blocks of an arm: the ratio of the values, without an interval."""
-    pairs = sorted(baseline.told() & speculative.told())
+    pairs = sorted(baseline.measured_pairs & speculative.measured_pairs)
     # A sum grows with its blocks, so both must be of the same pairs; a share does not.
     of = pairs or None if metric.method == "count" else None
     value = PerArm(whole_value(metric, baseline, of), whole_value(metric, speculative, of))
@@ -169,7 +169,7 @@ def by_value(metric: Metric, baseline: ArmSamples, speculative: ArmSamples, conf
 
 def alone(metric: Metric, baseline: ArmSamples, speculative: ArmSamples, confidence: float) -> ArmEstimate:
     """The speculative arm's own figure and bound over all blocks that tell it; nothing of the baseline but its failures."""
-    if not speculative.told() or metric.method == "prompts":  # which says nothing of an arm without the other
+    if not speculative.measured_pairs or metric.method == "prompts":  # which says nothing of an arm without the other
         return ArmEstimate()
     if metric.method == "pooled":
         pool, p = pool_of(speculative), metric.quantile or 0.0
@@ -182,7 +182,7 @@ def alone(metric: Metric, baseline: ArmSamples, speculative: ArmSamples, confide
     return ArmEstimate(
         value=None if value == inf else value,
         bound=None if bound == inf else bound,
-        blocks=len(speculative.told()),
+        blocks=len(speculative.measured_pairs),
         unbounded=value == inf,
         p_unbounded=p_of_failures(metric, baseline, speculative) if value == inf else None,
     )
@@ -206,8 +206,7 @@ def p_of_failures(
 def _failures(arm: ArmSamples) -> tuple[Floats, Floats]:
     """Failed and all requests of each unit, both (n_units,)."""
     assert isinstance(arm.data, Samples)
-    failed = [np.count_nonzero(np.isinf(arm.data.of_unit(unit))) for unit in range(len(arm.pairs))]
-    return np.array(failed, dtype=np.float64), arm.data.counts().astype(np.float64)
+    return arm.data.how_many(np.isinf(arm.data.values)), arm.data.counts().astype(np.float64)
 
 
 def _log_ratio(baseline: float | None, speculative: float | None) -> float:

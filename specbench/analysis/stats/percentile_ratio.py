@@ -4,7 +4,7 @@ No density is estimated and no percentile's own error is needed, so that it hold
 percentile. Only arrays of numbers come in.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from math import ceil, inf, sqrt
 
@@ -27,17 +27,17 @@ class Sorted:
     logs: Floats
     pair: Ints
 
-    def beyond(self, top: Floats, limit: float, per_pair: Floats) -> tuple[float, Floats]:
+    def beyond(self, top: Floats, limit: float, per_pair: Sequence[int]) -> tuple[float, list[float]]:
         """The share of the samples that lie beyond the limit, and how far each pair pulls it, (n_pairs,).
 
         Args:
             top: The largest of the samples, those beyond the limit among them, moved as the limit is.
             per_pair: (n_pairs,) samples of each pair.
         """
-        n, count = len(self.logs), len(top) - int(np.searchsorted(top, limit, side="right"))
+        n, count = len(self.logs), len(top) - int(top.searchsorted(limit, side="right"))
         share = count / n
-        pulls: Floats = (np.bincount(self.pair[n - count :], minlength=len(per_pair)) - share * per_pair) / n
-        return share, pulls
+        found = np.bincount(self.pair[n - count :], minlength=len(per_pair)).tolist()
+        return share, [(slow - share * held) / n for slow, held in zip(found, per_pair, strict=True)]
 
 
 class Shares:
@@ -46,7 +46,7 @@ class Shares:
     def __init__(self, baseline: Sorted, speculative: Sorted, pairs: int) -> None:
         self.pairs = pairs
         self._arms = baseline, speculative
-        self._counts = tuple(np.bincount(arm.pair, minlength=pairs).astype(np.float64) for arm in self._arms)
+        self._counts = tuple(np.bincount(arm.pair, minlength=pairs).tolist() for arm in self._arms)
 
     def t_at(self, log_ratio: float, p: float) -> float:
         """How clearly more of the speculative samples than of the baseline's lie beyond their common p-quantile, as a t.
@@ -57,16 +57,17 @@ class Shares:
         """
         baseline, speculative = self._arms
         total = len(baseline.logs) + len(speculative.logs)
-        slowest = total - max(
-            ceil(p * total - 1e-9) - 1, 0
-        )  # so many lie at the percentile or beyond; no others need be looked at
+        # So many lie at the percentile or beyond; no others need be looked at.
+        slowest = total - max(ceil(p * total - 1e-9) - 1, 0)
         tops = baseline.logs[-slowest:] + log_ratio, speculative.logs[-slowest:]
         both = np.concatenate(tops)
-        limit = float(np.partition(both, len(both) - slowest)[len(both) - slowest])
+        both.partition(len(both) - slowest)
+        limit = float(both[len(both) - slowest])
         base_share, base_pulls = baseline.beyond(tops[0], limit, self._counts[0])
         share, pulls = speculative.beyond(tops[1], limit, self._counts[1])
         difference = share - base_share
-        error = sqrt(self.pairs / (self.pairs - 1) * float(((pulls - base_pulls) ** 2).sum()))
+        apart = sum((after - before) ** 2 for before, after in zip(base_pulls, pulls, strict=True))
+        error = sqrt(self.pairs / (self.pairs - 1) * apart)
         if error == 0.0:
             return inf if difference > 0 else -inf if difference < 0 else 0.0
         return difference / error

@@ -89,13 +89,15 @@ class _Engine:
     def __init__(self, setting: BlockSetting, prompts: PairPrompts, draw: Generator) -> None:
         world, arm, count = setting.world, setting.arm, len(prompts.kind)
         self.arm, self.prompts = arm, prompts
+        self.kinds, self.lengths = prompts.kind.tolist(), prompts.tokens.tolist()
         self.ends = _step_ends(setting, draw)
         steps, prefills = (_by_class(ratios, setting.classes) for ratios in (arm.step_ratio_of, arm.ttft_ratio_of))
         own = np.exp(draw.normal(0.0, world.ttft_sd, count))
-        self.prefill_ms = prompts.prefill_ms * arm.ttft_ratio * setting.slower * prefills[prompts.kind] * own
-        self.slow = steps[prompts.kind] * np.where(draw.random(count) < arm.tail_share, arm.tail_ratio, 1.0)
-        self.hangs = draw.random(count) < arm.hung
-        self.stalls = draw.random(count) < arm.stalled
+        prefill_ms = prompts.prefill_ms * arm.ttft_ratio * setting.slower * prefills[prompts.kind] * own
+        self.prefill_ms = prefill_ms.tolist()
+        self.slow = (steps[prompts.kind] * np.where(draw.random(count) < arm.tail_share, arm.tail_ratio, 1.0)).tolist()
+        self.hangs = (draw.random(count) < arm.hung).tolist()
+        self.stalls = (draw.random(count) < arm.stalled).tolist()
         self.stall_at = draw.random(count)
         self.free = [0.0] * (world.prefills_at_once or 0)
         self.rounds: Ints | None = None
@@ -104,14 +106,14 @@ class _Engine:
 
     def answer(self, index: int, stream: int, sent_ms: float, begun_ms: float) -> SimulatedAnswer:
         """The answer to the request of this index, whose prefill can begin at `begun_ms`."""
-        kind = int(self.prompts.kind[index])
+        kind = self.kinds[index]
         if self.hangs[index]:
             return SimulatedAnswer(index, stream, kind, sent_ms, np.zeros(0), np.zeros(0, dtype=np.int64))
         if self.free:
             begun_ms = max(begun_ms, self.free[0])
             heapreplace(self.free, begun_ms + self.prefill_ms[index])
         tokens = self._tokens(index)
-        first = int(np.searchsorted(self.ends, begun_ms + self.prefill_ms[index]))
+        first = int(self.ends.searchsorted(begun_ms + self.prefill_ms[index]))
         steps = self.ends[first : first + len(tokens)]
         if len(steps) < len(tokens):
             raise InternalError("calibrate: a simulated engine ended before its block; the world is too uneven for it")
@@ -122,11 +124,11 @@ class _Engine:
 
     def _tokens(self, index: int) -> Ints:
         """Tokens of each event: one in each step, or what its rounds brought, the first step one."""
-        wanted = int(self.prompts.tokens[index])
+        wanted = self.lengths[index]
         if self.rounds is None:
             return np.ones(wanted, dtype=np.int64)
         so_far = np.minimum(np.concatenate(([1], 1 + np.cumsum(self.rounds[index]))), wanted)
-        whole = so_far[: int(np.searchsorted(so_far, wanted)) + 1]
+        whole: Ints = so_far[: int(so_far.searchsorted(wanted)) + 1]
         return np.diff(whole, prepend=0)
 
 

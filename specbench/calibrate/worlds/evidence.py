@@ -7,6 +7,7 @@ from hashlib import sha256
 
 import numpy as np
 
+from specbench.analysis.arrays.events import Floats, Ints
 from specbench.calibrate.simulators import random_of
 from specbench.calibrate.synthetic_runs import HEALTHY, WHEN, finished_run, scenario_with
 from specbench.calibrate.whole_runs import LEAST_REQUESTS, LEAST_STEPS, PAIRS, SEED
@@ -203,10 +204,14 @@ def _records(answers: Sequence[SimulatedAnswer], trial: Trial, setting: BlockSet
     )
     drain_ns = round((setting.window.close_ms + DRAIN_MS) * NS_PER_MS)
     made = []
-    for answer in answers:
+    counts = np.array([len(answer.event_ms) for answer in answers], dtype=np.int64)
+    since_sent = _joined([answer.event_ms for answer in answers]) - np.repeat([answer.sent_ms for answer in answers], counts)
+    every_time = tuple(np.rint(since_sent * NS_PER_MS).astype(np.int64).tolist())
+    every_token = tuple(_joined([answer.tokens for answer in answers]).astype(np.int64).tolist())
+    ends = np.cumsum(counts).tolist()
+    for answer, first, end in zip(answers, [0, *ends[:-1]], ends, strict=True):
         kind, sent = setting.classes[answer.kind], round(answer.sent_ms * NS_PER_MS)
-        times = np.rint((answer.event_ms - answer.sent_ms) * NS_PER_MS).astype(np.int64).tolist()
-        tokens = answer.tokens.tolist()
+        times, tokens = every_time[first:end], every_token[first:end]
         text = f"{trial.place} {answer.index} {arm.text}"
         made.append(
             record(
@@ -222,8 +227,8 @@ def _records(answers: Sequence[SimulatedAnswer], trial: Trial, setting: BlockSet
                 token_source="token_ids" if times else None,
                 output_tokens=sum(tokens) if times else None,
                 finish_reason=arm.finish_reason if times else None,
-                event_ns=tuple(times),
-                event_tokens=tuple(tokens),
+                event_ns=times,
+                event_tokens=tokens,
                 first_answer_ns=times[0] if times else None,
                 end_ns=times[-1] if times else drain_ns - sent,
                 text_chars=round(sum(tokens) * arm.chars_per_token),
@@ -231,6 +236,10 @@ def _records(answers: Sequence[SimulatedAnswer], trial: Trial, setting: BlockSet
             )
         )
     return made
+
+
+def _joined(parts: Sequence[Floats] | Sequence[Ints]) -> Floats:
+    return np.concatenate([np.zeros(0), *parts])
 
 
 def _inside(answer: SimulatedAnswer, window: SteadyWindow) -> bool:

@@ -168,7 +168,7 @@ WORDS: tuple[Entry, ...] = (
     ),
     _word(
         "answers_form",
-        "Safety over the run: no mark is more frequent with speculation, by 2 points or by the baseline's own share.",
+        "Safety over the run: no mark is more frequent with speculation, by 2 points, or by the baseline's own share up to 10.",
         "answers form",
     ),
     _word(

@@ -31,7 +31,8 @@ REACH = 3.3 + 1.3  # standard errors of a shift found 9 times in 10
 # Form: one test a mark, all of them one family.
 FORM_ALPHA = 0.0025
 LEAST_EXCESS = 0.01
-FORM_MARGIN = 0.02  # or the baseline's own share of the mark, where that is more
+FORM_MARGIN = 0.02  # or the baseline's own share of the mark, where that is more, but
+WIDEST_FORM_MARGIN = 0.10  # at most this; answers that more often reach their limit in the baseline are no fault of an arm
 
 LOOPING = "looping"
 ALWAYS = ("looping", "foreign", "special_token")  # marks that any answer can have

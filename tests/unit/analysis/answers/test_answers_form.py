@@ -60,11 +60,20 @@ def test_a_mark_that_cannot_occur_in_the_workload_is_left_out() -> None:
     assert [one.mark for one in mark_counts(answers, ("looping", "foreign"))] == ["looping", "foreign"]
 
 
-def test_what_is_common_in_the_baseline_too_passes_with_as_much_more() -> None:
-    """Half of the sampled answers of either arm reach the token limit, not always for the same prompts: 2 points would take
-    thousands of prompts."""
+def test_a_limit_that_cuts_answers_of_the_baseline_too_is_asked_no_pass() -> None:
+    """Half of the sampled answers of either arm reach the token limit, not always for the same prompts: by chance. Far more with
+    speculation is a fault all the same."""
     assert answers_form(marked(40, 50, 50, mark="unfinished"), ("unfinished",)).state == "PASS"
     assert answers_form(marked(40, 90, 20, mark="unfinished"), ("unfinished",)).state == "FAIL"
+
+
+def test_the_limit_is_the_baselines_own_share_and_ten_points_at_most() -> None:
+    """A mark that nearly every answer of the baseline has would else allow any excess."""
+    rare, often = answers_form(marked(15, mark="foreign"), ("foreign",)), answers_form(marked(250, mark="foreign"), ("foreign",))
+
+    assert (rare.state, rare.margin) == ("PASS", 0.05)
+    assert (often.state, often.margin) == ("PASS", 0.1)
+    assert answers_form(marked(200, 48, 25, mark="foreign"), ("foreign",)).state == "INCONCLUSIVE"
 
 
 def test_the_sentences_name_marks_and_counts() -> None:
