@@ -28,6 +28,7 @@ from specbench.model.result import Finding, IntegrityCheck, PerArm
 from specbench.model.scenario import ARMS, ArmName
 
 FOREIGN, HALF_CHARACTERS = "foreign", "U+FFFD"  # the second stands among the scripts of a record
+_NO_MARKS = frozenset[str]()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -103,6 +104,8 @@ def paired_marks(cells: Sequence[CellEvidence]) -> list[PerArm[frozenset[str]]]:
 
 def _marks(record: RequestRecord, usual: set[str]) -> frozenset[str]:
     """The marks of an answer; a script is foreign that neither its prompt nor any answer of the baseline to its bin has."""
+    if not (record.marks or record.looping or record.foreign_scripts):
+        return _NO_MARKS
     marks = {mark for mark in record.marks if mark != FOREIGN}
     marks |= {rules.LOOPING} if record.looping else set()
     return frozenset(marks | ({FOREIGN} if set(record.foreign_scripts) - (usual - {HALF_CHARACTERS}) else set()))

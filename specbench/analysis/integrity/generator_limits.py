@@ -95,7 +95,7 @@ def merged_reads(records: Iterable[RequestRecord], windows: Mapping[str, tuple[i
             continue
         first, end = (bisect_left(record.event_ns, bound - record.sent_ns) for bound in (opened, closed))
         gaps += max(end - first - 1, 0)
-        events += sum(first <= place < end for place in record.censored)
+        events += sum(first <= place < end for place in record.censored) if record.censored else 0
         if opened <= (record.sent_ns if record.scheduled_ns is None else record.scheduled_ns) < closed:
             requests += 1
             firsts += 0 in record.censored
