@@ -15,6 +15,7 @@ from types import FrameType
 
 from specbench import __version__
 from specbench.analysis.integrity.repeated_prompts import cached_alike
+from specbench.answers.asked_loads import loads_after_run
 from specbench.arms.accelerators import accelerators
 from specbench.arms.arm_secrets import scenario_without, secrets_of
 from specbench.arms.arms import OpenArm, RunningArm, open_arms, secret_headers, shares_server
@@ -181,7 +182,8 @@ def _measure(
         arms = AnsweringArms(
             scenario=scenario, drawing=prepared.drawing, child=child, visit=visit, ways=prepared.ways, watcher=watcher
         )
-        phase = AnswersPhase(arms, answers, min(LEAST_PROMPTS, scenario.answers.prompts)) if scenario.answers.check else None
+        wanted, loads = min(LEAST_PROMPTS, scenario.answers.prompts), loads_after_run(scenario)
+        phase = AnswersPhase(arms, answers, wanted, loads) if scenario.answers.check else None
         problems = run_trials(course, trials, None if phase is None else phase.last_visit)
         if fleet is not None and fleet.refused:
             watcher.say(refused(fleet.refused))
