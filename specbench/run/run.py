@@ -208,8 +208,13 @@ def _refuse_others(interrupted: InterruptedRun, prepared: Preflight) -> None:
     check_same_endpoints(interrupted, prepared.endpoints, prepared.drawing.census)
 
 
-def prepared_arms(scenario: Scenario, visit: OpenArm, child: LoadGenerator, watcher: RunProgress) -> Preflight:
-    """Each arm asked who it is, and once per sampling for an answer; the baseline first, as its tokens measure the prompts."""
+def prepared_arms(
+    scenario: Scenario, visit: OpenArm, child: LoadGenerator, watcher: RunProgress, *, timed: bool = True
+) -> Preflight:
+    """Each arm asked who it is, and once per sampling for an answer; the baseline first, as its tokens measure the prompts.
+
+    Where nothing is `timed`, caches do not matter, and no prompt is asked twice.
+    """
     ways: dict[ArmName, Way] = {}
     endpoints: list[Endpoint] = []
     drawing: PromptSource | None = None
@@ -237,8 +242,9 @@ def prepared_arms(scenario: Scenario, visit: OpenArm, child: LoadGenerator, watc
                 ways[name] = replace(ways[name], notes=(*ways[name].notes, *_metrics_notes(ready, name)))
                 for note in ways[name].notes:
                     watcher.say(f"{scenario.name}: {note}")
-                watcher.say(f"{scenario.name}: asking the {name} arm some prompts twice")
-                repeated += repeated_prompts(child, scenario, way_of(started, ways[name]), name, drawing)
+                if timed:
+                    watcher.say(f"{scenario.name}: asking the {name} arm some prompts twice")
+                    repeated += repeated_prompts(child, scenario, way_of(started, ways[name]), name, drawing)
                 if name == "baseline" and (told := prompt_note(scenario, name, drawing, records)) is not None:
                     drawing = replace(drawing, notes=(*drawing.notes, told))
     except RefusedError as refusal:

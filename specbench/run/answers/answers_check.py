@@ -46,7 +46,7 @@ def check_answers(scenario: Scenario, watcher: RunProgress) -> AnswersVerdict:
         watcher.say(f"{scenario.name}: starting the arms")
         visit = stack.enter_context(open_arms(scenario, lambda name: folder / f"{name}.log"))
         child = stack.enter_context(LoadGenerator())
-        prepared = prepared_arms(scenario, visit, child, watcher)
+        prepared = prepared_arms(scenario, visit, child, watcher, timed=False)
         if prepared.drawing is None:
             raise RefusedError(prepared.refusal or "the arms may not be compared")
         manifest = manifest_of(scenario, folder, prepared)
