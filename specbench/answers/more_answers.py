@@ -25,7 +25,7 @@ from specbench.telemetry import ENGINES
 from specbench.telemetry.endpoint import ServedEndpoint
 
 PLACE = "answers"  # what these prompts are drawn for, as those of a pair are for the pair
-MOST_S = 600.0  # for the missing answers of one arm
+MOST_S = 600.0  # for the missing answers of one arm at one load
 
 Answered = tuple[RequestRecord, GeneratedAnswer]
 

@@ -39,7 +39,7 @@ def check_answers(scenario: Scenario, watcher: RunProgress) -> AnswersVerdict:
         RefusedError: the arms may not be compared.
         Interrupted: Ctrl-C, SIGTERM, or a terminal that closed (SIGHUP).
     """
-    scenario = replace(scenario, baseline=_untimed(scenario.baseline), speculative=_untimed(scenario.speculative))
+    scenario = replace(scenario, baseline=untimed(scenario.baseline), speculative=untimed(scenario.speculative))
     refuse_what_cannot_end(scenario)
     with signals_as_interrupts(), ExitStack() as stack:
         folder = Path(stack.enter_context(TemporaryDirectory(prefix="specbench-answers-")))
@@ -60,7 +60,7 @@ def check_answers(scenario: Scenario, watcher: RunProgress) -> AnswersVerdict:
     return AnswersVerdict(answers_word(judged), judged)
 
 
-def _untimed(arm: Arm) -> Arm:
+def untimed(arm: Arm) -> Arm:
     """The arm; where it is an embedded engine that is started here, one that lets less time pass than its accelerator would."""
     if arm.url is not None or arm.launch is not None:
         return arm

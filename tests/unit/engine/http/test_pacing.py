@@ -4,6 +4,8 @@ import asyncio
 import socket
 import time
 
+import pytest
+
 from specbench.engine.core.core import Step
 from specbench.engine.core.output_text import OutputLimits
 from specbench.engine.core.truth import Timing
@@ -58,6 +60,14 @@ def test_a_slowed_engine_takes_longer() -> None:
 
     assert abs(timing.step_s - expected) < 1e-9
     assert all(due - began >= ns_of_s(step.seconds * 1.3) for step, began, due in delivered)
+
+
+def test_an_engine_that_is_not_timed_takes_a_part_of_the_time() -> None:
+    """A tenth for every step, or as long as it takes to compute."""
+    delivered, timing = paced(0.1)
+
+    assert timing.step_s == pytest.approx(sum(step.seconds for step, *_ in delivered) / 10)
+    assert all(due - began >= ns_of_s(step.seconds * 0.1) for step, began, due in delivered)
 
 
 def test_the_selector_sees_events_and_keeps_timeouts() -> None:
