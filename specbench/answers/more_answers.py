@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 
 from msgspec.structs import replace as replace_in
 
-from specbench.answers.asked_loads import spread
+from specbench.answers.answer_loads import spread
 from specbench.arms.arms import RunningArm, asked_at, shares_server
 from specbench.load.parent import LoadGenerator
 from specbench.load.session import drive, requests_block, works_of

@@ -15,7 +15,7 @@ from types import FrameType
 
 from specbench import __version__
 from specbench.analysis.integrity.repeated_prompts import cached_alike
-from specbench.answers.asked_loads import loads_after_run
+from specbench.answers.answer_loads import loads_after_run
 from specbench.arms.accelerators import accelerators
 from specbench.arms.arm_secrets import scenario_without, secrets_of
 from specbench.arms.arms import OpenArm, RunningArm, open_arms, secret_headers, shares_server

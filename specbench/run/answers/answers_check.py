@@ -6,7 +6,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from specbench.analysis.answers.judged_answers import JudgedAnswers, judged_answers
-from specbench.answers.asked_loads import loads_without_run
+from specbench.answers.answer_loads import loads_without_run
 from specbench.arms.arms import open_arms
 from specbench.errors import RefusedError
 from specbench.load.parent import LoadGenerator

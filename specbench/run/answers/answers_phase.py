@@ -11,7 +11,7 @@ from contextlib import ExitStack
 from dataclasses import dataclass
 
 from specbench.answers.answer_comparison import answer_comparison
-from specbench.answers.asked_loads import AskedLoads
+from specbench.answers.answer_loads import AnswerLoads
 from specbench.answers.asked_pairs import AskedPair, asked_pair
 from specbench.answers.more_answers import Answered, MorePrompts, answered, more_prompts, pairs_of
 from specbench.arms.arms import OpenArm, RunningArm, shares_server
@@ -47,7 +47,7 @@ class AnswersPhase:
     and at `loads` the others are asked.
     """
 
-    def __init__(self, arms: AnsweringArms, kept: AnswerKeeper, wanted: int, loads: AskedLoads) -> None:
+    def __init__(self, arms: AnsweringArms, kept: AnswerKeeper, wanted: int, loads: AnswerLoads) -> None:
         self._arms, self._kept, self._wanted, self._loads = arms, kept, wanted, loads
         self._more: MorePrompts | None = None
         self._found: dict[ArmName, dict[int, Answered]] = {}

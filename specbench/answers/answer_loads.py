@@ -13,22 +13,22 @@ LOWER_PART = 4  # one in so many prompts is asked at the loads below the highest
 
 
 @dataclass(frozen=True, slots=True)
-class AskedLoads:
+class AnswerLoads:
     """The loads of the missing answers, in streams, the lowest first, and how many questions the baseline gets at once."""
 
     answers: tuple[int, ...]
     questions: int
 
 
-def loads_after_run(scenario: Scenario) -> AskedLoads:
+def loads_after_run(scenario: Scenario) -> AnswerLoads:
     """The highest required load, as the run has been at all others, and questions at the primary one."""
-    return AskedLoads(_levels(scenario)[-1:], int(max(1, min(MOST_QUESTIONS, scenario.matrix.primary))))
+    return AnswerLoads(_levels(scenario)[-1:], int(max(1, min(MOST_QUESTIONS, scenario.matrix.primary))))
 
 
-def loads_without_run(scenario: Scenario) -> AskedLoads:
+def loads_without_run(scenario: Scenario) -> AnswerLoads:
     """All required loads, as some faults act in large batches alone."""
     levels = _levels(scenario)
-    return AskedLoads(levels, min(MOST_QUESTIONS, levels[-1]))
+    return AnswerLoads(levels, min(MOST_QUESTIONS, levels[-1]))
 
 
 def spread(count: int, loads: Sequence[int]) -> list[int]:
