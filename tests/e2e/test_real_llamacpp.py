@@ -94,15 +94,17 @@ def test_a_real_pair_is_measured_as_its_engine_counts(tmp_path: Path, scenario: 
 
 @pytest.mark.campaign
 def test_an_honest_real_pair_parts_at_near_ties_alone() -> None:
-    """More than a third of the greedy answers differ, none clearly; sampled ones cannot be scored, as the first line says."""
+    """More than a third of the greedy answers differ, none clearly; sampled ones cannot be scored, and the reason says why."""
     done, found = answers_of("llamacpp-ngram")
     states = {one["metric"]: one["state"] for one in found["findings"]}
+    reasons = {one["metric"]: one["reason"] for one in found["findings"]}
     greedy = found["answers"]["greedy"]
 
     assert greedy["compared"] >= 60
     assert greedy["equal"] < greedy["compared"] * 2 / 3
     assert states["answers_greedy"] in ("PASS", "INCONCLUSIVE")
     assert states["answers_sampled"] == "NODATA"
+    assert "llama.cpp" in reasons["answers_sampled"]
     assert done.returncode in (0, 10), done.stdout + done.stderr
 
 
