@@ -16,18 +16,17 @@ from specbench.model.result import PerArm
 from specbench.model.scenario import Scenario
 from specbench.telemetry import ENGINES
 
-MOST_STREAMS = 8
 ASKING_S = 300.0  # for all questions of a run
 
 
-def answer_comparison(scenario: Scenario, ready: RunningArm, asked: Sequence[AskedPair]) -> AnswerComparison:
+def answer_comparison(scenario: Scenario, ready: RunningArm, asked: Sequence[AskedPair], streams: int = 1) -> AnswerComparison:
     """The pairs with what the baseline thinks of them, and the widest differences as examples.
 
     Args:
         ready: the baseline, with no load on it.
+        streams: Questions that it gets at once.
     """
     engine = ENGINES[ready.arm.engine]
-    streams = int(max(1, min(MOST_STREAMS, scenario.matrix.primary)))
     with asked_baseline(ready, scenario.workload.route, streams, ASKING_S) as baseline:
         if engine.ruler.scoring is not None:
             ruled = scored(baseline, engine.ruler.scoring, asked)

@@ -1,4 +1,4 @@
-"""Answers that the load did not bring: the same prompts asked of both arms after it, one arm after the other.
+"""Answers that the load did not bring: the same prompts asked of both arms after it, load by load.
 
 Nothing is timed here. Where the arms share one server each prompt has a salt of its own, the same for both.
 """
@@ -8,13 +8,13 @@ from dataclasses import dataclass, replace
 
 from msgspec.structs import replace as replace_in
 
+from specbench.answers.answer_loads import spread
 from specbench.arms.arms import RunningArm, asked_at, shares_server
-from specbench.load.messages import IN_FLIGHT_LIMIT
 from specbench.load.parent import LoadGenerator
 from specbench.load.session import drive, requests_block, works_of
 from specbench.model.answers.kept_pairs import GeneratedAnswer, KeptPair
 from specbench.model.captures import Capture
-from specbench.model.records import Cell, RequestRecord
+from specbench.model.records import RequestRecord
 from specbench.model.result import PerArm
 from specbench.model.scenario import ArmName, Scenario
 from specbench.prompts.request_body import body_of
@@ -25,32 +25,33 @@ from specbench.telemetry import ENGINES
 from specbench.telemetry.endpoint import ServedEndpoint
 
 PLACE = "answers"  # what these prompts are drawn for, as those of a pair are for the pair
-MOST_S = 600.0  # for the missing answers of one arm
-RATE_STREAMS = 8  # where no load is a number of streams
+MOST_S = 600.0  # for the missing answers of one arm at one load
 
 Answered = tuple[RequestRecord, GeneratedAnswer]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MorePrompts:
-    """The prompts to be asked of both arms, and at how many streams."""
+    """The prompts to be asked of both arms, and at how many streams each, the lowest load first."""
 
     prompts: tuple[Prompt, ...]
-    streams: int
+    streams: tuple[int, ...]
 
 
-def more_prompts(scenario: Scenario, drawing: PromptSource, cells: Sequence[Cell], missing: dict[str, int]) -> MorePrompts:
-    """So many prompts of each sampling as are missing, the settings in turn, at the highest required load."""
+def more_prompts(scenario: Scenario, drawing: PromptSource, loads: Sequence[int], missing: dict[str, int]) -> MorePrompts:
+    """So many prompts of each sampling as are missing, spread over these loads, the settings in turn."""
     wanted = [
-        (number, sampling.name) for sampling in scenario.workload.sampling for number in range(missing.get(sampling.name, 0))
+        (load, number, sampling.name)
+        for sampling in scenario.workload.sampling
+        for number, load in enumerate(spread(missing.get(sampling.name, 0), loads))
     ]
-    drawn = [prompt(drawing, PLACE, None, sampling, number) for number, sampling in sorted(wanted)]
+    wanted.sort()
+    drawn = [prompt(drawing, PLACE, None, sampling, number) for _, number, sampling in wanted]
     if shares_server(scenario):
         drawn = [with_salt(one, f"{scenario.seed}/{PLACE}/{index}") for index, one in enumerate(drawn)]
-    levels = [cell.concurrency for cell in cells if cell.required and cell.concurrency is not None]
-    streams = max(levels, default=RATE_STREAMS)
     return MorePrompts(
-        prompts=tuple(replace(one, index=index) for index, one in enumerate(drawn)), streams=min(streams, IN_FLIGHT_LIMIT)
+        prompts=tuple(replace(one, index=index) for index, one in enumerate(drawn)),
+        streams=tuple(load for load, *_ in wanted),
     )
 
 
@@ -58,27 +59,34 @@ def answered(
     child: LoadGenerator, scenario: Scenario, ready: RunningArm, name: ArmName, more: MorePrompts
 ) -> dict[int, Answered]:
     """The answers of this arm that ended well, by prompt."""
-    if not more.prompts:
-        return {}
+    found: dict[int, Answered] = {}
+    for streams in sorted(set(more.streams)):
+        prompts = [one for one, load in zip(more.prompts, more.streams, strict=True) if load == streams]
+        found |= _answered_at(streams, child, scenario, ready, name, prompts)
+    return found
+
+
+def _answered_at(
+    streams: int, child: LoadGenerator, scenario: Scenario, ready: RunningArm, name: ArmName, prompts: Sequence[Prompt]
+) -> dict[int, Answered]:
     workload, engine = scenario.workload, ENGINES[ready.arm.engine]
     extras = engine.request_extras(workload.route, True)
-    bodies = [body_of(one, workload, ready.arm.model or "", extras, ready.arm) for one in more.prompts]
+    bodies = [body_of(one, workload, ready.arm.model or "", extras, ready.arm) for one in prompts]
     url, path = asked_at(ready, workload.route)
     served = ServedEndpoint(url, ready.headers, ready.arm.model or "", ready.secrets)
-    streams = min(more.streams, len(bodies))
     limits = scenario.matrix.limits
     order = replace_in(
-        requests_block(f"{PLACE}/{name}", served, path, len(bodies), MOST_S, streams),
+        requests_block(f"{PLACE}/{streams}/{name}", served, path, len(bodies), MOST_S, min(streams, len(bodies))),
         timeouts=Timeouts(first_token_s=limits.first_token_s, between_tokens_s=limits.stall_s, total_s=limits.total_s),
     )
     found: dict[int, Answered] = {}
 
     def take(capture: Capture) -> None:
-        asked = more.prompts[capture.index]
+        asked = prompts[capture.index]
         spec = RequestSpec(asked.bin, asked.sampling.name, asked.max_tokens)
         record, answer = record_and_answer(capture, spec, engine.stream, ready.secrets)
         if record.outcome == "ok":
-            found[capture.index] = record, answer
+            found[asked.index] = record, answer
 
     drive(child, order, works_of(bodies), take)
     return found
@@ -89,7 +97,7 @@ def pairs_of(
 ) -> list[tuple[KeptPair, PerArm[Answered]]]:
     """What both arms answered to the same prompt, in the order of the prompts."""
     pairs: list[tuple[KeptPair, PerArm[Answered]]] = []
-    for asked in more.prompts:
+    for asked, streams in zip(more.prompts, more.streams, strict=True):
         before, after = found.baseline.get(asked.index), found.speculative.get(asked.index)
         if before is None or after is None:
             continue
@@ -100,7 +108,7 @@ def pairs_of(
             bin=asked.bin,
             sampling=asked.sampling.name,
             temperature=asked.sampling.temperature,
-            concurrency=more.streams,
+            concurrency=streams,
             body=body_of(asked, scenario.workload, scenario.baseline.model or "", {}, scenario.baseline),
             answers=PerArm(before[1], after[1]),
         )

@@ -52,7 +52,7 @@ def answers(
 def _as_text(found: "AnswersVerdict", quiet: bool) -> str:
     from specbench.explain.answers.answers_alone import answers_headline, finding_line
 
-    headline = f"{found.word}  {answers_headline(found.word)}"
+    headline = f"{found.word}  {answers_headline(found.word, found.judged.findings)}"
     checks = [f"  {check.message}" for check in found.judged.checks if check.ok is False]
     return headline if quiet else "\n".join([headline, *map(finding_line, found.judged.findings), *checks])
 

@@ -70,6 +70,7 @@ class VerifierFaults:
 class EngineOptions:
     """One engine. `slow_by` 0.3 makes every step 30 % longer; without `kv_capacity_tokens` the accelerator's memory decides.
 
+    `times_as_fast`: 10 makes every step a tenth as long, or as long as its computing takes, for what is not timed.
     `jitter_nats`: the standard deviation of the noise in each log probability. `faults`: strengths by name; `verifier` is a
     `VerifierFaults`.
     """
@@ -80,6 +81,7 @@ class EngineOptions:
     corpus: Corpus = "python"
     speculative: Speculation | None = None
     slow_by: float = 0.0
+    times_as_fast: float = 1.0
     kv_capacity_tokens: int | None = None
     max_model_len: int = 8192
     max_num_seqs: int = 256
@@ -299,6 +301,7 @@ OPTION_CHECKS: Mapping[str, Check] = {
     "corpus": _one_of("python", "prose"),
     "speculative": _or_none(lambda _, value: speculation_of(value)),
     "slow_by": _number(0.0, 100.0),
+    "times_as_fast": _number(1.0, 1000.0),
     "kv_capacity_tokens": _or_none(_whole(64, 10**9)),
     "max_model_len": _whole(16, 131072),
     "max_num_seqs": _whole(1, 4096),

@@ -15,6 +15,7 @@ from types import FrameType
 
 from specbench import __version__
 from specbench.analysis.integrity.repeated_prompts import cached_alike
+from specbench.answers.answer_loads import loads_after_run
 from specbench.arms.accelerators import accelerators
 from specbench.arms.arm_secrets import scenario_without, secrets_of
 from specbench.arms.arms import OpenArm, RunningArm, open_arms, secret_headers, shares_server
@@ -181,7 +182,8 @@ def _measure(
         arms = AnsweringArms(
             scenario=scenario, drawing=prepared.drawing, child=child, visit=visit, ways=prepared.ways, watcher=watcher
         )
-        phase = AnswersPhase(arms, answers, min(LEAST_PROMPTS, scenario.answers.prompts)) if scenario.answers.check else None
+        wanted, loads = min(LEAST_PROMPTS, scenario.answers.prompts), loads_after_run(scenario)
+        phase = AnswersPhase(arms, answers, wanted, loads) if scenario.answers.check else None
         problems = run_trials(course, trials, None if phase is None else phase.last_visit)
         if fleet is not None and fleet.refused:
             watcher.say(refused(fleet.refused))
@@ -206,8 +208,13 @@ def _refuse_others(interrupted: InterruptedRun, prepared: Preflight) -> None:
     check_same_endpoints(interrupted, prepared.endpoints, prepared.drawing.census)
 
 
-def prepared_arms(scenario: Scenario, visit: OpenArm, child: LoadGenerator, watcher: RunProgress) -> Preflight:
-    """Each arm asked who it is, and once per sampling for an answer; the baseline first, as its tokens measure the prompts."""
+def prepared_arms(
+    scenario: Scenario, visit: OpenArm, child: LoadGenerator, watcher: RunProgress, *, timed: bool = True
+) -> Preflight:
+    """Each arm asked who it is, and once per sampling for an answer; the baseline first, as its tokens measure the prompts.
+
+    Where nothing is `timed`, caches do not matter, and no prompt is asked twice.
+    """
     ways: dict[ArmName, Way] = {}
     endpoints: list[Endpoint] = []
     drawing: PromptSource | None = None
@@ -235,8 +242,9 @@ def prepared_arms(scenario: Scenario, visit: OpenArm, child: LoadGenerator, watc
                 ways[name] = replace(ways[name], notes=(*ways[name].notes, *_metrics_notes(ready, name)))
                 for note in ways[name].notes:
                     watcher.say(f"{scenario.name}: {note}")
-                watcher.say(f"{scenario.name}: asking the {name} arm some prompts twice")
-                repeated += repeated_prompts(child, scenario, way_of(started, ways[name]), name, drawing)
+                if timed:
+                    watcher.say(f"{scenario.name}: asking the {name} arm some prompts twice")
+                    repeated += repeated_prompts(child, scenario, way_of(started, ways[name]), name, drawing)
                 if name == "baseline" and (told := prompt_note(scenario, name, drawing, records)) is not None:
                     drawing = replace(drawing, notes=(*drawing.notes, told))
     except RefusedError as refusal:

@@ -84,6 +84,16 @@ def test_each_broken_rule_of_verification_is_found_at_256_prompts(fault: str, co
 
 
 @pytest.mark.campaign
+def test_the_check_alone_names_the_loads_of_a_fault_in_large_batches() -> None:
+    """All required loads are asked; nothing is timed, so no prompt is asked twice to find a cache."""
+    done = answers("{lost_token: 0.05, from_batch: 4}")
+
+    assert done.returncode == 20, done.stdout + done.stderr
+    assert re.search(r"16 streams [1-9]\d* of \d+, at 4 streams [1-9]\d* of \d+, at 1 stream 0 of \d+", done.stdout)
+    assert "twice" not in done.stderr
+
+
+@pytest.mark.campaign
 def test_a_fault_in_large_batches_alone_is_named_with_its_load(tmp_path: Path) -> None:
     """At 4 streams it shows, at 1 stream it does not."""
     folder = tmp_path / "run"

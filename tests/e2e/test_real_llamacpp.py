@@ -3,15 +3,18 @@
 `make test` installs what this needs; without it these tests fail, and say so.
 """
 
+import json
 import os
 import signal
 import subprocess
 import sys
 import time
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from tests.support.commands import specbench
 from tests.support.leftovers import left_after, marked
 from tests.support.real import Run, first_answer_of, run
 
@@ -58,6 +61,14 @@ def check_counts(done: Run) -> None:
     assert drafted > 0
 
 
+def answers_of(scenario: str, *words: str) -> tuple[subprocess.CompletedProcess[str], dict[str, Any]]:
+    """The finished check of answers to 64 prompts, of 96 tokens each at 4 streams, and its JSON."""
+    size = ("--prompts", "64", "--set", "matrix.concurrency=[4]", "--json")
+    bins = "workload.bins=[{name: all, input_tokens: [24, 64], output_tokens: [96, 96]}]"
+    done = specbench("answers", f"scenarios/real/{scenario}.yaml", *size, "--set", bins, *words)
+    return done, json.loads(done.stdout)
+
+
 @pytest.mark.parametrize(
     ("scenario", "lengths"),
     [("llamacpp-ngram", "[24, 40]"), pytest.param("llamacpp-draft", "[8, 16]", marks=pytest.mark.campaign)],
@@ -79,6 +90,32 @@ def test_a_real_pair_is_measured_as_its_engine_counts(tmp_path: Path, scenario: 
     assert result["endpoints"]["baseline"]["facts"]["speculation"] == "off"
     check_counts(done)
     assert left_after(done.mark, 30) == {}
+
+
+@pytest.mark.campaign
+def test_an_honest_real_pair_parts_at_near_ties_alone() -> None:
+    """More than a third of the greedy answers differ, none clearly; sampled ones cannot be scored, and the reason says why."""
+    done, found = answers_of("llamacpp-ngram")
+    states = {one["metric"]: one["state"] for one in found["findings"]}
+    reasons = {one["metric"]: one["reason"] for one in found["findings"]}
+    greedy = found["answers"]["greedy"]
+
+    assert greedy["compared"] >= 60
+    assert greedy["equal"] < greedy["compared"] * 2 / 3
+    assert states["answers_greedy"] in ("PASS", "INCONCLUSIVE")
+    assert states["answers_sampled"] == "NODATA"
+    assert "llama.cpp" in reasons["answers_sampled"]
+    assert done.returncode in (0, 10), done.stdout + done.stderr
+
+
+@pytest.mark.campaign
+def test_drafts_that_stand_whatever_they_are_change_answers_clearly() -> None:
+    """llama.cpp's synthetic acceptance on the deep target and its draft: the check of answers turns it off."""
+    program = "['{python}', tools/real/llama_server.py, --spec-synth-len, '3', --model]"
+    done, found = answers_of("llamacpp-draft", "--set", f"arms.speculative.launch.program={program}")
+    states = {one["metric"]: one["state"] for one in found["findings"]}
+
+    assert (done.returncode, states["answers_greedy"]) == (20, "FAIL"), done.stdout + done.stderr
 
 
 @pytest.mark.campaign

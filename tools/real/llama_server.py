@@ -30,6 +30,7 @@ def flags() -> argparse.ArgumentParser:
     parser.add_argument("--spec-draft-n-max", type=int)
     parser.add_argument("--spec-draft-n-min", type=int)
     parser.add_argument("--spec-draft-p-min", type=float)
+    parser.add_argument("--spec-synth-len", type=float, help="accept so many tokens a round, whatever they are")
     for name in NGRAM_TYPES:
         parser.add_argument(f"--spec-{name}-size-n", type=int)
         parser.add_argument(f"--spec-{name}-size-m", type=int)
@@ -80,6 +81,8 @@ def parameters(xllamacpp: object, asked: argparse.Namespace) -> object:
         draft.n_min = asked.spec_draft_n_min
     if asked.spec_draft_p_min is not None:
         draft.p_min = asked.spec_draft_p_min
+    if asked.spec_synth_len is not None:
+        params.speculative.synth_len = asked.spec_synth_len
     for kind in (name.replace("-", "_") for name in NGRAM_TYPES):
         for size in ("size_n", "size_m"):
             value = getattr(asked, f"spec_{kind}_{size}")

@@ -75,7 +75,7 @@ class HttpEndpoint:
         self.served = served
         self.truth = Truth(engine.counts)
         self.observations = Observations(terms.max_model_len)
-        self.pacer = Pacer(engine, options.slow_by, self.truth.timing, self._deliver)
+        self.pacer = Pacer(engine, (1.0 + options.slow_by) / options.times_as_fast, self.truth.timing, self._deliver)
         self._replies: dict[Sequence, Reply] = {}
         self._numbers = itertools.count(1)
         self._calls = itertools.count(1)

@@ -22,11 +22,11 @@ Deliver = Callable[[Step, int, int], None]
 
 
 class Pacer:
-    """Drives one engine in real time."""
+    """Drives one engine in real time, every step `factor` times as long as its accelerator takes."""
 
-    def __init__(self, engine: Engine, slow_by: float, timing: Timing, deliver: Deliver) -> None:
+    def __init__(self, engine: Engine, factor: float, timing: Timing, deliver: Deliver) -> None:
         self._engine = engine
-        self._slow_by = slow_by
+        self._factor = factor
         self._timing = timing
         self._deliver = deliver
         self._work = asyncio.Event()
@@ -50,7 +50,7 @@ class Pacer:
         step = self._engine.step()
         if step is None:
             raise RuntimeError("the engine has requests but none that can take part in a step")
-        seconds = step.seconds * (1.0 + self._slow_by)
+        seconds = step.seconds * self._factor
         due_ns = began_ns + ns_of_s(seconds)
         ready_ns = time.monotonic_ns()
         self._timing.step_s += seconds

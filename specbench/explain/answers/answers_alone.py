@@ -1,5 +1,8 @@
 """What `specbench answers` prints: one headline for its verdict, one line for each finding."""
 
+from collections.abc import Sequence
+
+from specbench.explain.answers.answers_in_verdict import beside
 from specbench.model.result import Finding, VerdictWord
 
 _HEADLINES: dict[VerdictWord, str] = {
@@ -11,9 +14,10 @@ _HEADLINES: dict[VerdictWord, str] = {
 }
 
 
-def answers_headline(word: VerdictWord) -> str:
-    """The sentence behind the verdict's word."""
-    return _HEADLINES[word]
+def answers_headline(word: VerdictWord, findings: Sequence[Finding]) -> str:
+    """The sentence behind the verdict's word, and where nothing was found, which answers were not compared and why."""
+    headline = _HEADLINES[word]
+    return f"{headline.removesuffix('.')}{beside(findings)}." if word in ("PROMOTE", "CAPPED") else headline
 
 
 def finding_line(finding: Finding) -> str:

@@ -11,6 +11,7 @@ from contextlib import ExitStack
 from dataclasses import dataclass
 
 from specbench.answers.answer_comparison import answer_comparison
+from specbench.answers.answer_loads import AnswerLoads
 from specbench.answers.asked_pairs import AskedPair, asked_pair
 from specbench.answers.more_answers import Answered, MorePrompts, answered, more_prompts, pairs_of
 from specbench.arms.arms import OpenArm, RunningArm, shares_server
@@ -22,7 +23,6 @@ from specbench.model.answers.kept_pairs import KeptPair
 from specbench.model.result import PerArm
 from specbench.model.scenario import ARMS, ArmName, Scenario
 from specbench.plan.answer_requests import with_reserve
-from specbench.plan.trials import cells_of
 from specbench.prompts.sampler import PromptSource
 from specbench.run.answers.kept_answers import AnswerKeeper
 from specbench.run.progress import RunProgress
@@ -43,11 +43,12 @@ class AnsweringArms:
 class AnswersPhase:
     """The answers of one run, compared once `comparison` is asked for; an arm that is up anyway may be asked before.
 
-    `wanted`: so many prompts of each sampling are compared, whether or not the load brought them; `kept` are those that it did.
+    `wanted`: so many prompts of each sampling are compared, whether or not the load brought them; `kept` are those that it did,
+    and at `loads` the others are asked.
     """
 
-    def __init__(self, arms: AnsweringArms, kept: AnswerKeeper, wanted: int) -> None:
-        self._arms, self._kept, self._wanted = arms, kept, wanted
+    def __init__(self, arms: AnsweringArms, kept: AnswerKeeper, wanted: int, loads: AnswerLoads) -> None:
+        self._arms, self._kept, self._wanted, self._loads = arms, kept, wanted, loads
         self._more: MorePrompts | None = None
         self._found: dict[ArmName, dict[int, Answered]] = {}
         self._comparison: AnswerComparison | None = None
@@ -80,7 +81,7 @@ class AnswersPhase:
             arms = self._arms
             had = Counter(pair.sampling for pair in self._kept.pairs)
             missing = {one.name: with_reserve(self._wanted - had[one.name]) for one in arms.scenario.workload.sampling}
-            self._more = more_prompts(arms.scenario, arms.drawing, cells_of(arms.scenario), missing)
+            self._more = more_prompts(arms.scenario, arms.drawing, self._loads.answers, missing)
             if self._more.prompts:
                 self._arms.watcher.phase(said.asking_for_more(len(self._more.prompts)))
         return self._more
@@ -122,7 +123,7 @@ class AnswersPhase:
         asked = [asked_pair(pair) for pair in self._kept.pairs]
         asked += [_with_marks(pair, records) for pair, records in sent_last]
         self._arms.watcher.phase(said.asking_the_baseline(len(asked)))
-        return answer_comparison(arms.scenario, baseline, asked)
+        return answer_comparison(arms.scenario, baseline, asked, self._loads.questions)
 
 
 def _with_marks(pair: KeptPair, answers: PerArm[Answered]) -> AskedPair:

@@ -4,6 +4,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import pytest
 
 from specbench.answers.answer_comparison import answer_comparison
@@ -224,4 +225,7 @@ def test_examples_show_the_widest_differences_without_secrets() -> None:
     assert likely.baseline == pytest.approx(0.905, abs=1e-3)
     assert likely.speculative == pytest.approx(0.0067, abs=1e-4)
     assert found.examples[1].texts.baseline == "*********jklm"
-    assert asked(AskedServer(), *pairs, scenario=none).examples == ()
+    assert b"bcdg" in msgspec.json.encode(found)
+    without = asked(AskedServer(), *pairs, scenario=none)
+    assert without.examples == ()
+    assert b"bcd" not in msgspec.json.encode(without)

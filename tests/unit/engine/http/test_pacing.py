@@ -4,6 +4,8 @@ import asyncio
 import socket
 import time
 
+import pytest
+
 from specbench.engine.core.core import Step
 from specbench.engine.core.output_text import OutputLimits
 from specbench.engine.core.truth import Timing
@@ -12,14 +14,14 @@ from specbench.units import ns_of_s
 from tests.support.engines import generation, small_engine
 
 
-def paced(slow_by: float = 0.0) -> tuple[list[tuple[Step, int, int]], Timing]:
+def paced(factor: float = 1.0) -> tuple[list[tuple[Step, int, int]], Timing]:
     """One answer of six tokens, paced: each step with its beginning and its due moment."""
     engine = small_engine()
     timing = Timing()
     delivered: list[tuple[Step, int, int]] = []
 
     async def run() -> None:
-        pacer = Pacer(engine, slow_by, timing, lambda *step: delivered.append(step))
+        pacer = Pacer(engine, factor, timing, lambda *step: delivered.append(step))
         task = asyncio.create_task(pacer.run())
         await asyncio.sleep(0)
         engine.submit("a", generation(limits=OutputLimits(6)))
@@ -53,11 +55,19 @@ def test_steps_take_their_virtual_time() -> None:
 
 def test_a_slowed_engine_takes_longer() -> None:
     """30 % more for every step, and the sum says so."""
-    delivered, timing = paced(slow_by=0.3)
+    delivered, timing = paced(1.3)
     expected = sum(step.seconds for step, *_ in delivered) * 1.3
 
     assert abs(timing.step_s - expected) < 1e-9
     assert all(due - began >= ns_of_s(step.seconds * 1.3) for step, began, due in delivered)
+
+
+def test_an_engine_that_is_not_timed_takes_a_part_of_the_time() -> None:
+    """A tenth for every step, or as long as it takes to compute."""
+    delivered, timing = paced(0.1)
+
+    assert timing.step_s == pytest.approx(sum(step.seconds for step, *_ in delivered) / 10)
+    assert all(due - began >= ns_of_s(step.seconds * 0.1) for step, began, due in delivered)
 
 
 def test_the_selector_sees_events_and_keeps_timeouts() -> None:
