@@ -68,7 +68,7 @@ class PrometheusServer:
             )
         if isinstance(body, dict) and body.get("status") == "error":
             word = one_line(str(body.get("error", "")), 200)
-            raise DataError(f"--prometheus {self.url} refuses the query (HTTP {answer.status}): {word}; check the selector")
+            raise DataError(f"--prometheus {self.url} refuses the query (HTTP {answer.status}): {word}; correct it")
         if answer.status is None:
             raise UnreachableError(f"--prometheus: {unreachable(self.url, answer)}")
         page = "a web page" if "html" in answer.headers.get("content-type", "") else "no JSON of Prometheus"
@@ -97,6 +97,11 @@ class PrometheusSource:
         known = [ENGINES[engine]] if engine else list(ENGINES.values())
         prefixes = "|".join(dict.fromkeys(prefix for one in known for prefix in one.prefixes))
         self._names = f'__name__=~"({prefixes}).+|process_start_time_seconds"'
+
+    @property
+    def arm_label(self) -> str | None:
+        """What the selector asks of the label `arm`, by which a query of both arms may name this one."""
+        return dict(_MATCHER.findall(self._selector)).get("arm")
 
     def look(self) -> None:
         """Nothing: the server keeps what it scraped."""
@@ -173,9 +178,12 @@ def failed_shares(server: PrometheusServer, query: str, at_s: float) -> dict[str
     speculative arm's.
 
     Raises:
-        DataError: It tells no share from 0 to 1.
+        DataError: It tells no share from 0 to 1, or is refused.
     """
-    data = server.ask("/api/v1/query", query=query, time=f"{at_s:.3f}")
+    try:
+        data = server.ask("/api/v1/query", query=query, time=f"{at_s:.3f}")
+    except DataError as error:
+        raise DataError(f"--errors: {error}") from None
     found = {}
     for row in data.get("result", []) if isinstance(data, dict) and data.get("resultType") == "vector" else []:
         share = float(row["value"][1])

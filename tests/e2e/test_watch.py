@@ -31,10 +31,10 @@ PROMPT = "    def write(self, data):\n        "
 
 
 class Load:
-    """Requests of 48 tokens, so many at a time, to these engines in turn, until the context is closed; then none is open."""
+    """Requests of so many tokens, so many at a time, to these engines in turn, until the context is closed; then none is open."""
 
-    def __init__(self, *urls: str, streams: int = 4, temperature: float = 0.0) -> None:
-        self._urls, self._temperature = itertools.cycle(urls), temperature
+    def __init__(self, *urls: str, streams: int = 4, temperature: float = 0.0, tokens: int = 48) -> None:
+        self._urls, self._temperature, self._tokens = itertools.cycle(urls), temperature, tokens
         self._stop = threading.Event()
         self._threads = [threading.Thread(target=self._send, args=(n,), daemon=True) for n in range(streams)]
 
@@ -53,7 +53,7 @@ class Load:
             count = 0
             while not self._stop.is_set():
                 count += 1
-                body: dict[str, Any] = {"prompt": f"{PROMPT}{number} {count}", "max_tokens": 48, "ignore_eos": True}
+                body: dict[str, Any] = {"prompt": f"{PROMPT}{number} {count}", "max_tokens": self._tokens, "ignore_eos": True}
                 body["temperature"] = self._temperature
                 client.post(f"{next(self._urls)}/v1/completions", json=body).raise_for_status()
 
