@@ -205,5 +205,6 @@ def _check_limit(limit: LiveLimit, period: LivePeriod) -> None:
     if below != above:
         near = " or ".join(f"{edge * MS_PER_S:g}ms" for edge in (below, above) if edge is not None)
         raise ScenarioError(
-            f"--limit {limit.metric}={limit.value:g}ms: is no edge of the engine's buckets; the nearest are {near}"
+            f"{limit.metric}={limit.value:g}ms: is no edge of the engine's buckets; the nearest are {near} (--limit, or "
+            "watch.limits of the run's scenario)"
         )

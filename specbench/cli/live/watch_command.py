@@ -15,6 +15,7 @@ from specbench.cli.live.watch_options import (
     errors_known,
     kept_name,
     limits,
+    limits_of_run,
     second_source,
     server_of,
     source,
@@ -128,7 +129,7 @@ def watch(
     if speculative is None:
         raise typer.BadParameter("name the speculative arm: a PromQL selector, or metrics URLs", param_hint="--speculative")
     rules = WatchRules(
-        assignment=assignment, limits=limits(limit or []), tolerance=tolerance, errors=errors_known(errors, prometheus)
+        assignment=assignment, limits=limits([*limits_of_run(run), *(limit or [])]), tolerance=tolerance, errors=errors_known(errors, prometheus)
     )
     server = server_of(prometheus, prometheus_key_env)
     settings = WatchSettings(

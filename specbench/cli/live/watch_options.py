@@ -1,6 +1,5 @@
 """The options of `watch` as values, each refused in one line where it makes no sense."""
 
-import re
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
@@ -13,8 +12,6 @@ if TYPE_CHECKING:
     from specbench.model.live.watch_result import LiveLimit
     from specbench.model.result import Result
 
-_VALUE = re.compile(r"([0-9]*\.?[0-9]+)(ms|s)?")
-_LIMITED = re.compile(r"(tpot|ttft|e2e)_p[1-9][0-9]?")
 
 
 def cited(run: Path | None) -> "Result | None":
@@ -32,6 +29,18 @@ def cited(run: Path | None) -> "Result | None":
     if result.verdict == "INVALID":
         raise DataError(f"{folder}: the run is INVALID, so nothing can be held against it; name another run, or none")
     return result
+
+
+def limits_of_run(run: Path | None) -> list[str]:
+    """The limits under `watch` of the run's scenario, as `--limit` would have them; none where the folder holds no scenario."""
+    from specbench.cli.printing import run_named
+    from specbench.store import MANIFEST, read_manifest
+
+    folder = None if run is None else run_named(run)
+    if folder is None or not (folder / MANIFEST).exists():
+        return []
+    found = read_manifest(folder).scenario.watch_limits
+    return [f"{metric}={value:f}{'' if metric == 'alpha' else 'ms'}" for metric, value in found.items()]
 
 
 def server_of(url: str | None, key_variable: str | None) -> "PrometheusServer | None":
@@ -132,15 +141,16 @@ def limits(given: list[str]) -> "tuple[LiveLimit, ...]":
         BadParameter: One is not written as METRIC=VALUE.
     """
     from specbench.model.live.watch_result import DEFAULT_LIMITS, LiveLimit
+    from specbench.scenario.text.limit_text import EXAMPLES, limit_value
 
     chosen = {one.metric: one for one in DEFAULT_LIMITS}
     for text in given:
-        metric, _, value = text.replace(" ", "").partition("=")
-        found = _VALUE.fullmatch(value)
-        if found is None or not (metric == "alpha" or _LIMITED.fullmatch(metric)) or (metric == "alpha" and found[2]):
-            raise typer.BadParameter(
-                f"{text}: write METRIC=VALUE, such as tpot_p99=50ms, ttft_p95=1s or alpha=0.7", param_hint="--limit"
-            )
-        number = float(found[1]) * (1000 if found[2] == "s" else 1)
+        metric, equals, value = text.replace(" ", "").partition("=")
+        if not equals:
+            raise typer.BadParameter(f"{text}: write METRIC=VALUE, such as {EXAMPLES}", param_hint="--limit")
+        try:
+            number = limit_value(metric, value)
+        except ValueError as error:
+            raise typer.BadParameter(f"{text}: {error}", param_hint="--limit") from None
         chosen[metric] = LiveLimit(metric=metric, value=number, periods=3 if metric == "alpha" else 2)
     return tuple(chosen.values())
