@@ -144,11 +144,16 @@ class PrometheusSource:
         return "no series of an engine has all of these labels"
 
 
+def page_url(url: str) -> str:
+    """The metrics page of a replica; the usual one where the address names none."""
+    return url.rstrip("/") if urlsplit(url).path.strip("/") else f"{url.rstrip('/')}/metrics"
+
+
 class PagesSource:
     """The replicas at these metrics URLs; what was fetched in earlier looks is kept as long as a period needs it."""
 
     def __init__(self, urls: Sequence[str], headers: Mapping[str, str] | None = None, keep_s: float = 900.0) -> None:
-        self._urls = tuple(url if urlsplit(url).path.strip("/") else f"{url.rstrip('/')}/metrics" for url in urls)
+        self._urls = tuple(map(page_url, urls))
         self._source = MetricsSource(urls=tuple((url, headers or {}) for url in self._urls))
         self._keep_s = keep_s
         self._scrapes: list[Scrape] = []

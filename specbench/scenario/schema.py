@@ -193,7 +193,7 @@ class TuneSchema(Strict):
 class WatchSchema(Strict):
     """`watch`."""
 
-    limits: dict[str, str | float] = {}
+    limits: dict[str, Any] = {}
 
 
 class AnswersSchema(Strict):

@@ -1,10 +1,9 @@
-"""Each exported alarm in a real Prometheus: it holds while an engine, or the watch, is in its state, and none at a healthy one."""
+"""Each exported alarm in a real Prometheus: it holds while an engine, or the watch, is in its state, none at a healthy one."""
 
 import time
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
-from pathlib import Path
 
 import pytest
 
@@ -121,6 +120,6 @@ def test_each_alarm_holds_in_its_state_and_none_at_a_healthy_engine(scraped: Scr
         with Load(url, streams=streams, temperature=1.2 if streams == 14 else 0.0):
             met[state] = held_in(state, server, asked)
 
-    assert {state: STATES[state] - held for state, held in met.items()} == dict.fromkeys(STATES, set())
+    assert {state: STATES[state] - held for state, held in met.items()} == {state: set() for state in STATES}
     assert met["healthy"] == set()
     assert set.union(*STATES.values()) == {alarm.name for alarm in alarms(HEALTHY)} | {"SpeculationTpotP99Untold"}

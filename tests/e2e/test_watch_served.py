@@ -1,12 +1,13 @@
-"""`watch --listen` as a process beside a real Prometheus: what it serves, and that being killed changes no later word."""
+"""`watch --listen` as processes of its own: what it serves while it runs, and that being killed changes no later word."""
 
 import json
 import socket
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator
-from contextlib import ExitStack, contextmanager
+from collections.abc import Iterator
+from contextlib import contextmanager
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -14,80 +15,68 @@ import httpx
 import pytest
 from prometheus_client.parser import text_string_to_metric_families
 
-from specbench.live.state_folder import read_recorded, read_settings
-from specbench.live.watch import conclusion
-from tests.e2e.test_watch import Load, url_of, watch
-from tests.support.prometheus import prometheus, tool
-from tests.unit.engine.http.test_server import served
+from specbench.model.live.watch_result import WATCH_CODES
+from tests.e2e.test_watch import watch
+from tests.support.sampled import FAILED, SteadyArm, sampled
 
 PATIENCE_S = 120.0
-FAILED = "0 * sum by (arm) (rate(vllm:e2e_request_latency_seconds_count[5s]))"  # a gateway that fails no request
-
-
-def free_port() -> int:
-    """One that nobody listens on."""
-    with socket.create_server(("127.0.0.1", 0)) as free:
-        return int(free.getsockname()[1])
+ARMS = SteadyArm("base", "gpu"), SteadyArm("spec", "gpu", tpot_s=0.008)
 
 
 @contextmanager
-def watching(*words: str) -> Iterator[tuple["subprocess.Popen[str]", str]]:
-    """A watch of its own process, and the URL at which it listens; killed with the context."""
-    port = free_port()
+def watching(*words: str) -> Iterator[str]:
+    """Where a watch listens that is a process of its own; it is killed with the context."""
+    with socket.create_server(("127.0.0.1", 0)) as free:
+        port = free.getsockname()[1]
     command = [sys.executable, "-m", "specbench", "watch", *words, "--listen", f"127.0.0.1:{port}"]
-    process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+    process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     try:
-        yield process, f"http://127.0.0.1:{port}"
+        yield f"http://127.0.0.1:{port}"
     finally:
         process.kill()
         process.wait()
 
 
-def served_once(url: str, done: Callable[[Any], bool]) -> Any:
-    """What /verdict says, once it is as asked for."""
+def verdict_at(url: str) -> Any:
+    """What /verdict says, once a window has ended."""
     ends = time.monotonic() + PATIENCE_S
-    told: Any = None
     while time.monotonic() < ends:
         try:
             answer = httpx.get(f"{url}/verdict", trust_env=False)
-            told = answer.json()
-            if answer.status_code == 200 and done(told):
-                return told
+            if answer.status_code == 200:
+                return answer.json()
         except httpx.TransportError:
             pass
-        time.sleep(0.5)
-    raise AssertionError(f"{url} does not say what is waited for: {told}")
+        time.sleep(0.2)
+    raise AssertionError(f"{url} has no verdict")
 
 
 @pytest.mark.slow
-@pytest.mark.campaign
+@pytest.mark.beside
 def test_a_killed_watch_goes_on_and_says_the_same_word(tmp_path: Path) -> None:
-    """Two equal engines at random, errors by a query; every route answers, and the folder gives the same word without them."""
-    program = tool("prometheus", "prometheus")
-    if isinstance(program, str):
-        pytest.skip(f"no real Prometheus: {program}")
-    with ExitStack() as stack:
-        base, spec = stack.enter_context(served()), stack.enter_context(served())
-        server = stack.enter_context(prometheus(program, {"base": url_of(base), "spec": url_of(spec)}, tmp_path))
-        stack.enter_context(Load(url_of(base), url_of(spec), streams=8, tokens=8))
-        where = ("--prometheus", server, "--speculative", '{arm="spec"}', "--baseline", '{arm="base"}', "--assignment", "random")
-        words = ("reports/example", *where, "--window", "2s", "--since", "10s", "--errors", FAILED, "--state", str(tmp_path / "s"))
-        time.sleep(5)
-        with watching(*words) as (_, url):
-            first = served_once(url, lambda told: told["windows"]["speculative"] >= 5)
-        with watching(*words) as (process, url):
-            told = served_once(url, lambda told: told["windows"]["speculative"] >= 30)
+    """Every route answers, errors are known by the query; the next watcher goes on, and its folder alone says the same."""
+    state = str(tmp_path / "state")
+    with sampled(*ARMS) as server:
+        where = ("--prometheus", server, "--speculative", '{arm="spec"}', "--baseline", '{arm="base"}', "--errors", FAILED)
+        words = ("reports/example", *where, "--assignment", "random", "--window", "1s", "--state", state)
+        with watching(*words, "--since", "40s") as url:
+            verdict = verdict_at(url)
             pages = {path: httpx.get(url + path, trust_env=False) for path in ("/metrics", "/policy.json", "/healthz")}
-            process.kill()
+        before = (tmp_path / "state" / "periods.jsonl").read_bytes().count(b"\n")
+        code, live = watch(*words, "--since", "5m", "--once", "--format", "json")
+    again_code, again = watch("reports/example", "--rejudge", state, "--format", "json")
+    recorded = [json.loads(line) for line in (tmp_path / "state" / "periods.jsonl").read_text().splitlines()]
 
-    recorded = list(read_recorded(tmp_path / "s"))
-    until_then = [one for one in recorded if one.speculative.end_s <= at_of(told)]
-    again = conclusion(until_then, read_settings(tmp_path / "s"), None)
-    code, printed = watch("reports/example", "--rejudge", str(tmp_path / "s"))
-    assert told["windows"]["speculative"] > first["windows"]["speculative"]
-    assert [found["state"] for found in told["findings"] if found["metric"] == "error_rate"] in (["PASS"], ["NODATA"])
-    print(told, again.state, code, printed, {path: page.text[:300] for path, page in pages.items()})
-
-
-def at_of(told: Any) -> float:
-    return 0.0
+    assert [page.status_code for page in pages.values()] == [200, 200, 200]
+    assert verdict["exit_code"] == WATCH_CODES[verdict["verdict"]]
+    assert [one["state"] for one in verdict["findings"] if one["metric"] == "error_rate"] == ["PASS"]
+    assert not verdict["promote"]  # the example is a demonstration
+    families = {one.name: one for one in text_string_to_metric_families(pages["/metrics"].text)}
+    assert [s.labels["specbench_watch_state"] for s in families["specbench_watch_state"].samples if s.value] == [
+        verdict["verdict"]
+    ]
+    assert pages["/policy.json"].json()["run"] == verdict["run"] == "example"
+    starts = [one["speculative"]["start_s"] for one in recorded]
+    assert len(starts) > before >= 24
+    assert {later - earlier for earlier, later in pairwise(starts)} == {1.0}
+    assert (code, live.splitlines()[-2:]) == (again_code, again.splitlines()[-2:])

@@ -129,7 +129,10 @@ def watch(
     if speculative is None:
         raise typer.BadParameter("name the speculative arm: a PromQL selector, or metrics URLs", param_hint="--speculative")
     rules = WatchRules(
-        assignment=assignment, limits=limits([*limits_of_run(run), *(limit or [])]), tolerance=tolerance, errors=errors_known(errors, prometheus)
+        assignment=assignment,
+        limits=limits([*limits_of_run(run), *(limit or [])]),
+        tolerance=tolerance,
+        errors=errors_known(errors, prometheus),
     )
     server = server_of(prometheus, prometheus_key_env)
     settings = WatchSettings(

@@ -13,7 +13,6 @@ if TYPE_CHECKING:
     from specbench.model.result import Result
 
 
-
 def cited(run: Path | None) -> "Result | None":
     """The cited result; a run that is no reference is refused."""
     from specbench.cli.printing import run_named
@@ -79,11 +78,19 @@ def second_source(
     speculative: str, baseline: str | None, server: "PrometheusServer | None", engine: str | None, key_variable: str | None
 ) -> "LiveSource | None":
     """The baseline's source, which must not be the speculative arm's; None where it is not named."""
+    from specbench.export.selectors import label_selector
+    from specbench.live.source import page_url
+
     if baseline is None:
         return None
-    both = [{part.strip().rstrip("/") for part in named.strip("{} ").split(",")} for named in (speculative, baseline)]
-    if both[0] == both[1] or (server is None and both[0] & both[1]):
-        raise ScenarioError("--baseline: is the speculative arm too; name replicas of the baseline alone")
+    if server is not None:
+        spec, base = label_selector(speculative, "--speculative"), label_selector(baseline, "--baseline")
+        shared = spec.covers(base) or base.covers(spec)
+    else:
+        pages = [{page_url(url.strip()) for url in named.split(",")} for named in (speculative, baseline)]
+        shared = bool(pages[0] & pages[1])
+    if shared:
+        raise ScenarioError("--baseline: is the speculative arm too, or lets it through; name replicas of each arm alone")
     return source(baseline, "--baseline", server, engine, key_variable)
 
 

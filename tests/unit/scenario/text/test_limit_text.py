@@ -48,7 +48,7 @@ def test_what_is_no_limit_is_refused_with_its_line(name: str) -> None:
 def test_the_command_line_may_leave_the_unit_out() -> None:
     """A time is in ms there."""
     assert limit_value("tpot_p99", "50") == 50
-    with pytest.raises(ValueError, match="0.7"):
+    with pytest.raises(ValueError, match="such as"):
         limit_value("alpha", "1")
 
 
