@@ -97,7 +97,8 @@ def scraped(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Scraped]:
 @pytest.mark.campaign
 def test_each_alarm_holds_in_its_state_and_none_at_a_healthy_engine(scraped: Scraped) -> None:
     """Over rates of ten seconds; every alarm of a whole export is met in one of these states."""
-    server, met = scraped.server, {}
+    server = scraped.server
+    met: dict[str, set[str]] = {}
     with Load(scraped.spec, streams=1):
         ends = time.monotonic() + PATIENCE_S
         while not values(server, 'vllm:e2e_request_latency_seconds_count{arm="spec"} > 30') and time.monotonic() < ends:

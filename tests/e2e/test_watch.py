@@ -175,14 +175,15 @@ def test_a_replica_that_is_killed_loses_its_own_window_alone() -> None:
 
 @pytest.mark.slow
 @pytest.mark.beside
-def test_another_depth_than_the_runs_asks_for_another_run(tmp_path: Path) -> None:
-    """By what the endpoint says of itself; the folder gives the same word again, without the engine."""
-    with served(speculative={**SPECULATIVE, "num_speculative_tokens": 2}) as spec:
+def test_another_depth_or_corpus_than_the_runs_asks_for_another_run(tmp_path: Path) -> None:
+    """By what the endpoint says of itself, each by its fact."""
+    with served(speculative={**SPECULATIVE, "num_speculative_tokens": 2}, corpus="prose") as spec:
         where = ("--speculative", url_of(spec), "--facts", url_of(spec))
         code, printed = watch("reports/example", *where, "--window", "2s", "--once", "--state", str(tmp_path / "state"))
 
     assert code == 12, printed
     assert "speculation_config was" in printed
+    assert "revision was" in printed
 
 
 @pytest.mark.slow

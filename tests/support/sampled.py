@@ -76,7 +76,8 @@ def _series(arm: SteadyArm, moments: list[float]) -> Iterator[dict[str, Any]]:
         counts = [floor(arm.rate * (at - BEGAN_S)) for at in moments]
         # Tokens are whole; times sway by a few per cent, as any do.
         sway = 0.0 if name == "request_generation_tokens" else 0.02
-        sums = [mean * (count + arm.rate * sway * sin(3 * at)) for count, at in zip(counts, moments, strict=True)]
+        phase = sum(map(ord, arm.arm))
+        sums = [mean * (count + arm.rate * sway * sin(3 * at + phase)) for count, at in zip(counts, moments, strict=True)]
         yield _one(arm, f"vllm:{name}_sum", moments, sums)
         yield _one(arm, f"vllm:{name}_count", moments, counts)
         for edge in (*edges, "+Inf"):
