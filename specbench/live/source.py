@@ -26,6 +26,8 @@ from specbench.telemetry.scrape import MetricsSource, scrape
 TIMEOUT_S = 10.0
 CLOCKS_APART_S = 30.0
 _MATCHER = re.compile(r'(\w+)\s*=\s*"([^"]*)"')
+NO_SAMPLES = "answers with no samples of Prometheus; is this its address?"
+_NOT_SAMPLES = (KeyError, IndexError, TypeError, ValueError, AttributeError)
 _MONOTONE = ("_total", "_count", "_bucket")
 _TARGET = ("instance", "pod")  # labels that tell one replica from another
 
@@ -61,7 +63,7 @@ class PrometheusServer:
         body = _json(answer)
         if answer.status == 200 and isinstance(body, dict) and body.get("status") == "success":
             self._check_clock(answer)
-            return body["data"]
+            return body.get("data")
         if answer.status in (401, 403):
             raise UnreachableError(
                 f"--prometheus {self.url} wants a key (HTTP {answer.status}); name its variable: --prometheus-key-env"
@@ -116,10 +118,14 @@ class PrometheusSource:
         reach = math.ceil((end_s - start_s) * 1.5)
         query = f"{{{self._names},{self._selector[1:-1].strip().rstrip(',')}}}[{reach}s]"
         data = self._server.ask("/api/v1/query", query=query, time=f"{end_s:.3f}")
-        found = _replicas_of(data.get("result", []) if isinstance(data, dict) else [])
+        try:
+            found = _replicas_of(data.get("result", []) if isinstance(data, dict) else [])
+        except _NOT_SAMPLES:
+            raise DataError(f"--prometheus {self._server.url} {NO_SAMPLES}") from None
         gaps = [replica.gap_s for replica in found if replica.gap_s is not None]
-        if gaps and min(gaps) > (end_s - start_s) / 2:
-            every = f"pages are scraped every {min(gaps):.0f} s, less often than twice a window"
+        if found and (not gaps or min(gaps) > (end_s - start_s) / 2):
+            often = f"every {min(gaps):.0f} s, less often than twice a window" if gaps else f"only once in {reach} s"
+            every = f"pages are scraped {often}"
             raise DataError(f"{self._selector}: {every}; make --window longer, or scrape more often")
         return found
 
@@ -190,10 +196,13 @@ def failed_shares(server: PrometheusServer, query: str, at_s: float) -> dict[str
     except DataError as error:
         raise DataError(f"--errors: {error}") from None
     found = {}
-    for row in data.get("result", []) if isinstance(data, dict) and data.get("resultType") == "vector" else []:
-        share = float(row["value"][1])
-        if math.isfinite(share):
-            found[str(row.get("metric", {}).get("arm", "speculative"))] = share
+    try:
+        for row in data.get("result", []) if isinstance(data, dict) and data.get("resultType") == "vector" else []:
+            share = float(row["value"][1])
+            if math.isfinite(share):
+                found[str(row.get("metric", {}).get("arm", "speculative"))] = share
+    except _NOT_SAMPLES:
+        raise DataError(f"--errors: {server.url} {NO_SAMPLES}") from None
     if wrong := [share for share in found.values() if not 0 <= share <= 1]:
         raise DataError(f"--errors: {wrong[0]:g} is no share; let the query divide failed requests by all of them")
     return found

@@ -10,9 +10,11 @@ from specbench.cli.completion import engines, runs
 from specbench.cli.help import add
 from specbench.cli.live.watch_options import (
     address,
+    check_together,
     cited,
     engine_name,
     errors_known,
+    facts_address,
     kept_name,
     limits,
     limits_of_run,
@@ -128,6 +130,7 @@ def watch(
         raise typer.Exit(rejudged(rejudge, result_of_run, format))
     if speculative is None:
         raise typer.BadParameter("name the speculative arm: a PromQL selector, or metrics URLs", param_hint="--speculative")
+    check_together(assignment, baseline, tolerance)
     rules = WatchRules(
         assignment=assignment,
         limits=limits([*limits_of_run(run), *(limit or [])]),
@@ -153,7 +156,7 @@ def watch(
         once=once,
         lasts_s=None if lasts is None else span(lasts, "--for"),
         errors=None if errors == "none" else errors,
-        facts_url=facts,
+        facts_url=facts_address(facts),
     )
     served = WatchServer(result_of_run)
     if listen is not None:

@@ -94,6 +94,31 @@ def second_source(
     return source(baseline, "--baseline", server, engine, key_variable)
 
 
+def check_together(assignment: str, baseline: str | None, tolerance: float) -> None:
+    """Nothing, where these make sense together.
+
+    Raises:
+        ScenarioError: Arms are to be compared, and there is one alone; or everything, or nothing, would be a drift.
+    """
+    if assignment == "random" and baseline is None:
+        raise ScenarioError("--assignment random: compares two arms; name the other one too: --baseline SRC")
+    if not 0 < tolerance < 1:
+        raise ScenarioError(f"--tolerance {tolerance:g}: is no share between 0 and 1; 0.03 is the usual one")
+
+
+def facts_address(url: str | None) -> str | None:
+    """The endpoint whose facts are compared, if its address can be asked.
+
+    Raises:
+        ScenarioError: It cannot.
+    """
+    from specbench.net.urls import address_fault, without_secrets
+
+    if url is not None and (fault := address_fault(url)) is not None:
+        raise ScenarioError(f"--facts: {without_secrets(url)} {fault}")
+    return url
+
+
 def kept_name(named: str) -> str:
     """How an arm is named in the folder of the watch: its selector, or its URLs without what may be a secret in them."""
     from specbench.net.urls import without_secrets

@@ -13,8 +13,10 @@ from specbench.cli.main import app
 from specbench.errors import SpecbenchError
 from specbench.live.state_folder import Recorded, StateFolder, WatchSettings
 from specbench.model.live.watch_result import WatchRules
+from specbench.report import result_json
 from tests.support.goldens import same_text
 from tests.support.live import period
+from tests.support.results import invalid, promote
 
 URL = "http://127.0.0.1:9/metrics"
 SPEC = '{job="vllm",arm="spec"}'
@@ -24,6 +26,9 @@ WRONG = {
     "no address": ("--speculative", "gpu-b:8000"),
     "one arm twice": ("--speculative", URL, "--baseline", URL),
     "one selector twice": ("--speculative", '{a="b"}', "--baseline", '{ a="b" }', "--prometheus", "http://127.0.0.1:9"),
+    "one arm alone at random": ("--speculative", URL, "--assignment", "random"),
+    "no share of tolerance": ("--speculative", URL, "--tolerance", "-1"),
+    "no address of facts": ("--speculative", URL, "--facts", "gpu-b:8000"),
     "a selector of both arms": ("--speculative", SPEC, "--baseline", '{job="vllm"}', "--prometheus", "http://127.0.0.1:9"),
     "one page twice": ("--speculative", URL, "--baseline", "http://127.0.0.1:9"),
     "errors without a server": ("--speculative", URL, "--errors", "sum(rate(x[5m]))"),
@@ -51,10 +56,17 @@ def test_what_makes_no_sense_ends_in_one_line(name: str, monkeypatch: pytest.Mon
 
 
 def test_a_run_that_is_no_reference_is_refused(tmp_path: Path) -> None:
-    """No folder, and one without a result."""
-    for run in (tmp_path / "none", tmp_path):
-        done = CliRunner().invoke(app, ["watch", str(run), "--speculative", URL])
+    """No folder, one without a result, a run that is INVALID and one that ended early."""
+    whole = promote()
+    partial = replace(whole, run=replace(whole.run, partial=True))
+    for name, result in (("invalid", invalid()), ("partial", partial)):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "result.json").write_bytes(result_json(result))
+    for run, word in (("none", ""), (".", ""), ("invalid", "INVALID"), ("partial", "early")):
+        done = CliRunner().invoke(app, ["watch", str(tmp_path / run), "--speculative", URL])
         assert isinstance(done.exception, SpecbenchError)
+        assert word in str(done.exception)
+        assert "\n" not in str(done.exception)
 
 
 def test_recorded_windows_are_judged_again_with_the_same_code(tmp_path: Path) -> None:
