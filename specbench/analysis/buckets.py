@@ -4,6 +4,7 @@ Nothing is interpolated: between two edges a histogram says nothing, and with an
 half as large again as the true one, or shows a change of a fifth as one of a hundredth.
 """
 
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Sequence
 from itertools import pairwise
 from math import inf
@@ -39,9 +40,9 @@ def bracket(counts: BucketCounts, quantile: float) -> tuple[float, float] | None
 
 
 def neighbours(edges: Sequence[float], value: float) -> tuple[float | None, float | None]:
-    """The nearest edges at or below and at or above the value; None where there is none."""
-    below = max((edge for edge in edges if edge <= value), default=None)
-    return below, min((edge for edge in edges if edge >= value), default=None)
+    """The nearest of these rising edges at or below and at or above the value; None where there is none."""
+    below, above = bisect_right(edges, value), bisect_left(edges, value)
+    return edges[below - 1] if below else None, edges[above] if above < len(edges) else None
 
 
 def added(parts: Iterable[BucketCounts]) -> BucketCounts | None:

@@ -51,6 +51,7 @@ def engine_in(replicas: Sequence[ReplicaPages]) -> EngineSupport | None:
 
 def live_period(span: PeriodSpan, replicas: Sequence[ReplicaPages], engine: EngineSupport | None) -> LivePeriod:
     """The period as the replicas that were there from its start to its end counted it; a `problem` where none was."""
+    replicas = [replica for replica in replicas if not _gone_before(span, replica)]
     found = LivePeriod(arm=span.arm, start_s=span.start_s, end_s=span.end_s, replicas=0, hosts=_hosts(replicas))
     if not replicas:
         return replace(found, problem="no_series")
@@ -94,6 +95,14 @@ def _counted(found: LivePeriod, kept: Sequence[Sequence[tuple[float, Page]]], en
     )
 
 
+def _gone_before(span: PeriodSpan, replica: ReplicaPages) -> bool:
+    """Whether it was no longer there when the period began: the end of a replica costs the period in which it came alone."""
+    if not replica.pages:
+        return False
+    at, page = replica.pages[-1]
+    return page.absent is None and at < span.start_s - LATE_SCRAPES * (replica.gap_s or 0.0)
+
+
 def _within(span: PeriodSpan, replica: ReplicaPages) -> tuple[list[tuple[float, Page]], str | None]:
     """The replica's pages from the last one before the start to the last one before the end; or why it is left out."""
     readable = [(at, page) for at, page in replica.pages if page.absent is None]
@@ -104,6 +113,8 @@ def _within(span: PeriodSpan, replica: ReplicaPages) -> tuple[list[tuple[float, 
     if not before:
         return [], "came"
     gap = replica.gap_s or 0.0
+    if not inside and before[-1][0] < span.start_s - LATE_SCRAPES * gap:
+        return [], "unread"
     if not inside or span.end_s - inside[-1][0] > LATE_SCRAPES * gap:
         return [], "went"
     pages = [before[-1], *inside]

@@ -26,6 +26,8 @@ from specbench.telemetry.scrape import MetricsSource, scrape
 TIMEOUT_S = 10.0
 CLOCKS_APART_S = 30.0
 _MATCHER = re.compile(r'(\w+)\s*=\s*"([^"]*)"')
+NO_SAMPLES = "answers with no samples of Prometheus; is this its address?"
+_NOT_SAMPLES = (KeyError, IndexError, TypeError, ValueError, AttributeError)
 _MONOTONE = ("_total", "_count", "_bucket")
 _TARGET = ("instance", "pod")  # labels that tell one replica from another
 
@@ -61,14 +63,14 @@ class PrometheusServer:
         body = _json(answer)
         if answer.status == 200 and isinstance(body, dict) and body.get("status") == "success":
             self._check_clock(answer)
-            return body["data"]
+            return body.get("data")
         if answer.status in (401, 403):
             raise UnreachableError(
                 f"--prometheus {self.url} wants a key (HTTP {answer.status}); name its variable: --prometheus-key-env"
             )
         if isinstance(body, dict) and body.get("status") == "error":
             word = one_line(str(body.get("error", "")), 200)
-            raise DataError(f"--prometheus {self.url} refuses the query (HTTP {answer.status}): {word}; check the selector")
+            raise DataError(f"--prometheus {self.url} refuses the query (HTTP {answer.status}): {word}; correct it")
         if answer.status is None:
             raise UnreachableError(f"--prometheus: {unreachable(self.url, answer)}")
         page = "a web page" if "html" in answer.headers.get("content-type", "") else "no JSON of Prometheus"
@@ -98,6 +100,11 @@ class PrometheusSource:
         prefixes = "|".join(dict.fromkeys(prefix for one in known for prefix in one.prefixes))
         self._names = f'__name__=~"({prefixes}).+|process_start_time_seconds"'
 
+    @property
+    def arm_label(self) -> str | None:
+        """What the selector asks of the label `arm`, by which a query of both arms may name this one."""
+        return dict(_MATCHER.findall(self._selector)).get("arm")
+
     def look(self) -> None:
         """Nothing: the server keeps what it scraped."""
 
@@ -111,10 +118,14 @@ class PrometheusSource:
         reach = math.ceil((end_s - start_s) * 1.5)
         query = f"{{{self._names},{self._selector[1:-1].strip().rstrip(',')}}}[{reach}s]"
         data = self._server.ask("/api/v1/query", query=query, time=f"{end_s:.3f}")
-        found = _replicas_of(data.get("result", []) if isinstance(data, dict) else [])
+        try:
+            found = _replicas_of(data.get("result", []) if isinstance(data, dict) else [])
+        except _NOT_SAMPLES:
+            raise DataError(f"--prometheus {self._server.url} {NO_SAMPLES}") from None
         gaps = [replica.gap_s for replica in found if replica.gap_s is not None]
-        if gaps and min(gaps) > (end_s - start_s) / 2:
-            every = f"pages are scraped every {min(gaps):.0f} s, less often than twice a window"
+        if found and (not gaps or min(gaps) > (end_s - start_s) / 2):
+            often = f"every {min(gaps):.0f} s, less often than twice a window" if gaps else f"only once in {reach} s"
+            every = f"pages are scraped {often}"
             raise DataError(f"{self._selector}: {every}; make --window longer, or scrape more often")
         return found
 
@@ -139,11 +150,16 @@ class PrometheusSource:
         return "no series of an engine has all of these labels"
 
 
+def page_url(url: str) -> str:
+    """The metrics page of a replica; the usual one where the address names none."""
+    return url.rstrip("/") if urlsplit(url).path.strip("/") else f"{url.rstrip('/')}/metrics"
+
+
 class PagesSource:
     """The replicas at these metrics URLs; what was fetched in earlier looks is kept as long as a period needs it."""
 
     def __init__(self, urls: Sequence[str], headers: Mapping[str, str] | None = None, keep_s: float = 900.0) -> None:
-        self._urls = tuple(url if urlsplit(url).path.strip("/") else f"{url.rstrip('/')}/metrics" for url in urls)
+        self._urls = tuple(map(page_url, urls))
         self._source = MetricsSource(urls=tuple((url, headers or {}) for url in self._urls))
         self._keep_s = keep_s
         self._scrapes: list[Scrape] = []
@@ -173,14 +189,20 @@ def failed_shares(server: PrometheusServer, query: str, at_s: float) -> dict[str
     speculative arm's.
 
     Raises:
-        DataError: It tells no share from 0 to 1.
+        DataError: It tells no share from 0 to 1, or is refused.
     """
-    data = server.ask("/api/v1/query", query=query, time=f"{at_s:.3f}")
+    try:
+        data = server.ask("/api/v1/query", query=query, time=f"{at_s:.3f}")
+    except DataError as error:
+        raise DataError(f"--errors: {error}") from None
     found = {}
-    for row in data.get("result", []) if isinstance(data, dict) and data.get("resultType") == "vector" else []:
-        share = float(row["value"][1])
-        if math.isfinite(share):
-            found[str(row.get("metric", {}).get("arm", "speculative"))] = share
+    try:
+        for row in data.get("result", []) if isinstance(data, dict) and data.get("resultType") == "vector" else []:
+            share = float(row["value"][1])
+            if math.isfinite(share):
+                found[str(row.get("metric", {}).get("arm", "speculative"))] = share
+    except _NOT_SAMPLES:
+        raise DataError(f"--errors: {server.url} {NO_SAMPLES}") from None
     if wrong := [share for share in found.values() if not 0 <= share <= 1]:
         raise DataError(f"--errors: {wrong[0]:g} is no share; let the query divide failed requests by all of them")
     return found

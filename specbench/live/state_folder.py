@@ -56,7 +56,7 @@ class StateFolder:
         """Takes the folder, and what an earlier watcher of the same run recorded there.
 
         Raises:
-            DataError: Another watcher has it, it is of another run or other arms, or it cannot be written.
+            DataError: Another watcher has it, it is of another run, other arms or windows, or it cannot be written.
         """
         try:
             self._take()
@@ -101,6 +101,8 @@ class StateFolder:
             ("run", before.run, mine.run),
             ("speculative arm", before.speculative, mine.speculative),
             ("baseline", before.baseline, mine.baseline),
+            ("window", f"{before.period_s:g} s", f"{mine.period_s:g} s"),
+            ("assignment", before.rules.assignment, mine.rules.assignment),
         ):
             if was != now:
                 told = f"{was or 'none'}, not {now or 'none'}"

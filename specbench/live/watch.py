@@ -2,7 +2,7 @@
 
 import math
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 
 from specbench.analysis.buckets import neighbours
@@ -93,8 +93,8 @@ def read_period(order: WatchOrder, start_s: float, end_s: float) -> Recorded:
     base = None if order.baseline is None else _of_arm(order, "baseline", order.baseline, start_s, end_s)
     if order.errors is not None and order.server is not None:
         shares = failed_shares(order.server, order.errors, end_s)
-        spec = replace(spec, failed_share=shares.get("speculative"))
-        base = None if base is None else replace(base, failed_share=shares.get("baseline"))
+        spec = replace(spec, failed_share=_share_of(shares, "speculative", order.speculative))
+        base = None if base is None else replace(base, failed_share=_share_of(shares, "baseline", order.baseline))
     facts = None
     if order.facts_url is not None and time.time() - end_s < 2 * order.settings.period_s + SETTLED_S:
         facts = live_facts(order.facts_url, order.facts_headers or {})
@@ -116,6 +116,12 @@ def _read_or_not(order: WatchOrder, start_s: float, end_s: float) -> Recorded:
         )
         base = None if order.baseline is None else replace(unread, arm="baseline")
         return Recorded(speculative=unread, baseline=base)
+
+
+def _share_of(shares: Mapping[str, float], arm: ArmName, source: LiveSource | None) -> float | None:
+    """The arm's share, by its own name or by what its selector asks of the label `arm`."""
+    label = source.arm_label if isinstance(source, PrometheusSource) else None
+    return shares.get(arm, shares.get(label) if label is not None else None)
 
 
 def _of_arm(order: WatchOrder, arm: ArmName, source: LiveSource, start_s: float, end_s: float) -> LivePeriod:
@@ -173,6 +179,11 @@ def _as_they_pass(order: WatchOrder) -> Iterator[tuple[float, float]]:
 
 def _check_first(order: WatchOrder, one: Recorded) -> None:
     """Refuses at once what no later period would mend: a selector that matches nothing, several models, a limit off the edges."""
+    if order.errors is not None and order.server is not None:
+        shares = failed_shares(order.server, order.errors, one.speculative.end_s)
+        if shares and _share_of(shares, "speculative", order.speculative) is None:
+            found = ", ".join(f"arm={name}" for name in sorted(shares))
+            raise DataError(f"--errors: tells {found}, and none of them is the speculative arm; let it have arm=speculative")
     for limit in order.settings.rules.limits:
         if limit not in DEFAULT_LIMITS and limit.metric != "alpha":
             _check_limit(limit, one.speculative)
@@ -194,5 +205,6 @@ def _check_limit(limit: LiveLimit, period: LivePeriod) -> None:
     if below != above:
         near = " or ".join(f"{edge * MS_PER_S:g}ms" for edge in (below, above) if edge is not None)
         raise ScenarioError(
-            f"--limit {limit.metric}={limit.value:g}ms: is no edge of the engine's buckets; the nearest are {near}"
+            f"{limit.metric}={limit.value:g}ms: is no edge of the engine's buckets; the nearest are {near} (--limit, or "
+            "watch.limits of the run's scenario)"
         )

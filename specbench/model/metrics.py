@@ -162,6 +162,11 @@ _WHOLE: tuple[Metric, ...] = (
         "mean time between engine steps of a request, as the client sees it",
     ),
     Metric(
+        *("batch_size", "requests", "equal", "batch size", "the number of requests in an engine step"),
+        "requests that an engine step decoded or gave their first token, on average over the steps",
+        engine=True,
+    ),
+    Metric(
         *("queue_time", "ms", "lower", "queue time", "the mean wait in the server's queue"),
         "mean wait before a request was scheduled",
         engine=True,

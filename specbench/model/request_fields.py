@@ -10,7 +10,7 @@ from specbench.model.scenario import Arm, Sampling, Scenario
 
 EXTRA_BODY = "extra_body"
 # Where the scenario came from, by which words it was changed, and what it is for: no run is another one by these.
-_OF_THE_FILE = ("path", "sha256", "flags", "tune", "confirms")
+_OF_THE_FILE = ("path", "sha256", "flags", "tune", "confirms", "watch_limits")
 
 
 def differing_fields(scenario: Scenario) -> tuple[str, ...]:

@@ -288,7 +288,8 @@ class Scenario:
     "same" where the places are declared to be alike, and `place_runs` names earlier runs (ids or folders) that are to show it.
     `sha256` is of the file's text alone: what the command line changed is in the other fields, and not in it; `flags` are the
     words that changed them, but for profile, design and loads, and without what may be secret. `tune` is what `specbench tune`
-    is to try, `confirms` what a run of `specbench confirm` confirms.
+    is to try, `confirms` what a run of `specbench confirm` confirms. `watch_limits`: what live traffic is held to after launch,
+    by metric, in ms; of alpha the least it may be.
     """
 
     name: str
@@ -312,6 +313,7 @@ class Scenario:
     tune: TunePlan | None = None
     confirms: Confirmation | None = None
     answers: AnswersCheck = AnswersCheck()
+    watch_limits: dict[str, float] = field(default_factory=dict)
 
     def arm(self, name: ArmName) -> Arm:
         """The arm of that name."""

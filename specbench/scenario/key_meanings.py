@@ -20,6 +20,7 @@ MEANINGS: dict[str, dict[str, str]] = {
         "accept_differences": "Names of facts that may differ between the arms.",
         "labels": "Free words kept with the run; prices per hour make a price per token.",
         "tune": "What `specbench tune` tries (docs/tuning.md).",
+        "watch": "What live traffic is held to after launch (docs/watch.md).",
     },
     "ArmSchema": {
         "engine": "Which engine serves; detected if omitted.",
@@ -145,6 +146,10 @@ MEANINGS: dict[str, dict[str, str]] = {
     "TuneSchema": {
         "vary": "One key of `speculative:` with the values to try.",
         "candidates": "Or whole `speculative:` blocks; `num_speculative_tokens` may be a list.",
+    },
+    "WatchSchema": {
+        "limits": "Limits of `watch` and of exported alarms: `tpot_p99: 50ms`, `ttft_p95: 1s`, `alpha: 0.7`; a time is an edge "
+        "of the engine's buckets. `--limit` replaces one.",
     },
     "WorkloadSchema": {
         "source": "Where prompts come from: one of its two keys.",

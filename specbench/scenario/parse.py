@@ -43,6 +43,7 @@ from specbench.scenario.schema import (
     ScenarioSchema,
     TuneSchema,
 )
+from specbench.scenario.text.limit_text import watch_limits
 from specbench.scenario.text.secret_detection import is_secret_name, secret_field
 from specbench.scenario.text.spelling import unknown_key
 from specbench.scenario.text.yaml_source import Path, YamlSource, key_path, lone_surrogate, read_text, scalar
@@ -205,6 +206,7 @@ def _frozen(form: ScenarioSchema, text: YamlSource, content: str, profile: str) 
         labels=dict(form.labels),
         tune=None if form.tune is None else _tune(form.tune, text),
         answers=_answers(form.answers),
+        watch_limits=watch_limits(form.watch.limits, text),
     )
 
 

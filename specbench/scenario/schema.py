@@ -190,6 +190,12 @@ class TuneSchema(Strict):
     candidates: list[AnyFields] = []
 
 
+class WatchSchema(Strict):
+    """`watch`."""
+
+    limits: dict[str, Any] = {}
+
+
 class AnswersSchema(Strict):
     """`answers`."""
 
@@ -216,6 +222,7 @@ class ScenarioSchema(Strict):
     accept_differences: list[str] = []
     labels: dict[str, str] = {}
     tune: TuneSchema | None = None
+    watch: WatchSchema = WatchSchema()
 
     @field_validator("labels")
     @classmethod

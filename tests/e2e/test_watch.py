@@ -31,10 +31,10 @@ PROMPT = "    def write(self, data):\n        "
 
 
 class Load:
-    """Requests of 48 tokens, so many at a time, to these engines in turn, until the context is closed; then none is open."""
+    """Requests of so many tokens, so many at a time, to these engines in turn, until the context is closed; then none is open."""
 
-    def __init__(self, *urls: str, streams: int = 4, temperature: float = 0.0) -> None:
-        self._urls, self._temperature = itertools.cycle(urls), temperature
+    def __init__(self, *urls: str, streams: int = 4, temperature: float = 0.0, tokens: int = 48) -> None:
+        self._urls, self._temperature, self._tokens = itertools.cycle(urls), temperature, tokens
         self._stop = threading.Event()
         self._threads = [threading.Thread(target=self._send, args=(n,), daemon=True) for n in range(streams)]
 
@@ -53,7 +53,7 @@ class Load:
             count = 0
             while not self._stop.is_set():
                 count += 1
-                body: dict[str, Any] = {"prompt": f"{PROMPT}{number} {count}", "max_tokens": 48, "ignore_eos": True}
+                body: dict[str, Any] = {"prompt": f"{PROMPT}{number} {count}", "max_tokens": self._tokens, "ignore_eos": True}
                 body["temperature"] = self._temperature
                 client.post(f"{next(self._urls)}/v1/completions", json=body).raise_for_status()
 
@@ -175,14 +175,15 @@ def test_a_replica_that_is_killed_loses_its_own_window_alone() -> None:
 
 @pytest.mark.slow
 @pytest.mark.beside
-def test_another_depth_than_the_runs_asks_for_another_run(tmp_path: Path) -> None:
-    """By what the endpoint says of itself; the folder gives the same word again, without the engine."""
-    with served(speculative={**SPECULATIVE, "num_speculative_tokens": 2}) as spec:
+def test_another_depth_or_corpus_than_the_runs_asks_for_another_run(tmp_path: Path) -> None:
+    """By what the endpoint says of itself, each by its fact."""
+    with served(speculative={**SPECULATIVE, "num_speculative_tokens": 2}, corpus="prose") as spec:
         where = ("--speculative", url_of(spec), "--facts", url_of(spec))
         code, printed = watch("reports/example", *where, "--window", "2s", "--once", "--state", str(tmp_path / "state"))
 
     assert code == 12, printed
     assert "speculation_config was" in printed
+    assert "revision was" in printed
 
 
 @pytest.mark.slow

@@ -5,8 +5,9 @@ refuses every relative word by name. Windows are matched by time and by arrivals
 an outcome of speed.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import chain
 from math import exp, inf, log, sqrt
 
 import numpy as np
@@ -18,7 +19,7 @@ from specbench.analysis.stats.anytime import LEAST_WINDOWS, AnytimeMean, anytime
 from specbench.explain.live import live_reasons
 from specbench.model.guardrails import DEFAULT_EXCESS
 from specbench.model.live.cited_run import CitedRun
-from specbench.model.live.live_period import LivePeriod
+from specbench.model.live.live_period import BucketCounts, LivePeriod
 from specbench.model.live.watch_result import LiveFinding, WatchRules
 from specbench.model.result import OPEN, Reason
 from specbench.model.scenario import Guardrail
@@ -81,7 +82,8 @@ def compared(pairs: Sequence[Pair], guardrails: Sequence[Guardrail], rules: Watc
     refusals = _refusals(joined, alike, run)
     rows = _judged(guardrails)
     alpha = rules.alpha / max(1, sum(2 if "_p" in rule.metric and "paired" not in rule.metric else 1 for rule in rows) + 1)
-    findings = [found for rule in rows for found in _of_guardrail(rule, alike, alpha, rules, run)]
+    times = {name: _Times(alike, name) for name in TIMES}
+    findings = [found for rule in rows for found in _of_guardrail(rule, times, alpha, rules, run)]
     findings.append(_errors(alike, alpha, rules))
     if refusals:
         code = refusals[0].code
@@ -94,7 +96,7 @@ def compared(pairs: Sequence[Pair], guardrails: Sequence[Guardrail], rules: Watc
         findings = [
             replace(found, state="INCONCLUSIVE", code=doubts[0].code) if found.state == "PASS" else found for found in findings
         ]
-    ratio = anytime_mean(_log_ratios(alike, "tpot"), alpha)
+    ratio = times["tpot"].mean(alpha)
     return LiveComparison(
         findings=(*findings, *elsewhere),
         refusals=refusals,
@@ -121,39 +123,93 @@ def _not_judged(guardrails: Sequence[Guardrail]) -> list[LiveFinding]:
     return [LiveFinding(metric=metric, basis="mean", state="NODATA", code=code) for metric, code in left.items()]
 
 
+class _Times:
+    """One time over all windows, which several guardrails ask for: every bound is worked out once."""
+
+    def __init__(self, pairs: Sequence[Pair], name: str) -> None:
+        self.windows = len(pairs)
+        means = [(figures.mean_s(base, name), figures.mean_s(spec, name)) for base, spec in pairs]
+        self.ratios = [log(spec / base) for base, spec in means if base and spec]
+        self.baseline = [base for base, _ in means if base is not None]
+        self._counts = tuple(_Shares([pair[arm].observed.get(name) for pair in pairs]) for arm in (0, 1))
+        self._means: dict[float, AnytimeMean | None] = {}
+
+    def mean(self, alpha: float) -> AnytimeMean | None:
+        """The mean log ratio with bounds of this error."""
+        if alpha not in self._means:
+            self._means[alpha] = anytime_mean(self.ratios, alpha)
+        return self._means[alpha]
+
+    def bracket(self, arm: int, quantile: float, alpha: float) -> tuple[float, float] | None:
+        """Between which edges the quantile surely lies, in seconds; None before it can be said at all."""
+        return self._counts[arm].bracket(quantile, alpha)
+
+
+class _Shares:
+    """The shares over each edge of one arm's windows, those with the newest edges alone."""
+
+    def __init__(self, told: Sequence[BucketCounts | None]) -> None:
+        held = [one for one in told if one is not None and one.count > 0]
+        held = [one for one in held if one.edges == held[-1].edges]
+        self._windows = len(held)
+        self._edges = held[-1].edges if held else ()
+        self._counts = np.array([one.count for one in held])
+        up_to = np.fromiter(chain.from_iterable(one.up_to for one in held), dtype=np.float64)
+        self._over = (1 - up_to.reshape(len(held), -1) / self._counts[:, None]).T if held else np.empty((0, 0))
+        self._bounds: dict[tuple[int, float], AnytimeMean | None] = {}
+
+    def bracket(self, quantile: float, alpha: float) -> tuple[float, float] | None:
+        """Between which edges the quantile surely lies; None before it can be said at all."""
+        if self._windows < LEAST_WINDOWS:
+            return None
+        low, high = 0.0, inf
+        for place, edge in enumerate(self._edges):
+            bounds = self._share(place, alpha)
+            if bounds is None:
+                return None
+            if bounds.low > 1 - quantile:
+                low = edge
+            elif bounds.high < 1 - quantile:
+                high = edge
+                break
+        return low, high
+
+    def _share(self, place: int, alpha: float) -> AnytimeMean | None:
+        if (place, alpha) not in self._bounds:
+            self._bounds[place, alpha] = _share_bounds(self._over[place], self._counts, alpha)
+        return self._bounds[place, alpha]
+
+
 def _of_guardrail(
-    rule: Guardrail, pairs: Sequence[Pair], alpha: float, rules: WatchRules, run: CitedRun | None
+    rule: Guardrail, times: Mapping[str, _Times], alpha: float, rules: WatchRules, run: CitedRun | None
 ) -> list[LiveFinding]:
     name = rule.metric.partition("_")[0]
-    found = _mean(rule, name, pairs, alpha, rules.alpha)
+    found = _mean(rule, times[name], alpha, rules.alpha)
     quantile = rule.metric.rpartition("_p")[2]
     if not quantile.isdecimal():
         return [found]
-    return [found, _tail(rule, name, pairs, alpha, run, rules)]
+    return [found, _tail(rule, times[name], alpha, run, rules)]
 
 
-def _mean(rule: Guardrail, name: str, pairs: Sequence[Pair], harm_alpha: float, pass_alpha: float) -> LiveFinding:
+def _mean(rule: Guardrail, times: _Times, harm_alpha: float, pass_alpha: float) -> LiveFinding:
     """The mean of the times: harm surely above 1 and seen past the limit, a pass surely below the limit."""
-    ratios = _log_ratios(pairs, name)
-    harm, passing = anytime_mean(ratios, harm_alpha), anytime_mean(ratios, pass_alpha)
-    found = LiveFinding(metric=rule.metric, basis="mean", state="INCONCLUSIVE", windows=len(ratios))
+    harm, passing = times.mean(harm_alpha), times.mean(pass_alpha)
+    found = LiveFinding(metric=rule.metric, basis="mean", state="INCONCLUSIVE", windows=len(times.ratios))
     if harm is None or passing is None:
-        return replace(found, code="too_few_windows" if len(ratios) < LEAST_WINDOWS else "no_spread", state="INCONCLUSIVE")
-    baseline = [mean for base, _ in pairs if (mean := figures.mean_s(base, name)) is not None]
-    bound = _bound(rule, sum(baseline) / len(baseline))
+        code = "too_few_windows" if len(times.ratios) < LEAST_WINDOWS else "no_spread"
+        return replace(found, code=code, state="INCONCLUSIVE")
+    bound = _bound(rule, sum(times.baseline) / len(times.baseline))
     found = replace(found, ratio=exp(harm.mean), low=exp(harm.low), high=exp(passing.high), bound=bound, windows=harm.windows)
     if harm.low > 0 and exp(harm.mean) >= bound:
         return replace(found, state="FAIL")
     return replace(found, state="PASS") if exp(passing.high) < bound else found
 
 
-def _tail(
-    rule: Guardrail, name: str, pairs: Sequence[Pair], alpha: float, run: CitedRun | None, rules: WatchRules
-) -> LiveFinding:
+def _tail(rule: Guardrail, times: _Times, alpha: float, run: CitedRun | None, rules: WatchRules) -> LiveFinding:
     """The quantile by the edges between which it surely lies in each arm: harm and pass by the far ends of both brackets."""
     quantile = int(rule.metric.rpartition("_p")[2]) / 100
-    base, spec = (_bracket([pair[arm] for pair in pairs], name, quantile, alpha / 2) for arm in (0, 1))
-    found = LiveFinding(metric=rule.metric, basis="tail", state="INCONCLUSIVE", windows=len(pairs))
+    base, spec = (times.bracket(arm, quantile, alpha / 2) for arm in (0, 1))
+    found = LiveFinding(metric=rule.metric, basis="tail", state="INCONCLUSIVE", windows=times.windows)
     if base is None or spec is None:
         return replace(found, code="too_few_windows")
     low = spec[0] / base[1] if base[1] < inf else 0.0
@@ -164,28 +220,7 @@ def _tail(
         return replace(found, state="FAIL")
     if high < bound:
         return replace(found, state="PASS")
-    return replace(found, code="buckets_too_wide", remedy=_remedy(rule, name, run, rules))
-
-
-def _bracket(periods: Sequence[LivePeriod], name: str, quantile: float, alpha: float) -> tuple[float, float] | None:
-    """Between which edges the quantile surely lies, in seconds; None before it can be said at all."""
-    held = [period.observed[name] for period in periods if name in period.observed and period.observed[name].count > 0]
-    held = [one for one in held if one.edges == held[-1].edges]
-    if len(held) < LEAST_WINDOWS:
-        return None
-    counts = np.array([one.count for one in held])
-    over = 1 - np.array([one.up_to for one in held]) / counts[:, None]
-    low, high = 0.0, inf
-    for edge, shares in zip(held[-1].edges, over.T, strict=True):
-        bounds = _share_bounds(shares, counts, alpha)
-        if bounds is None:
-            return None
-        if bounds.low > 1 - quantile:
-            low = edge
-        elif bounds.high < 1 - quantile:
-            high = edge
-            break
-    return low, high
+    return replace(found, code="buckets_too_wide", remedy=_remedy(rule, run, rules))
 
 
 def _share_bounds(shares: Floats, counts: Floats, alpha: float) -> AnytimeMean | None:
@@ -215,11 +250,6 @@ def _errors(pairs: Sequence[Pair], alpha: float, rules: WatchRules) -> LiveFindi
     if harm.low > 0 and harm.mean >= DEFAULT_EXCESS:
         return replace(found, state="FAIL")
     return replace(found, state="PASS") if passing.high < DEFAULT_EXCESS else found
-
-
-def _log_ratios(pairs: Sequence[Pair], name: str) -> list[float]:
-    means = [(figures.mean_s(base, name), figures.mean_s(spec, name)) for base, spec in pairs]
-    return [log(spec / base) for base, spec in means if base and spec]
 
 
 def _bound(rule: Guardrail, baseline_s: float) -> float:
@@ -275,8 +305,9 @@ def _doubts(pairs: Sequence[Pair]) -> tuple[Reason, ...]:
     return (live_reasons.slow_requests_vanish(base, spec),)
 
 
-def _remedy(rule: Guardrail, name: str, run: CitedRun | None, rules: WatchRules) -> str | None:
+def _remedy(rule: Guardrail, run: CitedRun | None, rules: WatchRules) -> str | None:
     """The value of vLLM's --custom-histogram-buckets that resolves the margin; None where no run says where the times lie."""
+    name = rule.metric.partition("_")[0]
     known = None if run is None else run.p50_p99_ms.get(name)
     if known is None or rule.margin is None:
         return None

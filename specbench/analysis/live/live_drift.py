@@ -24,12 +24,16 @@ DETECTORS: tuple[live_reasons.Quantity, ...] = ("alpha", "acceptance_length")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AcceptanceDrift:
-    """One watched quantity: `evidence` is the log evidence ÷ that of an alarm; None while the reference is not full."""
+    """One watched quantity: `evidence` is the log evidence ÷ that of an alarm; None while the reference is not full.
+
+    `alarm_after`: the hours after which it first was an alarm.
+    """
 
     quantity: live_reasons.Quantity
     evidence: float | None
     hours: int
     alarm: Reason | None = None
+    alarm_after: int | None = None
 
 
 def hours_of(periods: Sequence[LivePeriod]) -> list[LivePeriod]:
@@ -59,9 +63,11 @@ def drift_of(quantity: live_reasons.Quantity, values: Sequence[float], tolerance
     level = alarm_level(RUN_LENGTH_HOURS, len(DETECTORS))
     evidence = drift_evidence(later, middle, sd, tolerance)
     alarm = None
-    if max(evidence) >= level:
+    alarm_after = next((hour for hour, held in enumerate(evidence, start=REFERENCE_HOURS + 1) if held >= level), None)
+    if alarm_after is not None:
         alarm = live_reasons.acceptance_drift(quantity, middle * scale, fmean(later[-24:]) * scale, REFERENCE_HOURS)
-    return AcceptanceDrift(quantity=quantity, evidence=max(evidence[-1], 0.0) / level, hours=len(values), alarm=alarm)
+    now = max(evidence[-1], 0.0) / level
+    return AcceptanceDrift(quantity=quantity, evidence=now, hours=len(values), alarm=alarm, alarm_after=alarm_after)
 
 
 def _values(hours: Sequence[LivePeriod], quantity: live_reasons.Quantity) -> list[float]:

@@ -137,6 +137,9 @@ def windows_of_both(rows: Sequence[tuple[LivePeriod, ...]]) -> list[tuple[LivePe
     made: list[tuple[LivePeriod, ...]] = []
     held: list[tuple[LivePeriod, ...]] = []
     for row in rows:
+        if not held and all((period.finished or 0) >= LEAST_REQUESTS for period in row):
+            made.append(row)
+            continue
         held.append(row)
         if all(sum(part[arm].finished or 0 for part in held) >= LEAST_REQUESTS for arm in range(len(row))):
             made.append(held[0] if len(held) == 1 else tuple(added_up([part[arm] for part in held]) for arm in range(len(row))))

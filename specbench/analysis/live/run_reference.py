@@ -43,8 +43,11 @@ def cited_run(result: Result) -> CitedRun:
 
 
 def _load(cell: CellResult) -> TestedLoad | None:
-    """The cell's load, where its step cost is known: requests at once, by the engine's gauge, else as the client held them."""
-    batch = cell.axes.running_mean.speculative or cell.axes.concurrency
+    """The cell's load, where its step cost is known: requests per engine step, in older runs those that ran on average, else as
+    the client held them.
+    """
+    told = queries.comparison(cell, "batch_size")
+    batch = (told.value.speculative if told is not None else None) or cell.axes.running_mean.speculative or cell.axes.concurrency
     ratio = cell.factors.break_even
     if batch is None or ratio is None:
         return None

@@ -32,6 +32,7 @@ LOOKS = tuple(sorted({*range(LEAST_WINDOWS, 48, 2), *(round(48 * 1.2**step) for 
 RULES = WatchRules(assignment="random", errors="none")
 WEEK_H, QUARTER_H = 168, 2160
 FALL_AT_H = WEEK_H + 24
+LONG_H = 10 * QUARTER_H
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -47,11 +48,8 @@ def live_week(world: LiveWorld, name: str, windows: int, index: int) -> Outcome:
     """At which window the state first was ROLLBACK, over looks up to so many windows; and the last state."""
     rng = np.random.default_rng([SEED, crc32(name.encode()), index])
     speeds = [np.exp(_remembering(rng, windows, world)) for _ in range(2)]
-    base = tuple(_period(place, "baseline", TPOT_S * speed, TTFT_S * speed) for place, speed in enumerate(speeds[0]))
-    spec = tuple(
-        _period(place, "speculative", TPOT_S * speed * world.ratio, TTFT_S * speed * world.ratio)
-        for place, speed in enumerate(speeds[1])
-    )
+    base = _periods("baseline", TPOT_S * speeds[0], TTFT_S * speeds[0])
+    spec = _periods("speculative", TPOT_S * speeds[1] * world.ratio, TTFT_S * speeds[1] * world.ratio)
     state = "HOLD"
     for look in (look for look in LOOKS if look <= windows):
         state = judged(LiveEvidence(speculative=spec[:look], baseline=base[:look]), RULES).state
@@ -72,14 +70,28 @@ def watch_harm(index: int) -> Outcome:
 
 def drift(fall: float, index: int) -> Outcome:
     """A reference week, a day, and 90 days after alpha fell by so much: how many hours until the alarm, None where none came."""
-    rng = np.random.default_rng([SEED, crc32(f"drift-{fall}".encode()), index])
-    hours = np.arange(WEEK_H + QUARTER_H)
-    alpha = 0.80 + 0.02 * np.sin(2 * np.pi * hours / 24) + _remembering(rng, len(hours), LiveWorld(sd=0.01, memory=0.5))
+    alpha = _hours_of_alpha(f"drift-{fall}", index, WEEK_H + QUARTER_H)
     alpha[FALL_AT_H:] -= fall
-    for hour in range(WEEK_H + 1, len(hours), 1 if fall else 24):
-        if drift_of("alpha", list(alpha[:hour]), RULES.tolerance).alarm is not None:
-            return {"hours": hour - FALL_AT_H}
-    return {"hours": None}
+    alarm_h = drift_of("alpha", alpha[:-1].tolist(), RULES.tolerance).alarm_after
+    if alarm_h is None:
+        return {"hours": None}
+    every = 1 if fall else 24
+    looked = WEEK_H + 1 + -(-(alarm_h - WEEK_H - 1) // every) * every
+    return {"hours": looked - FALL_AT_H if looked < len(alpha) else None}
+
+
+def run_length(index: int) -> Outcome:
+    """Hours after the reference week until the alarm that nothing caused; LONG_H, where it came no earlier."""
+    alpha = _hours_of_alpha("drift-run-length", index, WEEK_H + LONG_H)
+    alarm_h = drift_of("alpha", alpha.tolist(), RULES.tolerance).alarm_after
+    return {"hours": LONG_H if alarm_h is None else alarm_h - WEEK_H, "alarmed": alarm_h is not None}
+
+
+def _hours_of_alpha(name: str, index: int, count: int) -> Floats:
+    """Alpha by hour, with a rhythm over the day."""
+    rng = np.random.default_rng([SEED, crc32(name.encode()), index])
+    hours = np.arange(count)
+    return 0.80 + 0.02 * np.sin(2 * np.pi * hours / 24) + _remembering(rng, len(hours), LiveWorld(sd=0.01, memory=0.5))
 
 
 def _remembering(rng: np.random.Generator, count: int, world: LiveWorld) -> Floats:
@@ -92,26 +104,37 @@ def _remembering(rng: np.random.Generator, count: int, world: LiveWorld) -> Floa
     return values
 
 
-def _period(number: int, arm: ArmName, tpot_s: float, ttft_s: float) -> LivePeriod:
-    tpot, ttft = tpot_s * _scatter(0.25), ttft_s * _scatter(0.5)[::-1]
+def _periods(arm: ArmName, tpot_s: Floats, ttft_s: Floats) -> tuple[LivePeriod, ...]:
+    """One window for each of these speeds."""
+    tpot, ttft = tpot_s[:, None] * _scatter(0.25), ttft_s[:, None] * _scatter(0.5)[::-1]
     decode = (ANSWER_TOKENS - 1) * tpot
     answers = float(REQUESTS * ANSWER_TOKENS)
-    return LivePeriod(
-        arm=arm,
-        start_s=WINDOW_S * number,
-        end_s=WINDOW_S * (number + 1),
-        replicas=2,
-        hosts=("a", "b"),
-        seconds=2 * WINDOW_S,
-        running_rise=0.0,
-        told=Telemetry(generated_tokens=int(answers)),
-        observed={
-            "ttft": _buckets(ttft, FIRST_TOKEN_S),
-            "tpot": _buckets(tpot, TOKEN_S),
-            "e2e": _buckets(ttft + decode, REQUEST_S),
-            "decode": BucketCounts(edges=(), up_to=(), count=float(REQUESTS), sum=float(decode.sum())),
-            "answer_tokens": BucketCounts(edges=(), up_to=(), count=float(REQUESTS), sum=answers),
-        },
+    columns = zip(
+        _buckets(ttft, FIRST_TOKEN_S),
+        _buckets(tpot, TOKEN_S),
+        _buckets(ttft + decode, REQUEST_S),
+        decode.sum(axis=1),
+        strict=True,
+    )
+    return tuple(
+        LivePeriod(
+            arm=arm,
+            start_s=WINDOW_S * number,
+            end_s=WINDOW_S * (number + 1),
+            replicas=2,
+            hosts=("a", "b"),
+            seconds=2 * WINDOW_S,
+            running_rise=0.0,
+            told=Telemetry(generated_tokens=int(answers)),
+            observed={
+                "ttft": first,
+                "tpot": token,
+                "e2e": whole,
+                "decode": BucketCounts(edges=(), up_to=(), count=float(REQUESTS), sum=float(decode_s)),
+                "answer_tokens": BucketCounts(edges=(), up_to=(), count=float(REQUESTS), sum=answers),
+            },
+        )
+        for number, (first, token, whole, decode_s) in enumerate(columns)
     )
 
 
@@ -122,11 +145,14 @@ def _scatter(width: float) -> Floats:
     return np.array([exp(width * place) for place in places])
 
 
-def _buckets(values: Floats, edges: tuple[float, ...]) -> BucketCounts:
-    up_to = np.searchsorted(np.sort(values), edges, side="right")
-    return BucketCounts(
-        edges=tuple(map(float, edges)), up_to=tuple(map(float, up_to)), count=float(len(values)), sum=float(values.sum())
-    )
+def _buckets(values: Floats, edges: tuple[float, ...]) -> list[BucketCounts]:
+    """What a histogram with these edges says of each row of values."""
+    limits = tuple(map(float, edges))
+    up_to = np.stack([(values <= edge).sum(axis=1) for edge in limits], axis=1).astype(np.float64).tolist()
+    return [
+        BucketCounts(edges=limits, up_to=tuple(row), count=float(REQUESTS), sum=total)
+        for row, total in zip(up_to, values.sum(axis=1).tolist(), strict=True)
+    ]
 
 
 MEMORIES = (0.0, 0.3, 0.6, 0.8)
@@ -135,6 +161,7 @@ WATCH_RUNS: dict[str, Callable[[int], Outcome]] = {
     **{f"watch-aa-{memory}": partial(watch_aa, memory) for memory in MEMORIES},
     "watch-harm": watch_harm,
     "watch-drift-0": partial(drift, 0.0),
+    "watch-drift-run-length": run_length,
     **{f"watch-drift-{fall}": partial(drift, fall) for fall in FALLS},
 }
 """Every campaign of `watch` by its name."""

@@ -6,7 +6,7 @@ from typing import Annotated, Literal
 import typer
 
 from specbench.cli.completion import runs
-from specbench.cli.export.export_options import PickedExport, file_of
+from specbench.cli.export.export_options import PickedExport, file_of, watched_limits
 from specbench.cli.help import add
 from specbench.cli.live.watch_options import cited
 
@@ -83,7 +83,7 @@ def export(
         baseline=baseline,
         operator=kind == "PrometheusRule",
         depth=depth,
-        limits=tuple(limit or ()),
+        limits=(*watched_limits(what, run), *(limit or ())),
         buckets=buckets,
         watch=watch,
         weight=weight,

@@ -3,9 +3,10 @@
 import json
 import re
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from specbench.cli.live.watch_options import limits
+from specbench.cli.live.watch_options import limits, limits_of_run
 from specbench.errors import ScenarioError
 
 if TYPE_CHECKING:
@@ -16,6 +17,9 @@ if TYPE_CHECKING:
 
 FAMILIES = {"tpot": "inter_token_latency", "ttft": "time_to_first_token", "e2e": "request_latency"}
 """The key of vLLM's --custom-histogram-buckets that sets the edges of each time."""
+
+OF_LINES = frozenset({"tpot_p99", "alpha"})
+"""What a line of `watch --format emf` tells that a limit can be of."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -58,6 +62,11 @@ def file_of(picked: PickedExport, run: "Result | None") -> ExportedFile:
         return ExportedFile(text=_cloudwatch(picked))
     order = order_of(picked, run)
     return _rules(picked, order) if picked.what == "rules" else ExportedFile(text=_dashboard(order))
+
+
+def watched_limits(what: str, run: Path | None) -> list[str]:
+    """The limits of the run's scenario that a file of this kind can hold."""
+    return [one for one in limits_of_run(run) if what != "cloudwatch" or one.partition("=")[0] in OF_LINES]
 
 
 def order_of(picked: PickedExport, run: "Result | None") -> "ExportOrder":
@@ -113,7 +122,7 @@ def _cloudwatch(picked: PickedExport) -> str:
 
     given = {one.metric: one for one in limits(list(picked.limits))}
     edges = _edges(picked.buckets).get("tpot")
-    if extra := sorted(set(given) - {"tpot_p99", "alpha"}):
+    if extra := sorted(set(given) - OF_LINES):
         raise ScenarioError(f"--limit {extra[0]}: is in no line of watch --format emf; cloudwatch takes tpot_p99 and alpha")
     limit = _at_edge(given["tpot_p99"], edges)
     return _json(cloudwatch(limit.edge_s * 1000, given["alpha"].value))

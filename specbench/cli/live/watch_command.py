@@ -10,11 +10,14 @@ from specbench.cli.completion import engines, runs
 from specbench.cli.help import add
 from specbench.cli.live.watch_options import (
     address,
+    check_together,
     cited,
     engine_name,
     errors_known,
+    facts_address,
     kept_name,
     limits,
+    limits_of_run,
     second_source,
     server_of,
     source,
@@ -127,8 +130,12 @@ def watch(
         raise typer.Exit(rejudged(rejudge, result_of_run, format))
     if speculative is None:
         raise typer.BadParameter("name the speculative arm: a PromQL selector, or metrics URLs", param_hint="--speculative")
+    check_together(assignment, baseline, tolerance)
     rules = WatchRules(
-        assignment=assignment, limits=limits(limit or []), tolerance=tolerance, errors=errors_known(errors, prometheus)
+        assignment=assignment,
+        limits=limits([*limits_of_run(run), *(limit or [])]),
+        tolerance=tolerance,
+        errors=errors_known(errors, prometheus),
     )
     server = server_of(prometheus, prometheus_key_env)
     settings = WatchSettings(
@@ -149,7 +156,7 @@ def watch(
         once=once,
         lasts_s=None if lasts is None else span(lasts, "--for"),
         errors=None if errors == "none" else errors,
-        facts_url=facts,
+        facts_url=facts_address(facts),
     )
     served = WatchServer(result_of_run)
     if listen is not None:

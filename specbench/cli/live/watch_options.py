@@ -1,6 +1,5 @@
 """The options of `watch` as values, each refused in one line where it makes no sense."""
 
-import re
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
@@ -12,9 +11,6 @@ if TYPE_CHECKING:
     from specbench.live.source import LiveSource, PrometheusServer
     from specbench.model.live.watch_result import LiveLimit
     from specbench.model.result import Result
-
-_VALUE = re.compile(r"([0-9]*\.?[0-9]+)(ms|s)?")
-_LIMITED = re.compile(r"(tpot|ttft|e2e)_p[1-9][0-9]?")
 
 
 def cited(run: Path | None) -> "Result | None":
@@ -32,6 +28,18 @@ def cited(run: Path | None) -> "Result | None":
     if result.verdict == "INVALID":
         raise DataError(f"{folder}: the run is INVALID, so nothing can be held against it; name another run, or none")
     return result
+
+
+def limits_of_run(run: Path | None) -> list[str]:
+    """The limits under `watch` of the run's scenario, as `--limit` would have them; none where the folder holds no scenario."""
+    from specbench.cli.printing import run_named
+    from specbench.store import MANIFEST, read_manifest
+
+    folder = None if run is None else run_named(run)
+    if folder is None or not (folder / MANIFEST).exists():
+        return []
+    found = read_manifest(folder).scenario.watch_limits
+    return [f"{metric}={value:f}{'' if metric == 'alpha' else 'ms'}" for metric, value in found.items()]
 
 
 def server_of(url: str | None, key_variable: str | None) -> "PrometheusServer | None":
@@ -70,12 +78,45 @@ def second_source(
     speculative: str, baseline: str | None, server: "PrometheusServer | None", engine: str | None, key_variable: str | None
 ) -> "LiveSource | None":
     """The baseline's source, which must not be the speculative arm's; None where it is not named."""
+    from specbench.export.selectors import label_selector
+    from specbench.live.source import page_url
+
     if baseline is None:
         return None
-    both = [{part.strip().rstrip("/") for part in named.strip("{} ").split(",")} for named in (speculative, baseline)]
-    if both[0] == both[1] or (server is None and both[0] & both[1]):
-        raise ScenarioError("--baseline: is the speculative arm too; name replicas of the baseline alone")
+    if server is not None:
+        spec, base = label_selector(speculative, "--speculative"), label_selector(baseline, "--baseline")
+        shared = spec.covers(base) or base.covers(spec)
+    else:
+        pages = [{page_url(url.strip()) for url in named.split(",")} for named in (speculative, baseline)]
+        shared = bool(pages[0] & pages[1])
+    if shared:
+        raise ScenarioError("--baseline: is the speculative arm too, or lets it through; name replicas of each arm alone")
     return source(baseline, "--baseline", server, engine, key_variable)
+
+
+def check_together(assignment: str, baseline: str | None, tolerance: float) -> None:
+    """Nothing, where these make sense together.
+
+    Raises:
+        ScenarioError: Arms are to be compared, and there is one alone; or everything, or nothing, would be a drift.
+    """
+    if assignment == "random" and baseline is None:
+        raise ScenarioError("--assignment random: compares two arms; name the other one too: --baseline SRC")
+    if not 0 < tolerance < 1:
+        raise ScenarioError(f"--tolerance {tolerance:g}: is no share between 0 and 1; 0.03 is the usual one")
+
+
+def facts_address(url: str | None) -> str | None:
+    """The endpoint whose facts are compared, if its address can be asked.
+
+    Raises:
+        ScenarioError: It cannot.
+    """
+    from specbench.net.urls import address_fault, without_secrets
+
+    if url is not None and (fault := address_fault(url)) is not None:
+        raise ScenarioError(f"--facts: {without_secrets(url)} {fault}")
+    return url
 
 
 def kept_name(named: str) -> str:
@@ -132,15 +173,16 @@ def limits(given: list[str]) -> "tuple[LiveLimit, ...]":
         BadParameter: One is not written as METRIC=VALUE.
     """
     from specbench.model.live.watch_result import DEFAULT_LIMITS, LiveLimit
+    from specbench.scenario.text.limit_text import EXAMPLES, limit_value
 
     chosen = {one.metric: one for one in DEFAULT_LIMITS}
     for text in given:
-        metric, _, value = text.replace(" ", "").partition("=")
-        found = _VALUE.fullmatch(value)
-        if found is None or not (metric == "alpha" or _LIMITED.fullmatch(metric)) or (metric == "alpha" and found[2]):
-            raise typer.BadParameter(
-                f"{text}: write METRIC=VALUE, such as tpot_p99=50ms, ttft_p95=1s or alpha=0.7", param_hint="--limit"
-            )
-        number = float(found[1]) * (1000 if found[2] == "s" else 1)
+        metric, equals, value = text.replace(" ", "").partition("=")
+        if not equals:
+            raise typer.BadParameter(f"{text}: write METRIC=VALUE, such as {EXAMPLES}", param_hint="--limit")
+        try:
+            number = limit_value(metric, value)
+        except ValueError as error:
+            raise typer.BadParameter(f"{text}: {error}", param_hint="--limit") from None
         chosen[metric] = LiveLimit(metric=metric, value=number, periods=3 if metric == "alpha" else 2)
     return tuple(chosen.values())

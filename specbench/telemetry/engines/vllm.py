@@ -41,11 +41,24 @@ def read(span: ScrapeWindow) -> Quantities:
         "queue_time_s_mean": observed_mean(span, f"{prefix}request_queue_time_seconds"),
         "server_ttft_s_mean": observed_mean(span, f"{prefix}time_to_first_token_seconds"),
         "kv_usage_peak": gauge_peak(span, _first(span, prefix, "kv_cache_usage_perc", "gpu_cache_usage_perc")),
+        "batch_size": _batch_size(span, prefix, f"{itl}_count"),
         "running_mean": gauge_mean(span, f"{prefix}num_requests_running"),
         "waiting_mean": gauge_mean(span, f"{prefix}num_requests_waiting"),
         "draft_s": cost,
         "verify_s": cost,
     }
+
+
+def _batch_size(span: ScrapeWindow, prefix: str, gaps: str) -> Reported[float]:
+    """Requests per engine step: those that decoded and those that got their first token, over all steps with any of them."""
+    parts = [increase(span, stem) for stem in (gaps, f"{prefix}time_to_first_token_seconds_count")]
+    steps = increase(span, f"{prefix}iteration_tokens_total_count")
+    requests = [part.value for part in parts if part.value is not None]
+    if len(requests) < len(parts) or steps.value is None:
+        return Reported(None, next(part.reason for part in (*parts, steps) if part.value is None))
+    if steps.value <= 0:
+        return Reported(None, "no_observation: the engine made no step in this block")
+    return Reported(sum(requests) / steps.value)
 
 
 def _acceptance(span: ScrapeWindow, prefix: str) -> Quantities:

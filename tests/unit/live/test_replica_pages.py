@@ -1,6 +1,7 @@
 """Replicas over one period: who was there throughout is counted, who was not is left out and counted as such."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import pytest
 
@@ -70,6 +71,19 @@ def test_who_was_not_there_throughout_is_left_out_and_counted(reason: str) -> No
 
     assert (found.replicas, found.left_out, found.problem) == (1, {reason: 1}, None)
     assert found.finished == period([WHOLE]).finished
+
+
+def test_the_end_of_a_replica_costs_one_period() -> None:
+    """One that went before is not counted again, nor is its model; one whose address is still asked for stays unread."""
+    gone = replica("b", *((at, BEFORE.replace("specbench-ngram", "old")) for at in (880.0, 895.0, 910.0)))
+    silent = page_of(answer("", status=None))
+    dead = replica("b", *((at, BEFORE) for at in (700.0, 715.0, 730.0)))
+    dead = replace(dead, pages=(*dead.pages, *((at, silent) for at in (745.0, 760.0, 775.0, 1010.0))))
+    after, unread = period([WHOLE, gone]), period([WHOLE, dead])
+
+    assert (after.replicas, after.left_out, after.models, after.problem) == (1, {}, ("specbench-ngram",), None)
+    assert (unread.replicas, unread.left_out) == (1, {"unread": 1})
+    assert period([gone]).problem == "no_series"
 
 
 def test_nothing_is_left_where_all_restarted() -> None:

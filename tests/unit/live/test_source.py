@@ -84,6 +84,9 @@ ANSWERS: dict[str, Callable[..., None]] = {
     "a wrong selector": server({"status": "error", "error": "parse error: unexpected }"}, "422 Unprocessable Entity"),
     "a web page": server("<html>login</html>", kind="text/html"),
     "a clock that is ahead": server(matrix(), date_s=time() + 86_400),
+    "no samples": server({"status": "success", "data": {"resultType": "vector", "result": [{"metric": 1}]}}),
+    "no data": server({"status": "success", "data": {"result": [{"metric": {}, "values": [[1.0]]}]}}),
+    "once": server(matrix((labels("vllm:generation_tokens_total"), [(0.0, "1")]))),
     "too seldom": server(matrix((labels("vllm:generation_tokens_total"), [(0.0, "1"), (40.0, "2"), (80.0, "3")]))),
 }
 

@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -58,12 +59,14 @@ def test_two_watchers_on_one_folder_are_refused(tmp_path: Path) -> None:
         pass
 
 
-@pytest.mark.parametrize("other", [{"run": "code-2"}, {"speculative": '{arm="x"}'}, {"baseline": "b"}])
-def test_the_folder_of_another_watch_is_refused(tmp_path: Path, other: dict[str, str]) -> None:
-    """Another run, another arm."""
+@pytest.mark.parametrize(
+    "other", [{"run": "code-2"}, {"speculative": '{arm="x"}'}, {"baseline": "b"}, {"period_s": 60.0}, {"rules": WatchRules()}]
+)
+def test_the_folder_of_another_watch_is_refused(tmp_path: Path, other: dict[str, Any]) -> None:
+    """Another run, another arm, windows of another length, traffic that was not at random."""
     with StateFolder(tmp_path, SETTINGS):
         pass
-    with pytest.raises(DataError, match="of another watch"), StateFolder(tmp_path, replace(SETTINGS, **other)):  # type: ignore[arg-type]
+    with pytest.raises(DataError, match="of another watch"), StateFolder(tmp_path, replace(SETTINGS, **other)):
         pass
 
 

@@ -46,7 +46,7 @@ def test_a_row_says_what_its_source_gives(name: str) -> None:
 def test_counts_and_lengths_may_repeat_exactly_but_times_and_rates_may_not() -> None:
     """A spread of exactly 0 is suspect in what a clock measured only."""
     assert {name for name, metric in METRICS.items() if not metric.is_measured} == {
-        *("error_rate", "stalled_answers", "output_length", "acceptance_length", "alpha", "tokens_per_step"),
+        *("error_rate", "stalled_answers", "output_length", "acceptance_length", "alpha", "tokens_per_step", "batch_size"),
         *("kv_peak", "memory", "preemptions", "oom", "restarts"),
     }
 

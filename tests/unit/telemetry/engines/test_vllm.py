@@ -237,3 +237,15 @@ def test_the_rust_frontend_s_counters_at_zero_say_nothing() -> None:
 def test_an_endpoint_that_tells_nothing_gives_no_fact() -> None:
     """No answer is no fact, and no failure."""
     assert VLLM.facts({"/version": answer("", status=404), "/metrics": answer("", status=None)}) == {}
+
+
+def test_the_batch_size_is_requests_per_engine_step() -> None:
+    """(decode steps of requests + first tokens) ÷ engine steps: 1 with one stream, 233 ÷ 139 with two; unknown without steps."""
+    start, text = from_start("vllm-ngram-metrics.txt")
+    without = "\n".join(line for line in text.splitlines() if "iteration_tokens_total_count" not in line)
+    unknown = told("vllm", start, without)
+
+    assert told("vllm", start, text).batch_size == (175 + 4) / 179
+    assert told("embedded", recorded("embedded-before.txt"), recorded("embedded-after.txt")).batch_size == (231 + 2) / 139
+    assert (unknown.batch_size, unknown.absent["batch_size"].partition(":")[0]) == (None, "not_exposed")
+    assert told("vllm", text, text).absent["batch_size"].startswith("no_observation")
