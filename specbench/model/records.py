@@ -124,9 +124,8 @@ class Telemetry:
     """What the engine said of itself over one block: counters as differences, gauges as peak and mean.
 
     A quantity that the engine does not tell is None, and `absent` says why, by field name (a part of one by a dotted name,
-    such as `acceptance.rounds`): a word for scripts, a colon, and words for people. `batch_size` is requests per engine step.
-    `server_ttft_s_mean` and `server_itl_s_mean` are the engine's own, by its own definitions (docs/engines.md): never compared
-    between engines, and never between arms where one observation is a step.
+    such as `acceptance.rounds`): a word for scripts, a colon, words for people. `server_ttft_s_mean` and `server_itl_s_mean`
+    follow the engine's own definitions (docs/engines.md): never compared between engines, nor where one observation is a step.
     """
 
     acceptance: SpeculationCounts | None = None
@@ -139,7 +138,7 @@ class Telemetry:
     queue_time_s_mean: float | None = None
     kv_usage_peak: float | None = None
     running_mean: float | None = None
-    batch_size: float | None = None
+    batch_size: float | None = None  # requests per engine step
     waiting_mean: float | None = None
     draft_s: float | None = None
     verify_s: float | None = None

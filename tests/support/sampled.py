@@ -6,7 +6,7 @@ import socket
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from math import floor, sin
+from math import floor, inf, sin
 from time import time
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
@@ -80,9 +80,9 @@ def _series(arm: SteadyArm, moments: list[float]) -> Iterator[dict[str, Any]]:
         sums = [mean * (count + arm.rate * sway * sin(3 * at + phase)) for count, at in zip(counts, moments, strict=True)]
         yield _one(arm, f"vllm:{name}_sum", moments, sums)
         yield _one(arm, f"vllm:{name}_count", moments, counts)
-        for edge in (*edges, "+Inf"):
-            held = [count if edge == "+Inf" or mean <= float(edge) else 0 for count in counts]
-            yield _one(arm, f"vllm:{name}_bucket", moments, held, le=str(edge))
+        for edge in (*edges, inf):
+            held = [count if mean <= edge else 0 for count in counts]
+            yield _one(arm, f"vllm:{name}_bucket", moments, held, le="+Inf" if edge == inf else str(edge))
     tokens = [ANSWER * floor(arm.rate * (at - BEGAN_S)) for at in moments]
     yield _one(arm, "vllm:generation_tokens_total", moments, tokens)
     yield _one(arm, "vllm:num_requests_running", moments, [4.0] * len(moments))
