@@ -130,7 +130,7 @@ def test_another_version_is_sent_away(fleet: Fleet, url: str) -> None:
     """Once load has begun the fleet goes on without it."""
     before = refused_meanwhile(fleet, url)
     with Stranger(fleet.port, keys(KEY, "master")[0], keys(KEY, "worker")) as stranger:
-        old = encode(Numbered(number=1, arrived=0, payload=encode(Hello(specbench="0.0.9", locust="2.47.0", host="old", pid=1))))
+        old = encode(Numbered(arrived=0, messages=((1, encode(Hello(specbench="0.0.9", locust="2.47.0", host="old", pid=1)))),)))
         stranger.say(ready(), ("specbench", old, "stranger"))
         assert stranger.hears_anything(5000)
 
@@ -140,7 +140,7 @@ def test_another_version_is_sent_away(fleet: Fleet, url: str) -> None:
 def test_another_version_before_load_ends_the_run() -> None:
     """In one line with both versions."""
     port = free_port()
-    old = encode(Numbered(number=1, arrived=0, payload=encode(Hello(specbench="0.0.9", locust="2.47.0", host="old", pid=1))))
+    old = encode(Numbered(arrived=0, messages=((1, encode(Hello(specbench="0.0.9", locust="2.47.0", host="old", pid=1)))),)))
     with Stranger(port, keys(KEY, "master")[0], keys(KEY, "worker")) as stranger:
         stranger.say(ready(), ("specbench", old, "stranger"))
         with pytest.raises(ScenarioError, match=r"0\.0\.9") as raised, Fleet(waiting_at(port, 1), lambda said: None):

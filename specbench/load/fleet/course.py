@@ -34,6 +34,9 @@ from specbench.stream.connection import now_ns
 from specbench.units import ns_of_s
 
 TICK_S = 0.02
+DEAL_S = 0.05
+"""How often work is dealt and the window is looked at while load goes on; workers hold enough for longer."""
+
 BEHIND_NS = ns_of_s(0.3)
 """The window is looked at so long after the fact, when all notices of that time are in, and can be taken in their order."""
 
@@ -151,7 +154,7 @@ class BlockCourse:
             post.member.link.say(go, now_ns())
         while not self._ends() and not self._over(now_ns() - BEHIND_NS):
             self._deal()
-            gevent.sleep(TICK_S)
+            gevent.sleep(DEAL_S)
 
     def _ends(self) -> bool:
         return self._aborted or self._lost()

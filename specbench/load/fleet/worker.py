@@ -45,7 +45,7 @@ NOTHING_ASKED = RequestSpec("", "", 0)  # the parent knows what was asked for, a
 class ShareDecoder:
     """One part of a block being decoded; what is ready goes out in batches."""
 
-    def __init__(self, share: Share, say: Callable[[bytes], None]) -> None:
+    def __init__(self, share: Share, say: Callable[[bytes, bool], None]) -> None:
         self._share = share
         self._say = say
         self._rule = ENGINES[share.block.engine].stream
@@ -73,7 +73,7 @@ class ShareDecoder:
         if self._ready:
             indices = tuple(one.record.index for one in self._ready)
             self._reported = self._reported.plus(indices)
-            self._say(encode(Records(serial=self._share.serial, indices=indices, lines=packed_lines(self._ready))))
+            self._say(encode(Records(serial=self._share.serial, indices=indices, lines=packed_lines(self._ready))), False)
             self._ready.clear()
 
     def close(self, end: ShareClosed) -> None:
@@ -83,7 +83,7 @@ class ShareDecoder:
         done = ShareDone(
             serial=end.serial, closed=end.closed, health=health, dealt=end.dealt, sent=end.sent, reported=self._reported
         )
-        self._say(encode(done))
+        self._say(encode(done), True)
 
 
 def decode(reader: "subprocess.Popen[bytes]") -> int:
@@ -96,8 +96,8 @@ def decode(reader: "subprocess.Popen[bytes]") -> int:
     ended: Quit | None = None
     flushed_s = time.monotonic()
 
-    def say(payload: bytes) -> None:
-        into.write(framed(Forward(payload=payload)))
+    def say(payload: bytes, at_once: bool) -> None:
+        into.write(framed(Forward(payload=payload, at_once=at_once)))
         into.flush()
 
     while True:
