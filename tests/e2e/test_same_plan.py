@@ -18,7 +18,7 @@ from scipy import stats
 
 from specbench.load.fleet.fleet import Fleet
 from specbench.load.fleet.fleet_plan import FleetOptions, fleet_plan
-from specbench.load.fleet.wire import DecodedAnswer, FleetBlock
+from specbench.load.fleet.wire import FleetBlock
 from specbench.load.messages import BlockSummary, framed
 from specbench.load.parent import LoadGenerator
 from specbench.model.captures import Capture

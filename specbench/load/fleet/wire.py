@@ -289,11 +289,13 @@ class ShareClosed(_Message, frozen=True):
 
 
 class DecodedAnswer(_Message, frozen=True):
-    """One request's record, in times of the master's clock; its text and where it was redirected, where asked for."""
+    """One request's record, in times of the master's clock; its text and where it was redirected, where asked for; and how late
+    the latest of it was read, for those who watch."""
 
     record: RequestRecord
     text: str | None = None
     redirected: str | None = None
+    lag_ms: float | None = None
 
 
 ToMaster: TypeAlias = FleetStart | ToLane

@@ -31,7 +31,7 @@ from specbench.load.fleet.wire import (
     encode,
     packed_lines,
 )
-from specbench.load.health import HealthCounter
+from specbench.load.health import HealthCounter, latest_read_ms
 from specbench.load.messages import LENGTH_BYTES, MessageDecoder, framed
 from specbench.model.captures import Capture
 from specbench.stream.record import RequestSpec, record_and_text
@@ -66,7 +66,11 @@ class ShareDecoder:
         due_ns = None if record.scheduled_ns is None else record.scheduled_ns - self._offset_ns
         record = replace(record, sent_ns=record.sent_ns - self._offset_ns, scheduled_ns=due_ns)
         texts = self._share.block.texts
-        self._ready.append(DecodedAnswer(record=record, text=text if texts else None, redirected=capture.redirected))
+        self._ready.append(
+            DecodedAnswer(
+                record=record, text=text if texts else None, redirected=capture.redirected, lag_ms=latest_read_ms(capture)
+            )
+        )
 
     def flush(self) -> None:
         """What is ready is on its way."""
