@@ -143,13 +143,13 @@ def doubled(lines: list[bytes]) -> int:
 
 
 def whole(folder: Path) -> bool:
-    """Whether the run reached its end with both blocks of each planned pair in one attempt, and no engine died there."""
+    """Whether the run reached its end with both blocks of each planned pair in one attempt that holds."""
     if not (folder / "finished.json").exists():
         return False
     found: dict[tuple[int, int], set[str]] = {}
     for line in (folder / "blocks.jsonl").read_bytes().splitlines():
         block = json.loads(line)
-        if block["engine_exit"] is None:
+        if block["engine_exit"] is None and block["fleet"]["void"] is None:
             found.setdefault((block["pair"], block["attempt"]), set()).add(block["arm"])
     return {pair for (pair, _), arms in found.items() if len(arms) == 2} == {0, 1}
 

@@ -79,7 +79,7 @@ class BlockCourse:
         self._events: list[tuple[int, int, Callable[[], None]]] = []
         self._count = 0
         self._window = Window(block.spec, now_ns())
-        self._said: tuple[int | None, int | None, bool] | None = None
+        self._announced: tuple[int | None, int | None, bool] | None = None
 
     def give(self, work: RequestJob | NoMoreWork) -> None:
         """One more request, or the word that none follows."""
@@ -176,18 +176,18 @@ class BlockCourse:
         if over:
             self._dealer = None  # what is dealt behind the end would be missed in the worker's count
         bounds = (self._window.opened_ns, self._window.closed_ns, over)
-        if bounds == self._said:
+        if bounds == self._announced:
             return
-        self._said = bounds
+        self._announced = bounds
         for post in self._posts.values():
-            told = WindowIs(
+            window = WindowIs(
                 serial=self._serial,
                 opened_ns=post.there(bounds[0]),
                 closed_ns=post.there(bounds[1]),
                 over=over,
                 aborted=over and self._ends(),
             )
-            post.member.link.say(told, now_ns())
+            post.member.link.say(window, now_ns())
 
     def _notice(self, post: Post, notice: Notice) -> None:
         post.ledger.begin(notice.begun)

@@ -78,9 +78,9 @@ class DistantWindow:
         self.idle = False
         self._over = False
 
-    def learn(self, told: WindowIs) -> None:
+    def learn(self, window: WindowIs) -> None:
         """The master knows more of it."""
-        self.opened_ns, self.closed_ns, self._over = told.opened_ns, told.closed_ns, told.over
+        self.opened_ns, self.closed_ns, self._over = window.opened_ns, window.closed_ns, window.over
 
     def sent(self, stream: int, sent_ns: int) -> None:
         """Nothing: the master hears of it with its index (`BlockPart.begun`)."""
@@ -115,7 +115,7 @@ class PartInHand:
         self.dealt, self.sent = Tally(), Tally()
         self._begun: list[BegunRequest] = []
         self._outlet, self._link = tell, link
-        self._idle_told = False
+        self._idle_known = False
         self._freed = 0
         part = BlockPart(share.streams, share.of, self.window, self._lined, self._begin, self._free)
         self.driver = BlockDriver(share.block.spec, self._take, part)
@@ -129,11 +129,11 @@ class PartInHand:
     def notify(self) -> None:
         """Tell the master what has begun and ended since the last time."""
         begun, ended, freed, idle = tuple(self._begun), tuple(self.window.ends), self._freed, self.window.idle
-        if begun or ended or freed or idle != self._idle_told:
+        if begun or ended or freed or idle != self._idle_known:
             self._freed = 0
             self._begun.clear()
             self.window.ends.clear()
-            self._idle_told = idle
+            self._idle_known = idle
             self._link.add(encode(Notice(serial=self.serial, begun=begun, ended=ended, freed=freed, idle=idle)))
 
     def _lined(self) -> None:

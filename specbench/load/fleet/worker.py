@@ -39,7 +39,7 @@ from specbench.telemetry import ENGINES
 
 BATCH_S = 0.1
 READ_SIZE = 1 << 18
-NOTHING_ASKED = RequestSpec("", "", 0)  # the parent knows what was asked for, and puts it in
+NO_REQUEST = RequestSpec("", "", 0)  # the parent knows what was asked for, and puts it in
 
 
 class ShareDecoder:
@@ -62,7 +62,7 @@ class ShareDecoder:
     def add(self, capture: Capture) -> None:
         """One more answer; its moments are put on the master's clock, nothing inside it is."""
         self._health.add(capture)
-        record, text = record_and_text(capture, NOTHING_ASKED, self._rule, self._secrets)
+        record, text = record_and_text(capture, NO_REQUEST, self._rule, self._secrets)
         due_ns = None if record.scheduled_ns is None else record.scheduled_ns - self._offset_ns
         record = replace(record, sent_ns=record.sent_ns - self._offset_ns, scheduled_ns=due_ns)
         texts = self._share.block.texts
