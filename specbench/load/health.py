@@ -100,6 +100,13 @@ def _last_token_ns(answer: Capture) -> int:
     return answer.sent_ns
 
 
+def latest_read_ms(answer: Capture) -> float | None:
+    """How long after the kernel had stamped them the latest bytes of the answer were read; None without such stamps."""
+    if answer.stamp_source != "kernel" or not answer.stamps:
+        return None
+    return ms(int((np.frombuffer(answer.reads, np.int64) - np.frombuffer(answer.stamps, np.int64)).max()))
+
+
 def events_in(body: bytes) -> int:
     """How many lines of the stream begin as data does; inside generated text the same word stands behind a quotation mark."""
     return body.startswith(FIELD) + sum(body.count(end + FIELD) for end in LINE_ENDS)

@@ -2,8 +2,9 @@
 
 import random
 import re
+import time
 from array import array
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from itertools import islice
@@ -14,12 +15,13 @@ from specbench.arms.arms import RunningArm, asked_at, shares_server
 from specbench.load.fleet.fleet import Fleet
 from specbench.load.fleet.wire import DecodedAnswer, FleetBlock, LostRequest
 from specbench.load.fleet_session import drive_fleet, lost_capture
+from specbench.load.health import latest_read_ms
 from specbench.load.messages import BlockSpec, BlockSummary, RequestJob
 from specbench.load.parent import LoadGenerator
 from specbench.load.session import drive
 from specbench.model.captures import Capture
 from specbench.model.records import Block, RequestRecord
-from specbench.model.scenario import RAMP, BlockSize, LoadRamp, Scenario
+from specbench.model.scenario import RAMP, ArmName, BlockSize, LoadRamp, Scenario
 from specbench.plan.trials import Trial
 from specbench.prompts.dataset.arrival_trace import ArrivalTrace, stretch_s
 from specbench.prompts.request_body import body_of
@@ -28,7 +30,7 @@ from specbench.prompts.sessions import session
 from specbench.run.answers.kept_answers import NOT_KEPT, AnswerKeeper
 from specbench.run.drains import HANGING, Drains
 from specbench.run.due_requests import backlog_by_second
-from specbench.run.running_figures import RequestFigures, RunningFigures, request_figures, running_figures
+from specbench.run.running_figures import Pulse, PulseCounter, RequestFigures, RunningFigures, request_figures, running_figures
 from specbench.stream.answers.asked_form import AskedForm, asked_form
 from specbench.stream.exchange import Timeouts
 from specbench.stream.record import RequestSpec, record_and_answer
@@ -62,7 +64,7 @@ class BlockContext:
     """Everything that blocks need while the run lasts, but for their arm.
 
     `fleet` drives the blocks, in this `lane`, where several processes do; `crew`: the workers that must, by name, as they drove
-    the other arm of the pair.
+    the other arm of the pair. `pulse` is given what each arm shows, once a second while its block lasts.
     """
 
     scenario: Scenario
@@ -75,6 +77,7 @@ class BlockContext:
     fleet: Fleet | None = None
     lane: int = 0
     crew: tuple[str, ...] = ()
+    pulse: Callable[[ArmName, Pulse], None] = lambda arm, pulse: None
 
 
 @dataclass(frozen=True, slots=True)
@@ -161,12 +164,13 @@ def _load(bench: BlockContext, ready: RunningArm, trial: Trial) -> _Loaded:
     found: list[RequestFigures] = []
     start_ns = 0  # of an open loop, on the generator's clock
     sent = array("q")
+    pulses = PulseCounter(_workers(bench), time.monotonic())
 
     def take(capture: Capture) -> None:
         request, body = requests.pop(capture.index)
         form = asked_form(body, natural, valid[request.bin])
         record, answer = record_and_answer(capture, spec_of(request, form), rule, ready.secrets)
-        keep(record)
+        keep(record, latest_read_ms(capture))
         bench.answers.answered(trial, record, answer)
 
     def take_decoded(answer: DecodedAnswer | LostRequest) -> None:
@@ -176,13 +180,15 @@ def _load(bench: BlockContext, ready: RunningArm, trial: Trial) -> _Loaded:
             keep(record_and_answer(lost_capture(answer, trial.block_id), asked, rule)[0])
         else:
             its_record = replace(answer.record, bin=asked.bin, sampling=asked.sampling, max_tokens=asked.max_tokens)
-            keep(replace(its_record, session=asked.session, turn=asked.turn))
+            keep(replace(its_record, session=asked.session, turn=asked.turn), answer.lag_ms)
 
     def spec_of(asked: Prompt, form: AskedForm | None) -> RequestSpec:
         return RequestSpec(asked.bin, asked.sampling.name, asked.max_tokens, asked.session, asked.turn, form)
 
-    def keep(record: RequestRecord) -> None:
+    def keep(record: RequestRecord, lag_ms: float | None = None) -> None:
         nonlocal ok, failed, slowest_ns, start_ns
+        if (pulse := pulses.add(record, lag_ms, time.monotonic())) is not None:
+            bench.pulse(trial.arm, pulse)
         if record.scheduled_ns is not None:
             start_ns = start_ns or record.scheduled_ns - next(islice(moments(), record.index, None))
             sent.append(record.sent_ns)
@@ -214,6 +220,12 @@ def _load(bench: BlockContext, ready: RunningArm, trial: Trial) -> _Loaded:
     closed_ns = end.window_close_ns
     backlog = backlog_by_second(moments(), start_ns, sent, closed_ns) if sent and closed_ns is not None else ()
     return _Loaded(end, figures, frozenset(failures), backlog)
+
+
+def _workers(bench: BlockContext) -> int | None:
+    """How many workers drive a block; None where one process does."""
+    halves = 2 if bench.scenario.matrix.schedule == "simultaneous" else 1
+    return None if bench.fleet is None else len(bench.fleet.workers) // halves
 
 
 def _order(bench: BlockContext, ready: RunningArm, trial: Trial) -> BlockSpec:

@@ -14,10 +14,11 @@ from rich.live import Live
 from rich.text import Text
 
 from specbench.credentials import printable_line
+from specbench.model.scenario import ARMS, ArmName
 from specbench.plan.trials import Trial
 from specbench.run.output import tell
 from specbench.run.progress_grid import MARKS, PLAIN_MARKS, BlockDone, RunState, block_line, grid_lines
-from specbench.run.running_figures import RunningFigures
+from specbench.run.running_figures import Pulse, RunningFigures
 
 REPAINTS_PER_S = 2
 
@@ -37,6 +38,9 @@ class RunProgress(Protocol):
     def begin(self, trial: Trial) -> None:
         """This block begins; with both arms at once, the first of a pair."""
 
+    def pulse(self, arm: ArmName, pulse: Pulse) -> None:
+        """What the arm under load shows now; comes once a second, of both arms at once from two threads."""
+
     def block(self, done: int, trial: Trial, figures: RunningFigures) -> None:
         """Block number `done` (from 1) has ended, with these figures."""
 
@@ -46,18 +50,27 @@ class _Followed:
 
     def __init__(self) -> None:
         self._state = RunState(trials=(), began_s=time.monotonic())
+        self._pulses: dict[ArmName, Pulse] = {}
+        self._cell = ""
 
     def start(self, trials: Sequence[Trial]) -> None:
         """Notes the blocks that will run."""
         self._state = replace(self._state, trials=tuple(trials))
 
     def begin(self, trial: Trial) -> None:
-        """Notes the block at hand, and when it began."""
+        """Notes the block at hand, and when it began; pulses of another load are over."""
+        if self._cell != trial.cell.id:
+            self._cell = trial.cell.id
+            self._pulses.clear()
         self._state = replace(self._state, at_hand=trial, since_s=time.monotonic())
 
     def phase(self, message: str) -> None:
         """Notes what the run does beside its blocks."""
         self._state = replace(self._state, at_hand=None, phase=message, since_s=time.monotonic())
+
+    def pulse(self, arm: ArmName, pulse: Pulse) -> None:
+        """Notes what the arm shows now."""
+        self._pulses[arm] = pulse
 
     def _ended(self, trial: Trial, figures: RunningFigures) -> None:
         now = time.monotonic()
@@ -94,7 +107,8 @@ class LiveProgress(_Followed):
     def _painted(self) -> Text:
         if not self._state.trials:
             return Text(printable_line(self._state.phase or "starting"))
-        lines = grid_lines(self._state, time.monotonic(), self._console.width, self._marks)
+        state = replace(self._state, pulses=tuple((arm, self._pulses[arm]) for arm in ARMS if arm in self._pulses))
+        lines = grid_lines(state, time.monotonic(), self._console.width, self._marks)
         return Text("\n".join(map(printable_line, lines)), no_wrap=True, overflow="crop")
 
 

@@ -11,7 +11,7 @@ from specbench.explain import numbers
 from specbench.model.result import CellCoordinates, PerArm
 from specbench.model.scenario import ARMS, ArmName
 from specbench.plan.trials import Trial
-from specbench.run.running_figures import RunningFigures
+from specbench.run.running_figures import Pulse, RunningFigures
 
 MOST_ROWS = 12  # of the grid: what is more is counted in a line
 MOST_PAIRS = 20  # that have a mark of their own; beyond it a mark stands for several
@@ -33,7 +33,7 @@ class BlockDone:
 class RunState:
     """A run under way: all its blocks, those done, the one at hand with the time at which it began, None before the first.
 
-    `phase`: what the run does once its blocks are done.
+    `phase`: what the run does once its blocks are done. `pulses`: what each arm showed last at the load at hand.
     """
 
     trials: tuple[Trial, ...]
@@ -42,6 +42,7 @@ class RunState:
     began_s: float = 0.0
     since_s: float = 0.0
     phase: str | None = None
+    pulses: tuple[tuple[ArmName, Pulse], ...] = ()
 
     def with_block(self, done: BlockDone) -> "RunState":
         """The state once that block has ended too; one that was measured again stands in for the first."""
@@ -95,8 +96,9 @@ def block_line(state: RunState, now_s: float) -> str:
 
 
 def grid_lines(state: RunState, now_s: float, width: int = 80, marks: Sequence[str] = MARKS) -> list[str]:
-    """The whole state, each line at most `width` columns: the block at hand, a row for each load, then failures and time."""
-    lines = [_head(state, now_s), *_rows(state, width, marks), _foot(state, now_s)]
+    """The whole state, each line at most `width` columns: the block at hand, a row for each load, what each arm shows now, then
+    failures and time."""
+    lines = [_head(state, now_s), *_rows(state, width, marks), *_pulse_lines(state), _foot(state, now_s)]
     return [line[:width].rstrip() for line in lines]
 
 
@@ -117,6 +119,24 @@ def _foot(state: RunState, now_s: float) -> str:
     time = f"{clock(max(now_s - state.began_s, 0))}{'' if left is None else f', about {clock(left)} left'}"
     workers = _workers(state.done[-1]) if state.done else ""
     return f"{failed} of {numbers.one_of(total, 'request')} failed, {time}{workers}; Ctrl-C keeps the data"
+
+
+def _pulse_lines(state: RunState) -> Iterator[str]:
+    """A line for each arm with what it showed last; none while nothing is under load."""
+    if state.phase is not None:
+        return
+    wide = max((len(arm) for arm, _ in state.pulses), default=0)
+    for arm, pulse in state.pulses:
+        length = pulse.acceptance_length
+        found = [
+            numbers.quantity(pulse.tokens_per_s, "tok/s"),
+            f"TTFT {numbers.quantity(pulse.ttft_ms, 'ms')}",
+            f"ITL {numbers.quantity(pulse.itl_ms, 'ms')}",
+            *([] if length is None else [f"acceptance length {numbers.number(length)}"]),
+            f"lag {numbers.quantity(pulse.lag_ms, 'ms')}",
+            *([] if pulse.workers is None else [numbers.one_of(pulse.workers, "worker")]),
+        ]
+        yield f"  {arm:{wide}}  {', '.join(found)}"
 
 
 def _workers(done: BlockDone) -> str:

@@ -177,6 +177,7 @@ def _measure(
             answers=answers,
             trace=trace_of(scenario),
             fleet=fleet,
+            pulse=watcher.pulse,
         )
         course = ScheduleContext(bench=bench, visit=visit, ways=prepared.ways, watcher=watcher, looking=looking)
         arms = AnsweringArms(

@@ -98,15 +98,17 @@ def _at_once(course: ScheduleContext, trials: Sequence[Trial]) -> Ran:
         pool = stack.enter_context(ThreadPoolExecutor(max_workers=len(ARMS)))
         readies = {arm: way_of(stack.enter_context(course.visit(arm)), course.ways.of(arm)) for arm in ARMS}
         benches: dict[ArmName, BlockContext] = {}
-        for lane, arm in enumerate(ARMS):
+        for arm in ARMS:
             child = course.bench.child if course.bench.fleet is not None else stack.enter_context(LoadGenerator())
-            benches[arm] = replace(course.bench, child=child, lane=lane)
+            benches[arm] = replace(course.bench, child=child)
         attempts = PairAttempts(tuple(trials))
         while attempts.next() is not None:
             pair = (attempts.take(), attempts.take())
             course.watcher.begin(pair[0])
-            swapped = {arm: replace(bench, lane=(bench.lane + pair[0].pair) % len(ARMS)) for arm, bench in benches.items()}
-            started = [(trial, pool.submit(measure, swapped[trial.arm], readies[trial.arm], trial)) for trial in pair]
+            halves = [replace(benches[trial.arm], lane=lane_of(trial)) for trial in pair]
+            started = [
+                (trial, pool.submit(measure, half, readies[trial.arm], trial)) for trial, half in zip(pair, halves, strict=True)
+            ]
             for ended in wait([future for _, future in started], return_when=FIRST_EXCEPTION).done:
                 ended.result()  # a lost load child is told at once, not when the other arm's block has ended
             both = [(readies[trial.arm], trial, future.result()) for trial, future in started]
@@ -114,6 +116,11 @@ def _at_once(course: ScheduleContext, trials: Sequence[Trial]) -> Ran:
             if voids:
                 course.watcher.say(block_void(voids[0][0].block_id, voids[0][1], attempts.void(voids[0][0])))
             yield from both
+
+
+def lane_of(trial: Trial) -> int:
+    """The half of the fleet that drives this block where both arms run at once: the other arm's in the pair before."""
+    return (ARMS.index(trial.arm) + trial.pair) % len(ARMS)
 
 
 def _crew(measured: BlockOutcome) -> tuple[str, ...]:

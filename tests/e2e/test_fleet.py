@@ -16,14 +16,11 @@ import pytest
 from specbench.load.fleet.fleet import Fleet
 from specbench.load.fleet.fleet_plan import FleetOptions, FleetPlan, fleet_plan
 from specbench.load.fleet.worker_processes import WorkerProcesses
-from specbench.load.messages import BlockSummary, framed
-from specbench.load.parent import LoadGenerator
 from specbench.units import ns_of_ms
 from tests.support.fleets import block, drive, free_port, jobs, joining, relayed, waiting_at
 from tests.support.truthful import truth_endpoint
 
 pytestmark = pytest.mark.slow
-AHEAD = ["unshare", "--time", "--monotonic", "3600", "--boottime", "3600", "--fork"]
 
 
 def two_processes() -> FleetPlan:
@@ -111,18 +108,6 @@ def test_an_interrupted_block_leaves_the_fleet_ready(two: Fleet, url: str) -> No
     assert drive(two, block(url), jobs()).void is None
 
 
-def test_the_window_is_that_of_one_process(two: Fleet, url: str) -> None:
-    """The same order by one process and by two workers: the same reason to end, and windows as long as asked for."""
-    order = block(url, min_requests=4, min_s=2.0)
-    by_two = drive(two, order, jobs()).end
-    with LoadGenerator() as child:
-        by_one = next(message for message in child.run_block(order.spec, jobs()) if isinstance(message, BlockSummary))
-    lengths = [(end.window_close_ns or 0) - (end.window_open_ns or 0) for end in (by_one, by_two)]
-
-    assert by_one.end_reason == by_two.end_reason == "complete"
-    assert max(lengths) <= 1.01 * min(lengths)
-
-
 def test_a_lost_worker_voids_its_block_and_the_next_one_runs(url: str) -> None:
     """Killed or frozen, it is missed by its heart long before the block would end; what it had begun is lost, and named.
 
@@ -182,36 +167,6 @@ def test_a_bad_way_between_them_loses_and_doubles_nothing() -> None:
     assert held.indices == broken.indices == list(range(120))
     assert asked == 2 * 120
     assert {held.void, broken.void} <= {None, "clocks_disagree"}  # pings may have met the disturbance
-
-
-@pytest.mark.campaign
-def test_clocks_an_hour_apart_agree_on_one_window(url: str) -> None:
-    """Workers in time namespaces of their own: their offsets are told, and their records are on the master's clock."""
-    if os.geteuid() != 0 or subprocess.run([*AHEAD, "true"], capture_output=True, check=False).returncode:
-        pytest.skip("needs the right to make time namespaces (unshare --time)")
-    port = free_port()
-    command = [*AHEAD, sys.executable, "-m", "specbench.load.fleet.worker"]
-    workers = [subprocess.Popen(command, stdin=subprocess.PIPE) for _ in range(2)]
-    for worker in workers:
-        assert worker.stdin is not None
-        worker.stdin.write(framed(joining(port)))
-        worker.stdin.flush()
-    try:
-        with Fleet(waiting_at(port, 2), print) as fleet:
-            driven = drive(fleet, block(url), jobs())
-    finally:
-        for worker in workers:
-            worker.communicate()  # closes its input, with which it ends
-    facts = driven.end.fleet
-    assert facts is not None
-    opened, closed = driven.end.window_open_ns or 0, driven.end.window_close_ns or 0
-
-    assert driven.void is None
-    for one in facts.workers:
-        assert one.clock_offset_ms is not None
-        assert one.clock_error_ms is not None
-        assert abs(one.clock_offset_ms - 3_600_000) <= one.clock_error_ms + 0.001
-    assert sum(opened <= record.sent_ns < closed for record in driven.records) >= 10
 
 
 @pytest.mark.campaign

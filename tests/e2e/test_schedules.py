@@ -81,6 +81,20 @@ def test_both_blocks_of_a_pair_can_run_at_once(tmp_path: Path) -> None:
     assert any("schedule: simultaneous" in note for note in done.result["notes"])
 
 
+@pytest.mark.beside
+@pytest.mark.campaign
+def test_each_arm_has_half_of_the_fleet_and_the_other_one_in_the_next_pair(tmp_path: Path) -> None:
+    """Two workers, both arms at once: each worker drives one arm, and then the other."""
+    words = ("--processes", "2", "--set", "matrix.schedule=simultaneous", "--set", "matrix.concurrency=[2]")
+    done = run(tmp_path / "run", *words, "--set", "matrix.primary=2")
+    by_block = {(b["pair"], b["arm"]): tuple(one["name"] for one in b["fleet"]["workers"]) for b in done.blocks}
+
+    assert {len(workers) for workers in by_block.values()} == {1}
+    for pair, other in ((0, 1), (1, 0)):
+        assert by_block[pair, "baseline"] == by_block[other, "speculative"]
+    assert by_block[0, "baseline"] != by_block[0, "speculative"]
+
+
 def test_one_url_is_both_arms_by_what_their_requests_ask_for(tmp_path: Path) -> None:
     """The baseline's requests switch speculation off: it drafts nothing, and speculation wins as it does between two engines."""
     with an_engine() as url:

@@ -62,6 +62,12 @@ def ready(version: str = "2.47.0") -> tuple[str, str, str]:
     return ("client_ready", version, "stranger")
 
 
+def of_an_old_version() -> bytes:
+    """The first packet of a worker whose specbench is an older one."""
+    hello = encode(Hello(specbench="0.0.9", locust="2.47.0", host="old", pid=1))
+    return encode(Numbered(arrived=0, messages=((1, hello),)))
+
+
 @pytest.fixture(scope="module")
 def url() -> Iterator[str]:
     with truth_endpoint("--interval-us", "10000") as where:
@@ -130,7 +136,7 @@ def test_another_version_is_sent_away(fleet: Fleet, url: str) -> None:
     """Once load has begun the fleet goes on without it."""
     before = refused_meanwhile(fleet, url)
     with Stranger(fleet.port, keys(KEY, "master")[0], keys(KEY, "worker")) as stranger:
-        old = encode(Numbered(number=1, arrived=0, payload=encode(Hello(specbench="0.0.9", locust="2.47.0", host="old", pid=1))))
+        old = of_an_old_version()
         stranger.say(ready(), ("specbench", old, "stranger"))
         assert stranger.hears_anything(5000)
 
@@ -140,7 +146,7 @@ def test_another_version_is_sent_away(fleet: Fleet, url: str) -> None:
 def test_another_version_before_load_ends_the_run() -> None:
     """In one line with both versions."""
     port = free_port()
-    old = encode(Numbered(number=1, arrived=0, payload=encode(Hello(specbench="0.0.9", locust="2.47.0", host="old", pid=1))))
+    old = of_an_old_version()
     with Stranger(port, keys(KEY, "master")[0], keys(KEY, "worker")) as stranger:
         stranger.say(ready(), ("specbench", old, "stranger"))
         with pytest.raises(ScenarioError, match=r"0\.0\.9") as raised, Fleet(waiting_at(port, 1), lambda said: None):

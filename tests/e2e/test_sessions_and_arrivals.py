@@ -128,3 +128,44 @@ def test_a_datasets_moments_are_replayed_in_both_arms_and_a_short_trace_is_refus
         assert [moment - before[0] for moment in before[:count]] == [moment - after[0] for moment in after[:count]]
     blocks = [json.loads(line) for line in lines_of(tmp_path / "run" / "blocks.jsonl")]
     assert all(block["backlog"] for block in blocks if block["cell"].startswith("x"))
+
+
+@pytest.mark.campaign
+def test_above_what_the_endpoints_serve_latency_and_backlog_grow_and_nothing_is_promoted(tmp_path: Path) -> None:
+    """Four requests at once of a fifth of a second are twenty a second: at four times the trace fifty-seven arrive."""
+    gaps_s = [0.02, 0.05, 0.01, 0.2]
+    with (tmp_path / "log.jsonl").open("w") as file:
+        for number in range(1200):
+            moment = sum(gaps_s) * (number // 4) + sum(gaps_s[: number % 4])
+            row = {"text": words(number, 10), "session_id": str(number), "timestamp": 1000 * moment}
+            file.write(json.dumps(row) + "\n")
+    scenario = tmp_path / "outrun.yaml"
+    with endpoint(Behaviour(gap_s=0.04)) as baseline, endpoint(Behaviour(gap_s=0.033)) as speculative:
+        scenario.write_text(
+            "name: outrun\n"
+            f"arms: {{baseline: {{url: '{baseline}'}}, speculative: {{url: '{speculative}'}}}}\n"
+            "workload:\n"
+            "  source: {dataset: log.jsonl}\n"
+            "  bins: [{name: all, input_tokens: [1, 200], output_tokens: [6, 6]}]\n"
+            "matrix: {concurrency: [1], arrivals: replay, replay: {speed: [4]}, pairs: 2, in_flight: 4, primary: x4,\n"
+            "         block: {min_requests: 10, min_s: 4, max_s: 6}}\n"
+        )
+        said = specbench("run", str(scenario), "--profile", "smoke", "--out", str(tmp_path / "run"))
+    result = json.loads((tmp_path / "run" / "result.json").read_text())
+    blocks = [json.loads(line) for line in lines_of(tmp_path / "run" / "blocks.jsonl")]
+    records = [one for one in records_in(tmp_path / "run") if one["block"].startswith("x4/") and one["event_ns"]]
+
+    assert said.returncode in (0, 30), said.stderr
+    assert result["verdict"] not in ("PROMOTE", "CAPPED")
+    (kept_up,) = (one for one in result["cells"][0]["findings"] if one["metric"] == "backlog")
+    assert (kept_up["state"], kept_up["notes"]) == ("INCONCLUSIVE", ["outrun_both"])
+    for block in (block for block in blocks if block["cell"] == "x4"):
+        assert block["in_flight_limit_reached"]
+        assert block["backlog"][-1] > block["backlog"][0]
+        firsts = [
+            one["sent_ns"] - one["scheduled_ns"] + one["event_ns"][0]
+            for one in sorted(records, key=lambda one: one["index"])
+            if one["block"] == block["id"]
+        ]
+        quarter = len(firsts) // 4
+        assert min(firsts[-quarter:]) > 2 * max(firsts[: quarter // 2])

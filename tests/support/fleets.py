@@ -86,22 +86,22 @@ def free_port() -> int:
         return port
 
 
-def waiting_at(port: int, workers: int) -> FleetPlan:
+def waiting_at(port: int, workers: int, host: str = "127.0.0.1") -> FleetPlan:
     """A fleet that waits there for workers that know the key."""
-    return FleetPlan(here=0, elsewhere=workers, host="127.0.0.1", port=port, secret=KEY, wait_s=120.0)
+    return FleetPlan(here=0, elsewhere=workers, host=host, port=port, secret=KEY, wait_s=120.0)
 
 
-def joining(port: int) -> JoinFleet:
+def joining(port: int, host: str = "127.0.0.1") -> JoinFleet:
     """How a worker comes to it."""
-    return JoinFleet(host="127.0.0.1", port=port, secret=KEY, wait_s=120.0)
+    return JoinFleet(host=host, port=port, secret=KEY, wait_s=120.0)
 
 
 class Relay:
     """Carries bytes between workers and a master; holds them back while `held`, and can break every connection."""
 
-    def __init__(self, port: int) -> None:
+    def __init__(self, port: int, host: str = "127.0.0.1") -> None:
         self._to = port
-        self._listener = socket.create_server(("127.0.0.1", 0))
+        self._listener = socket.create_server((host, 0))
         self.port = self._listener.getsockname()[1]
         self.flows = threading.Event()
         self.flows.set()

@@ -32,7 +32,7 @@ def relayed_engine(**options: Any) -> Iterator[Relay]:
     with subprocess.Popen([sys.executable, "-m", "specbench.engine", words], stdout=subprocess.DEVNULL) as engine:
         try:
             _wait_for(port)
-            with _relay_to(port) as relay:
+            with relay_to(port) as relay:
                 yield relay
         finally:
             engine.terminate()
@@ -49,7 +49,8 @@ def _wait_for(port: int) -> None:
 
 
 @contextmanager
-def _relay_to(port: int) -> Iterator[Relay]:
+def relay_to(port: int) -> Iterator[Relay]:
+    """A relay before the server at that port of this machine."""
     with socket.create_server(("127.0.0.1", 0), backlog=256) as listener:
         relay = Relay(f"http://127.0.0.1:{listener.getsockname()[1]}")
 

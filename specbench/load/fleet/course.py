@@ -34,6 +34,9 @@ from specbench.stream.connection import now_ns
 from specbench.units import ns_of_s
 
 TICK_S = 0.02
+DEAL_S = 0.05
+"""How often work is dealt and the window is looked at while load goes on; workers hold enough for longer."""
+
 BEHIND_NS = ns_of_s(0.3)
 """The window is looked at so long after the fact, when all notices of that time are in, and can be taken in their order."""
 
@@ -76,7 +79,7 @@ class BlockCourse:
         self._events: list[tuple[int, int, Callable[[], None]]] = []
         self._count = 0
         self._window = Window(block.spec, now_ns())
-        self._said: tuple[int | None, int | None, bool] | None = None
+        self._announced: tuple[int | None, int | None, bool] | None = None
 
     def give(self, work: RequestJob | NoMoreWork) -> None:
         """One more request, or the word that none follows."""
@@ -151,7 +154,7 @@ class BlockCourse:
             post.member.link.say(go, now_ns())
         while not self._ends() and not self._over(now_ns() - BEHIND_NS):
             self._deal()
-            gevent.sleep(TICK_S)
+            gevent.sleep(DEAL_S)
 
     def _ends(self) -> bool:
         return self._aborted or self._lost()
@@ -173,18 +176,18 @@ class BlockCourse:
         if over:
             self._dealer = None  # what is dealt behind the end would be missed in the worker's count
         bounds = (self._window.opened_ns, self._window.closed_ns, over)
-        if bounds == self._said:
+        if bounds == self._announced:
             return
-        self._said = bounds
+        self._announced = bounds
         for post in self._posts.values():
-            told = WindowIs(
+            window = WindowIs(
                 serial=self._serial,
                 opened_ns=post.there(bounds[0]),
                 closed_ns=post.there(bounds[1]),
                 over=over,
                 aborted=over and self._ends(),
             )
-            post.member.link.say(told, now_ns())
+            post.member.link.say(window, now_ns())
 
     def _notice(self, post: Post, notice: Notice) -> None:
         post.ledger.begin(notice.begun)

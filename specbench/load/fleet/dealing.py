@@ -25,7 +25,7 @@ class Dealer:
         self._turns = cycle(range(len(streams)))
         self._workers = len(streams)
         self._all_in = False
-        self._told = False
+        self._end_dealt = False
 
     @property
     def ahead(self) -> int:
@@ -58,6 +58,6 @@ class Dealer:
 
     def just_done(self) -> bool:
         """Whether all requests are dealt and none follows; True once."""
-        done = self._all_in and not self._stock and not self._told
-        self._told = self._told or done
+        done = self._all_in and not self._stock and not self._end_dealt
+        self._end_dealt = self._end_dealt or done
         return done

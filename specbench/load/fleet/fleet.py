@@ -44,6 +44,9 @@ from specbench.load.process_limits import check_open_files
 from specbench.model.records import FleetFacts, WorkerFacts
 from specbench.units import ms
 
+WRITE_BYTES = 1 << 16
+"""Requests are handed to the master together, as many as this holds: a write each would cost it a wake-up each."""
+
 
 class Fleet:
     """The master and the workers of a run, for as long as the `with` lasts; `say` is told what the user should know.
@@ -143,11 +146,17 @@ class Fleet:
         yield _summary(message)
 
     def _hand_over(self, work: Iterator[RequestJob], count: int, lane: int) -> None:
+        packed = bytearray()
         for _ in range(count):
             item = next(work, None)
-            self._tell(ToLane(lane=lane, content=NoMoreWork() if item is None else item))
+            packed += framed(ToLane(lane=lane, content=NoMoreWork() if item is None else item))
             if item is None:
-                return
+                break
+            if len(packed) >= WRITE_BYTES:
+                self._write(packed)
+                packed.clear()
+        if packed:
+            self._write(packed)
 
     def _abandon(self, lane: int) -> None:
         with contextlib.suppress(InternalError):
@@ -156,8 +165,10 @@ class Fleet:
                 pass
 
     def _tell(self, message: ToMaster) -> None:
+        self._write(framed(message))
+
+    def _write(self, packed: bytes | bytearray) -> None:
         assert self._process.stdin is not None
-        packed = framed(message)
         try:
             with self._lock:
                 self._process.stdin.write(packed)

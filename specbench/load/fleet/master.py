@@ -51,7 +51,7 @@ from specbench.load.messages import Abort, MessageDecoder, NoMoreWork, RequestJo
 from specbench.stream.connection import now_ns
 from specbench.units import ns_of_s
 
-PUMP_S = 0.05
+PUMP_S = 0.1
 LEAVE_S = 0.5
 
 

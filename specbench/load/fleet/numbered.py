@@ -17,6 +17,9 @@ KEEP_ALIVE_NS = ns_of_s(0.5)
 KNOWN_NS = ns_of_s(0.1)
 """So long what has arrived may stay unsaid: a packet costs a master more than what is in it."""
 
+PACKET_BYTES = 1 << 20
+"""A packet takes no further message once it holds so much."""
+
 
 class Outbox:
     """What one side has to say, numbered from 1."""
@@ -70,7 +73,7 @@ class Link:
     def __init__(self, send: Callable[[bytes], None]) -> None:
         self._send = send
         self._outbox, self._inbox = Outbox(), Inbox()
-        self._told_arrived = 0
+        self._known_arrived = 0  # as the other side knows it
         self._spoke_ns = 0
 
     def say(self, message: object, now_ns: int) -> None:
@@ -82,24 +85,34 @@ class Link:
         self._outbox.put(payload)
         self.pump(now_ns)
 
+    def add(self, payload: bytes) -> None:
+        """The packed message goes out with the next one, or with the next `pump`."""
+        self._outbox.put(payload)
+
     def hear(self, packet: Numbered) -> list[bytes]:
         """The messages that are in order with this packet."""
         self._outbox.acknowledged(packet.arrived)
-        return list(self._inbox.take(packet.number, packet.payload)) if packet.number else []
+        return [ready for number, payload in packet.messages for ready in self._inbox.take(number, payload)]
 
     def pump(self, now_ns: int) -> None:
         """Send what is due, and what has arrived if the other side does not know."""
+        messages: list[tuple[int, bytes]] = []
+        size = 0
         for number, payload in self._outbox.due(now_ns):
-            self._packet(Numbered(number=number, arrived=self._inbox.arrived, payload=payload), now_ns)
-        news = self._inbox.arrived != self._told_arrived
-        if now_ns - self._spoke_ns >= (KNOWN_NS if news else KEEP_ALIVE_NS):
-            self._packet(Numbered(number=0, arrived=self._inbox.arrived), now_ns)
+            messages.append((number, payload))
+            size += len(payload)
+            if size >= PACKET_BYTES:
+                self._packet(messages, now_ns)
+                messages, size = [], 0
+        news = self._inbox.arrived != self._known_arrived
+        if messages or now_ns - self._spoke_ns >= (KNOWN_NS if news else KEEP_ALIVE_NS):
+            self._packet(messages, now_ns)
 
     @property
     def all_arrived(self) -> bool:
         """Whether the other side has all that was said."""
         return self._outbox.empty
 
-    def _packet(self, packet: Numbered, now_ns: int) -> None:
-        self._told_arrived, self._spoke_ns = packet.arrived, now_ns
-        self._send(encode(packet))
+    def _packet(self, messages: list[tuple[int, bytes]], now_ns: int) -> None:
+        self._known_arrived, self._spoke_ns = self._inbox.arrived, now_ns
+        self._send(encode(Numbered(arrived=self._inbox.arrived, messages=tuple(messages))))

@@ -54,11 +54,10 @@ from specbench.load.messages import MessageDecoder
 from specbench.load.streams import BlockDriver, BlockPart, StreamUser
 from specbench.model.captures import Capture
 from specbench.stream.connection import now_ns
-from specbench.units import ns_of_s, seconds
+from specbench.units import seconds
 
-PUMP_S = 0.05
-NOTICE_NS = ns_of_s(0.1)
-"""How often the master hears of requests that began and ended."""
+NOTICE_S = 0.1
+"""How often the master hears of requests that began and ended, and of records with them: in one packet, which costs it least."""
 
 SILENCE_S = 5.0
 """So long without a word from the master, and the streams are cut."""
@@ -79,9 +78,9 @@ class DistantWindow:
         self.idle = False
         self._over = False
 
-    def learn(self, told: WindowIs) -> None:
+    def learn(self, window: WindowIs) -> None:
         """The master knows more of it."""
-        self.opened_ns, self.closed_ns, self._over = told.opened_ns, told.closed_ns, told.over
+        self.opened_ns, self.closed_ns, self._over = window.opened_ns, window.closed_ns, window.over
 
     def sent(self, stream: int, sent_ns: int) -> None:
         """Nothing: the master hears of it with its index (`BlockPart.begun`)."""
@@ -116,7 +115,7 @@ class PartInHand:
         self.dealt, self.sent = Tally(), Tally()
         self._begun: list[BegunRequest] = []
         self._outlet, self._link = tell, link
-        self._idle_told = False
+        self._idle_known = False
         self._freed = 0
         part = BlockPart(share.streams, share.of, self.window, self._lined, self._begin, self._free)
         self.driver = BlockDriver(share.block.spec, self._take, part)
@@ -130,12 +129,12 @@ class PartInHand:
     def notify(self) -> None:
         """Tell the master what has begun and ended since the last time."""
         begun, ended, freed, idle = tuple(self._begun), tuple(self.window.ends), self._freed, self.window.idle
-        if begun or ended or freed or idle != self._idle_told:
+        if begun or ended or freed or idle != self._idle_known:
             self._freed = 0
             self._begun.clear()
             self.window.ends.clear()
-            self._idle_told = idle
-            self._link.say(Notice(serial=self.serial, begun=begun, ended=ended, freed=freed, idle=idle), now_ns())
+            self._idle_known = idle
+            self._link.add(encode(Notice(serial=self.serial, begun=begun, ended=ended, freed=freed, idle=idle)))
 
     def _lined(self) -> None:
         self._link.say(Lined(serial=self.serial), now_ns())
@@ -195,8 +194,10 @@ class Reader:
         while data := nb_read(0, child.READ_SIZE):
             for packed in splitter.split(data):
                 message = decode_to_reader(packed)
-                if isinstance(message, Forward):
+                if isinstance(message, Forward) and message.at_once:
                     self._link.forward(message.payload, now_ns())
+                elif isinstance(message, Forward):
+                    self._link.add(message.payload)
                 else:
                     self._joins.put(message)
         os._exit(ExitCode.PROMOTE)
@@ -242,21 +243,19 @@ class Reader:
                     self._part.driver.abort()
 
     def _pump(self) -> None:
-        noticed_ns = now_ns()
         while True:
-            gevent.sleep(PUMP_S)
+            gevent.sleep(NOTICE_S)
             at_ns = now_ns()
             if seconds(at_ns - self._heard_ns) > SILENCE_S:
                 os._exit(LOST_MASTER)
-            if self._part is not None and at_ns - noticed_ns >= NOTICE_NS:
-                noticed_ns = at_ns
+            if self._part is not None:
                 self._part.notify()
             self._link.pump(at_ns)
 
     def _leave(self, why: Quit) -> None:
         self._outlet.tell(why)
         self._link.pump(now_ns())  # the master need not say it again
-        gevent.sleep(2 * PUMP_S)
+        gevent.sleep(NOTICE_S)
         os._exit(ExitCode.PROMOTE)
 
 

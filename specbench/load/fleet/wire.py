@@ -254,11 +254,10 @@ class Pong(_Message, frozen=True):
 
 
 class Numbered(_Message, frozen=True):
-    """A message that must arrive (`number` 0: none), and up to which number the other side's have."""
+    """Messages that must arrive, each with its number, and up to which number the other side's have."""
 
-    number: int
     arrived: int
-    payload: bytes = b""
+    messages: tuple[tuple[int, bytes], ...] = ()
 
 
 # Decoder and reader of one worker
@@ -274,9 +273,10 @@ class JoinFleet(_Message, frozen=True):
 
 
 class Forward(_Message, frozen=True):
-    """A message for the master, as it is."""
+    """A message for the master, as it is; one that may wait a moment travels with others."""
 
     payload: bytes
+    at_once: bool = False
 
 
 class ShareClosed(_Message, frozen=True):
@@ -289,11 +289,13 @@ class ShareClosed(_Message, frozen=True):
 
 
 class DecodedAnswer(_Message, frozen=True):
-    """One request's record, in times of the master's clock; its text and where it was redirected, where asked for."""
+    """One request's record, in times of the master's clock; its text and where it was redirected, where asked for; and how late
+    the latest of it was read, for those who watch."""
 
     record: RequestRecord
     text: str | None = None
     redirected: str | None = None
+    lag_ms: float | None = None
 
 
 ToMaster: TypeAlias = FleetStart | ToLane

@@ -31,7 +31,7 @@ from specbench.load.fleet.wire import (
     encode,
     packed_lines,
 )
-from specbench.load.health import HealthCounter
+from specbench.load.health import HealthCounter, latest_read_ms
 from specbench.load.messages import LENGTH_BYTES, MessageDecoder, framed
 from specbench.model.captures import Capture
 from specbench.stream.record import RequestSpec, record_and_text
@@ -39,13 +39,13 @@ from specbench.telemetry import ENGINES
 
 BATCH_S = 0.1
 READ_SIZE = 1 << 18
-NOTHING_ASKED = RequestSpec("", "", 0)  # the parent knows what was asked for, and puts it in
+NO_REQUEST = RequestSpec("", "", 0)  # the parent knows what was asked for, and puts it in
 
 
 class ShareDecoder:
     """One part of a block being decoded; what is ready goes out in batches."""
 
-    def __init__(self, share: Share, say: Callable[[bytes], None]) -> None:
+    def __init__(self, share: Share, say: Callable[[bytes, bool], None]) -> None:
         self._share = share
         self._say = say
         self._rule = ENGINES[share.block.engine].stream
@@ -62,18 +62,22 @@ class ShareDecoder:
     def add(self, capture: Capture) -> None:
         """One more answer; its moments are put on the master's clock, nothing inside it is."""
         self._health.add(capture)
-        record, text = record_and_text(capture, NOTHING_ASKED, self._rule, self._secrets)
+        record, text = record_and_text(capture, NO_REQUEST, self._rule, self._secrets)
         due_ns = None if record.scheduled_ns is None else record.scheduled_ns - self._offset_ns
         record = replace(record, sent_ns=record.sent_ns - self._offset_ns, scheduled_ns=due_ns)
         texts = self._share.block.texts
-        self._ready.append(DecodedAnswer(record=record, text=text if texts else None, redirected=capture.redirected))
+        self._ready.append(
+            DecodedAnswer(
+                record=record, text=text if texts else None, redirected=capture.redirected, lag_ms=latest_read_ms(capture)
+            )
+        )
 
     def flush(self) -> None:
         """What is ready is on its way."""
         if self._ready:
             indices = tuple(one.record.index for one in self._ready)
             self._reported = self._reported.plus(indices)
-            self._say(encode(Records(serial=self._share.serial, indices=indices, lines=packed_lines(self._ready))))
+            self._say(encode(Records(serial=self._share.serial, indices=indices, lines=packed_lines(self._ready))), False)
             self._ready.clear()
 
     def close(self, end: ShareClosed) -> None:
@@ -83,7 +87,7 @@ class ShareDecoder:
         done = ShareDone(
             serial=end.serial, closed=end.closed, health=health, dealt=end.dealt, sent=end.sent, reported=self._reported
         )
-        self._say(encode(done))
+        self._say(encode(done), True)
 
 
 def decode(reader: "subprocess.Popen[bytes]") -> int:
@@ -96,8 +100,8 @@ def decode(reader: "subprocess.Popen[bytes]") -> int:
     ended: Quit | None = None
     flushed_s = time.monotonic()
 
-    def say(payload: bytes) -> None:
-        into.write(framed(Forward(payload=payload)))
+    def say(payload: bytes, at_once: bool) -> None:
+        into.write(framed(Forward(payload=payload, at_once=at_once)))
         into.flush()
 
     while True:

@@ -9,6 +9,8 @@ import numpy as np
 import pytest
 from scipy import stats
 
+from specbench.load.fleet.dealing import Dealer
+from specbench.load.messages import RequestJob
 from specbench.model.scenario import LoadRamp, Scenario
 from specbench.plan.trials import Trial, cells_of, ramp_trials, trials_of
 from specbench.run.block import arrivals, rising
@@ -36,6 +38,21 @@ def test_poisson_arrivals_pass_a_test_of_fit() -> None:
 
     assert stats.kstest(gaps_s, "expon", args=(0, 0.05)).pvalue > 0.01
     assert abs(np.corrcoef(gaps_s[1:], gaps_s[:-1])[0, 1]) < 0.05
+
+
+@pytest.mark.parametrize("seed", range(1, 21))
+def test_what_two_workers_are_dealt_is_the_poisson_process_that_was_drawn(seed: int) -> None:
+    """Both parts together pass a test of fit, and each holds every other moment, so that nothing is thinned."""
+    scenario = replace(code(("matrix.rate", "[20]")), seed=seed)
+    drawn = due(scenario, trial_of(scenario))[:1000]
+    dealer = Dealer([8, 8], open_loop=True)
+    dealer.take(RequestJob(index=index, body=b"", arrival_ns=moment) for index, moment in enumerate(drawn))
+    dealt: tuple[list[int], list[int]] = ([], [])
+    for worker, job in dealer.deals():
+        dealt[worker].append(job.arrival_ns or 0)
+
+    assert dealt == (drawn[::2], drawn[1::2])
+    assert stats.kstest(np.diff([0, *sorted([*dealt[0], *dealt[1]])]) / 1e9, "expon", args=(0, 0.05)).pvalue > 0.01
 
 
 def test_constant_arrivals_are_evenly_spaced() -> None:

@@ -7,7 +7,7 @@ import pytest
 
 from specbench.plan.trials import cells_of, trials_of
 from specbench.run.progress import LiveProgress, LogProgress, progress_on
-from specbench.run.running_figures import RunningFigures
+from specbench.run.running_figures import Pulse, RunningFigures
 from tests.support.scenarios import code
 
 FIGURES = RunningFigures(ok=12, failed=0, tpot_ms=12.3, tokens_per_s=79.2)
@@ -77,3 +77,23 @@ def test_the_grid_is_painted_and_gone_at_the_end(monkeypatch: pytest.MonkeyPatch
     assert "a line that stays" in shown_on.text
     assert "□" in shown_on.text
     assert "◧" not in shown_on.text.rsplit("\x1b[2K", 1)[-1]
+
+
+@pytest.mark.parametrize(("load", "shown"), [("the same", [True, True]), ("another", [False, False])])
+def test_pulses_of_both_arms_stand_until_another_load_begins(
+    monkeypatch: pytest.MonkeyPatch, load: str, shown: list[bool]
+) -> None:
+    """The baseline's last figures stay while speculation is under load; those of another load go."""
+    terminal_text = terminal(monkeypatch)
+    trials = trials_of(code(), cells_of(code()))
+    other = next(trial for trial in trials if trial.cell.id != trials[0].cell.id)
+    with progress_on() as watcher:
+        watcher.start(trials)
+        watcher.begin(trials[0])
+        watcher.pulse("baseline", Pulse(71.5, 51.0, 12.5, None, 0.1))
+        watcher.block(1, trials[0], FIGURES)
+        watcher.begin(trials[1])
+        watcher.pulse("speculative", Pulse(63.5, 51.0, 17.5, 2.5, 0.1))
+        watcher.begin(trials[1] if load == "the same" else other)
+
+    assert [f"{figure} tok/s" in terminal_text.text for figure in ("71.5", "63.5")] == shown

@@ -6,7 +6,7 @@ import pytest
 
 from specbench.plan.trials import Trial, cells_of, trials_of
 from specbench.run.progress_grid import PLAIN_MARKS, BlockDone, RunState, block_line, clock, grid_lines, seconds_left
-from specbench.run.running_figures import RunningFigures
+from specbench.run.running_figures import Pulse, RunningFigures
 from tests.support.goldens import same_text
 from tests.support.scenarios import code
 
@@ -34,6 +34,18 @@ def test_the_grid_shows_pairs_done_figures_of_both_arms_failures_and_time_left()
     same_text("five blocks of twelve", *grid_lines(state, 54.0))
     same_text("before the first", *grid_lines(after(0, trials()), 4.0))
     same_text("all of them", *grid_lines(after(12, trials()), 120.0))
+
+
+def test_each_arm_has_a_line_with_what_it_showed_last() -> None:
+    """Between the loads and the foot, while a block is under way; workers and acceptance only where there are any."""
+    plain = Pulse(tokens_per_s=79.2, ttft_ms=51.04, itl_ms=12.31, acceptance_length=None, lag_ms=0.12)
+    drafting = Pulse(tokens_per_s=161.0, ttft_ms=50.9, itl_ms=16.02, acceptance_length=2.871, lag_ms=None, workers=2)
+    state = replace(after(5, trials()), pulses=(("baseline", plain), ("speculative", drafting)))
+
+    same_text("with pulses", *grid_lines(state, 54.0, 100))
+    assert grid_lines(replace(state, phase="asking the baseline"), 54.0) == grid_lines(
+        replace(after(5, trials()), phase="asking the baseline"), 54.0
+    )
 
 
 def test_what_follows_the_blocks_stands_at_the_head() -> None:

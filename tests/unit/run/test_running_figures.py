@@ -5,8 +5,8 @@ from typing import Any
 
 import pytest
 
-from specbench.model.records import RequestRecord
-from specbench.run.running_figures import RequestFigures, request_figures, running_figures, tokens_per_s
+from specbench.model.records import RequestRecord, SpeculationCounts
+from specbench.run.running_figures import Pulse, PulseCounter, RequestFigures, request_figures, running_figures, tokens_per_s
 from tests.support.records import a_record
 
 
@@ -58,3 +58,36 @@ def test_a_blocks_figures_are_medians_of_its_requests() -> None:
 
     assert running_figures(3, 1, found, (0, 1_000 * MS)).tpot_ms == 7.0
     assert running_figures(0, 4, [], (None, None)).tpot_ms is None
+
+
+def test_a_pulse_comes_a_second_after_the_one_before() -> None:
+    """With the first answer after it: 18 tokens in 1.5 s, medians over two answers, the latest read, drafts as counted."""
+    counts = SpeculationCounts(rounds=4, drafted=16, accepted=6, per_position=None)
+    slow = record(event_ns=(60 * MS, 80 * MS, 100 * MS), event_tokens=(1, 4, 4), acceptance=counts)
+    quick = replace(slow, event_ns=(50 * MS, 60 * MS, 70 * MS))
+    counter = PulseCounter(2, 100.0)
+
+    assert counter.add(slow, 0.2, 100.4) is None
+    assert counter.add(quick, 0.1, 101.5) == Pulse(18 / 1.5, 55.0, 15.0, 2.5, 0.2, 2)
+    assert counter.add(quick, None, 102.4) is None
+    assert counter.add(quick, None, 102.5) == Pulse(18.0, 50.0, 10.0, 2.5, None, 2)
+
+
+def test_a_pulse_waits_for_an_answer_with_text() -> None:
+    """Failures alone make none, and nothing is divided by nothing."""
+    counter = PulseCounter(None, 0.0)
+    failed = record(outcome="http_error", event_ns=(), event_tokens=())
+    one = record(event_ns=(50 * MS,), event_tokens=(9,), acceptance=None)
+
+    assert counter.add(failed, None, 5.0) is None
+    assert counter.add(one, None, 6.0) == Pulse(1.5, 50.0, None, None, None, None)
+
+
+def test_a_pulse_counts_from_the_scheduled_moment_and_by_steps() -> None:
+    """A request that left 30 ms late, whose four events are two steps."""
+    found = record(
+        event_ns=(50 * MS, 51 * MS, 70 * MS, 71 * MS), event_tokens=(1, 1, 1, 1), step_events=(2, 2), acceptance=None,
+        scheduled_ns=970 * MS, sent_ns=1_000 * MS,
+    )  # fmt: skip
+
+    assert PulseCounter(None, 0.0).add(found, None, 2.0) == Pulse(2.0, 80.0, 20.0, None, None, None)

@@ -5,8 +5,8 @@ import random
 from hypothesis import given
 from hypothesis import strategies as st
 
-from specbench.load.fleet.numbered import AGAIN_NS, KEEP_ALIVE_NS, KNOWN_NS, Inbox, Link, Outbox
-from specbench.load.fleet.wire import Go, Numbered, decode_from_master, decode_packet
+from specbench.load.fleet.numbered import AGAIN_NS, KEEP_ALIVE_NS, KNOWN_NS, PACKET_BYTES, Inbox, Link, Outbox
+from specbench.load.fleet.wire import Go, Numbered, decode_from_master, decode_packet, encode
 
 
 def test_a_message_is_sent_at_once_and_not_again_before_its_time() -> None:
@@ -87,6 +87,38 @@ def test_two_ends_of_a_link_understand_each_other() -> None:
 
     assert heard == [Go(serial=1, at_ns=5, offset_ns=-3)]
     assert one.all_arrived
+
+
+def test_what_may_wait_travels_with_what_follows() -> None:
+    """Two messages of a worker that nobody waits for cost its master one packet."""
+    wire: list[bytes] = []
+    one, other = Link(wire.append), Link(wire.append)
+    messages = (Go(serial=1, at_ns=5, offset_ns=-3), Go(serial=2, at_ns=6, offset_ns=-3))
+
+    for message in messages:
+        one.add(encode(message))
+    assert wire == []
+    one.pump(1)
+    (packed,) = wire
+    packet = decode_packet(packed)
+    assert isinstance(packet, Numbered)
+
+    assert tuple(decode_from_master(payload) for payload in other.hear(packet)) == messages
+
+
+def test_a_packet_is_not_without_bounds() -> None:
+    """What was kept over a long silence goes out in packets of a mebibyte, and all of it arrives."""
+    wire: list[bytes] = []
+    one, other = Link(wire.append), Link(wire.append)
+    said = [bytes([number]) * (PACKET_BYTES // 2) for number in range(5)]
+
+    for payload in said:
+        one.add(payload)
+    one.pump(1)
+    packets = [decode_packet(packed) for packed in wire]
+
+    assert [heard for packet in packets if isinstance(packet, Numbered) for heard in other.hear(packet)] == said
+    assert len(packets) == 3
 
 
 def test_a_link_says_that_it_is_there() -> None:
