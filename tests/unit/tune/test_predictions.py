@@ -55,7 +55,7 @@ def test_what_no_run_tells_is_not_predicted() -> None:
     assert predicted_depths((_candidate(4, "ngram"),), RUNS, "[('method', 'ngram')]", 1) == ()
 
 
-def test_an_untried_depth_is_named_where_it_is_predicted_to_beat_the_pick() -> None:
+def test_an_untried_depth_that_should_do_better_is_named() -> None:
     """Beside a pick of depth 2 at .57, depths 3 at .51 and 4 at .49 are named; those that were tried are not."""
     assert better_untried(TWO, _sources(), [1, 2, 8], 0.02) == (3, 4)
     assert better_untried(TWO, _sources(), [1, 2, 4, 8], 0.02) == (3,)
