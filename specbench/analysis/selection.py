@@ -4,7 +4,7 @@ Per load, log figure = candidate + series + error; the error has one variance ov
 that are left. A pick is no proof: two candidates that hardly differ need not be told apart, as nobody gains by it.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from math import log1p, sqrt
 
@@ -14,7 +14,7 @@ from specbench.analysis.arrays.events import Floats
 
 LEAST_SERIES = 2  # one start of each says nothing of how far starts differ
 HOPELESS = 0.01  # a candidate that is so surely not the best is started no more
-SCREENED_FROM = 7  # candidates: with so many the first series is a screen
+SCREENED_FROM = 7  # candidates: so many are screened before they are told apart
 SCREEN_KEEPS, SCREEN_WITHIN = 3, 0.12
 
 
@@ -69,8 +69,12 @@ class Selection:
 
     def settled(self, sure: float) -> bool:
         """Whether every load is so sure that all of them together are: each at 1 − (1 − sure) ÷ loads."""
+        return bool(self.loads) and len(self.settled_loads(sure)) == len(self.loads)
+
+    def settled_loads(self, sure: float) -> tuple[float, ...]:
+        """The loads that are that sure each, so that measuring there again would change no pick."""
         least = level_of(sure, len(self.loads))
-        return bool(self.loads) and all(one.sure is not None and one.sure >= least for one in self.loads)
+        return tuple(one.load for one in self.loads if one.sure is not None and one.sure >= least)
 
 
 def level_of(sure: float, loads: int) -> float:
@@ -91,23 +95,30 @@ def select(figures: Sequence[StartFigure], rules: SelectionRules) -> Selection:
     return Selection(loads=loads, start_sd=None if variance is None else sqrt(variance), df=df)
 
 
-def hopeless(selection: Selection, candidates: Sequence[str], baseline: str) -> tuple[str, ...]:
-    """The candidates that are so surely not the best at any load that they need not be started again; never the baseline."""
-    if selection.start_sd is None:
+def hopeless(selection: Selection, candidates: Sequence[str], baseline: str, settled: Collection[float] = ()) -> tuple[str, ...]:
+    """The candidates that are so surely not the best that they need not be started again; never the baseline.
+
+    Args:
+        settled: Loads that are measured no more, where nothing need be told apart.
+    """
+    loads = [load for load in selection.loads if load.load not in settled]
+    if selection.start_sd is None or not loads:
         return ()
-    return tuple(
-        one for one in candidates if one != baseline and all(load.chances.get(one, 0.0) < HOPELESS for load in selection.loads)
-    )
+    return tuple(one for one in candidates if one != baseline and all(load.chances.get(one, 0.0) < HOPELESS for load in loads))
 
 
-def screened(selection: Selection, candidates: Sequence[str], baseline: str) -> tuple[str, ...]:
-    """The candidates that a first series of many leaves: per load the first three, where they are within 12 % of the best."""
-    if len(candidates) < SCREENED_FROM:
-        return tuple(candidates)
-    kept: set[str] = set()
-    for load in selection.loads:
-        order = sorted((one for one in load.means if one != baseline), key=lambda one: load.means[one])
-        kept |= {one for one in order[:SCREEN_KEEPS] if load.means[one] <= load.means[order[0]] + log1p(SCREEN_WITHIN)}
+def screened(figures: Sequence[Mapping[str, float]], candidates: Sequence[str], baseline: str) -> tuple[str, ...]:
+    """The candidates that are left of many: per load the first three, where they are within 12 % of the best.
+
+    One without a figure at any load is left too, as nothing is known of it.
+
+    Args:
+        figures: By load, the log figures that are known.
+    """
+    kept = {one for one in candidates if not any(one in of for of in figures)}
+    for of in figures:
+        order = sorted((one for one in of if one != baseline), key=lambda one: of[one])
+        kept |= {one for one in order[:SCREEN_KEEPS] if of[one] <= of[order[0]] + log1p(SCREEN_WITHIN)}
     return tuple(one for one in candidates if one in kept)
 
 

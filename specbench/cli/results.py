@@ -88,7 +88,7 @@ def report(
 
     check_one_of(verbose, quiet, as_json)
     if run is not None and is_tune(run):
-        _report_tune(run, "json" if as_json else format.casefold(), quiet)
+        _report_tune(run, "json" if as_json else format.casefold(), output, quiet)
         return
     folder = run_named(run)
     kind = "json" if as_json else format.casefold()
@@ -102,13 +102,27 @@ def report(
         say(f"wrote {written}")
 
 
-def _report_tune(folder: Path, kind: str, quiet: bool) -> None:
+def _report_tune(folder: Path, kind: str, output: Path | None, quiet: bool) -> None:
     from specbench.errors import DataError
+    from specbench.store import write_atomically, write_in_run
     from specbench.tune.picks import read_tune
 
+    found = read_tune(folder)
+    if kind == "html":
+        from specbench.report.tuning.tune_page import tune_page
+        from specbench.report.tuning.tune_rows import PAGE
+
+        page, file = tune_page(found, str(folder)).encode(), output or folder / PAGE
+        if str(file) == "-":
+            deliver(page)
+            return
+        (write_in_run if output is None else write_atomically)(file, page)
+        if not quiet:
+            say(f"wrote {file}")
+        return
     if kind not in ("text", "json"):
-        raise DataError(f"{folder}: is a tune, reported as text or json; for {kind} name one of the run folders in it")
-    print_tune(read_tune(folder), folder, quiet=quiet, as_json=kind == "json")
+        raise DataError(f"{folder}: is a tune, reported as html, text or json; for {kind} name one of the run folders in it")
+    print_tune(found, folder, quiet=quiet, as_json=kind == "json")
 
 
 def gate(

@@ -259,7 +259,7 @@ def _plan_tune(path: Path, overrides: "Overrides", as_json: bool) -> None:
 
     request = TuneRequest(content=content_of(path), path=str(path), overrides=overrides)
     asked = scenario_at(path, overrides)
-    size = tune_size(asked, len(candidates_of(request)), tune_rules(request, *DEFAULTS))
+    size = tune_size(asked, candidates_of(request), tune_rules(request, *DEFAULTS))
     if as_json:
         deliver(json.dumps(asdict(size), indent=2))
     else:

@@ -1,7 +1,8 @@
 """What speculation costs: what gets worse inside the range, memory, money per output token. Prices are labels of the run.
 
-`price_per_hour` is the price of one arm's machines; `price_per_hour_baseline` and `price_per_hour_speculative` tell the arms
-apart, `currency` names the unit. No verdict depends on anything here.
+`price_per_hour` is the price of one arm's machine, or of one of its GPUs where `gpus` says how many it has;
+`price_per_hour_baseline` and `price_per_hour_speculative` tell the arms apart, `currency` names the unit. No verdict depends on
+anything here.
 """
 
 import math
@@ -28,12 +29,17 @@ class CellCost:
 
 
 def prices(labels: dict[str, str]) -> dict[ArmName, float | None]:
-    """The hourly price of each arm; None where no label holds a positive number."""
+    """The hourly price of each arm's machine, all its GPUs together; None where no label holds a positive number."""
     return {"baseline": _price(labels, "baseline"), "speculative": _price(labels, "speculative")}
 
 
 def _price(labels: dict[str, str], arm: ArmName) -> float | None:
-    text = labels.get(f"price_per_hour_{arm}", labels.get("price_per_hour", ""))
+    price = positive_number(labels.get(f"price_per_hour_{arm}", labels.get("price_per_hour", "")))
+    return None if price is None else price * (positive_number(labels.get("gpus", "")) or 1.0)
+
+
+def positive_number(text: str) -> float | None:
+    """The label as a number; None where it is no positive one."""
     try:
         value = float(text)
     except ValueError:

@@ -18,18 +18,27 @@ def analyze(folder: Path) -> Result:
     Raises:
         DataError: the folder holds no readable run, or one that cannot be judged.
     """
+    result = replace(judged_facts(folder), facts_sha256=facts_sha256(folder))
+    write_in_run(folder / RESULT, result_json(result))
+    page = render(result, "html")
+    write_in_run(folder / REPORT, page if isinstance(page, bytes) else page.encode())
+    return result
+
+
+def judged_facts(folder: Path) -> Result:
+    """The result of the run in `folder`, which is written nowhere: of a run that goes on, by its facts so far.
+
+    Raises:
+        DataError: the folder holds no readable run, or one that cannot be judged.
+    """
     evidence = read_run(folder)
     try:
-        result = replace(judge(evidence, __version__), facts_sha256=facts_sha256(folder))
+        return judge(evidence, __version__)
     except (ArithmeticError, LookupError, TypeError, ValueError) as error:  # numbers that no run writes, in whatever field
         why = one_line(f"{type(error).__name__}: {error}", LONGEST_WORD)
         raise DataError(
             f"{folder}: its facts cannot be judged ({why}); copy the run again, or report it with the folder"
         ) from error
-    write_in_run(folder / RESULT, result_json(result))
-    page = render(result, "html")
-    write_in_run(folder / REPORT, page if isinstance(page, bytes) else page.encode())
-    return result
 
 
 def facts_changed(folder: Path) -> str | None:

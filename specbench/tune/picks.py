@@ -31,6 +31,8 @@ from specbench.model.tuning.tune_values import (
 )
 from specbench.scenario.settings import DepthsByLoad, setting_for
 from specbench.store import MANIFEST, TUNE, pretty, read_run, write_in_run
+from specbench.tune.candidates import EMBEDDED_MOST
+from specbench.tune.predictions import PREDICTED, better_untried, method_of, predicted_depths, predicted_ratio
 
 SETTING_TEXT = "setting.txt"
 Out = Mapping[tuple[str, float], str]
@@ -67,6 +69,8 @@ def judged(folder: Path, tune: Tune, results: Mapping[str, Result]) -> Tune:
                 figures=tuple(_figure(name, load, None if one is None else one.means, out, tune) for name in names),
             )
         )
+    if tune.rules.metric == PREDICTED:
+        picks = [_with_predictions(load, tune, results) for load in picks]
     whole = replace(
         tune,
         loads=tuple(picks),
@@ -87,8 +91,8 @@ def setting_of(tune: Tune) -> Setting:
     if not chosen:
         return Setting(engine=tune.engine, kind="off", speculative=None)
     named = next((load for load in chosen if load.streams == tune.rules.primary), chosen[0])
-    method = _method(known[named.pick or ""])
-    family = {name: one for name, one in known.items() if _method(one) == method}
+    method = method_of(known[named.pick or ""])
+    family = {name: one for name, one in known.items() if method_of(one) == method}
     ratios = {load.streams: _allowed(load, family, tune.rules.metric) for load in tune.loads}
     picks = []
     for load in tune.loads:
@@ -183,6 +187,30 @@ def _figure(name: str, load: float, means: Mapping[str, float] | None, out: Out,
     return LoadFigure(candidate=name, ratio=None if value is None else exp(sign * value), ruled_out=out.get((name, load)))
 
 
+def _with_predictions(load: LoadPick, tune: Tune, results: Mapping[str, Result]) -> LoadPick:
+    """The load with what other depths are predicted to have there, those that were tried and those that were not."""
+    candidates = {one.candidate.name: one.candidate for one in tune.candidates}
+    sources = {
+        method: predicted_depths([*candidates.values()], results, method, load.streams)
+        for method in {method_of(one): None for one in candidates.values()}
+    }
+    figures = tuple(
+        replace(one, predicted=predicted_ratio(candidates[one.candidate], sources[method_of(candidates[one.candidate])]))
+        if one.candidate in candidates
+        else one
+        for one in load.figures
+    )
+    pick = candidates.get(load.pick or "")
+    better: set[int] = set()
+    if load.pick is not None:
+        for method, found in sources.items():
+            if pick is None or method_of(pick) == method:
+                tried = [one.depth for one in candidates.values() if method_of(one) == method]
+                better |= {*better_untried(pick, found, tried, tune.rules.within)}
+    most = EMBEDDED_MOST if tune.engine == "embedded" else max(better, default=0)
+    return replace(load, figures=figures, better_untried=tuple(sorted(depth for depth in better if depth <= most)))
+
+
 def _allowed(load: LoadPick, family: Mapping[str, Candidate], metric: str) -> dict[str, float]:
     """The figures of this method and of no speculation that may be picked at the load; lower is better, whatever the metric."""
     higher = METRICS[metric].direction == "higher"
@@ -195,7 +223,3 @@ def _allowed(load: LoadPick, family: Mapping[str, Candidate], metric: str) -> di
 
 def _rank(candidate: Candidate) -> int:
     return max(candidate.depth, 1)
-
-
-def _method(candidate: Candidate) -> str:
-    return repr(sorted((key, str(value)) for key, value in candidate.speculative.items() if key != DEPTH))

@@ -1,6 +1,7 @@
 """One start of one candidate: brought up, asked who it is, given its blocks of every load. It is judged elsewhere."""
 
 import random
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -60,12 +61,17 @@ class KeptFacts:
 
 @dataclass(slots=True, eq=False)
 class TuneBench:
-    """What all starts share: the folder, the load generator, the baseline with what prompts are drawn from, the order."""
+    """What all starts share: the folder, the load generator, the baseline with what prompts are drawn from, the order.
+
+    `planned`: starts, the fewest and the most. `settled`: loads whose pick is so sure that they are measured no more.
+    """
 
     folder: Path
     child: LoadGenerator
     watcher: RunProgress
     blocks: int
+    planned: tuple[int, int] = (0, 0)
+    settled: frozenset[float] = frozenset()
     baseline: KnownArm = field(default_factory=KnownArm)
     drawing: PromptSource | None = None
     order: int = 0
@@ -74,7 +80,10 @@ class TuneBench:
 
 @dataclass(slots=True, eq=False)
 class TuneArm:
-    """A candidate, or the baseline: its scenario, its run folder once there is one, and in how many series it was started."""
+    """A candidate, or the baseline: its scenario, its run folder once there is one, and in how many series it was started.
+
+    `measured`: in how many of these at each load.
+    """
 
     name: str
     scenario: Scenario
@@ -82,6 +91,7 @@ class TuneArm:
     known: KnownArm = field(default_factory=KnownArm)
     writer: RunWriter | None = None
     series: int = 0
+    measured: Counter[float] = field(default_factory=Counter)
     problem: str | None = None
     dropped: str | None = None
 
@@ -124,7 +134,7 @@ def start_candidate(bench: TuneBench, arm: TuneArm, series: int, kept: KeptFacts
 
 
 def trials_of_start(cells: Sequence[Cell], arm: ArmName, series: int, blocks: int, seed: int) -> list[tuple[Cell, int]]:
-    """The blocks of one start, as (cell, pair): all loads in random order, as often as there are blocks; alike for all arms."""
+    """The blocks of one start, as (cell, pair): these loads in random order, as often as there are blocks; alike for all arms."""
     rng = random.Random(f"{seed}/tune/{series}")
     return [(cell, series * blocks + block) for block in range(blocks) for cell in rng.sample(cells, len(cells))]
 
@@ -169,7 +179,8 @@ def _load(bench: TuneBench, arm: TuneArm, ready: RunningArm, series: int, writer
     context = BlockContext(
         scenario=arm.scenario, drawing=bench.drawing, child=bench.child, writer=writer, drains=arm.known.drains
     )
-    for cell, pair in trials_of_start(cells_of(arm.scenario), arm.arm, series, bench.blocks, arm.scenario.seed):
+    cells = [cell for cell in cells_of(arm.scenario) if cell.level not in bench.settled]
+    for cell, pair in trials_of_start(cells, arm.arm, series, bench.blocks, arm.scenario.seed):
         trial = Trial(order=bench.order, cell=cell, pair=pair, arm=arm.arm, launch=series)
         bench.order += 1
         outcome = measure(context, ready, trial)
@@ -178,3 +189,4 @@ def _load(bench: TuneBench, arm: TuneArm, ready: RunningArm, series: int, writer
             last = " | ".join(lines) or "none"
             raise UnreachableError(f"{arm.name}: the engine {outcome.block.engine_exit} at {cell.id}; its last lines: {last}")
     arm.series += 1
+    arm.measured.update(cell.level for cell in cells)

@@ -4,7 +4,8 @@ What was measured is on disk as soon as it was seen, so any end of this script l
 """
 
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from collections.abc import Set as AbstractSet
 from contextlib import ExitStack, suppress
 from dataclasses import replace
 from datetime import UTC, datetime
@@ -12,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from specbench import __version__
-from specbench.analysis.selection import LEAST_SERIES, hopeless, screened
+from specbench.analysis.selection import LEAST_SERIES, SCREENED_FROM, hopeless, screened
 from specbench.errors import DataError, RefusedError, ScenarioError, UnreachableError
 from specbench.explain.tuning import tune_sentences as say
 from specbench.load.parent import LoadGenerator
@@ -21,14 +22,18 @@ from specbench.model.result import Result
 from specbench.model.scenario import Schedule
 from specbench.model.tuning.tune_values import BASELINE, FORMAT_VERSION, Candidate, TriedCandidate, Tune, TuneRules
 from specbench.plan.trials import cells_of
-from specbench.run.analyze import analyze
+from specbench.report.tuning.tune_page import tune_page
+from specbench.report.tuning.tune_rows import PAGE
+from specbench.run.analyze import analyze, judged_facts
 from specbench.run.progress import RunProgress
 from specbench.run.run import signals_as_interrupts
 from specbench.scenario.parse import parse_scenario
 from specbench.store import MANIFEST, Ending, check_unused, pretty, read_manifest, write_in_run
 from specbench.tune.candidates import TuneRequest, candidates_of, check_launches, scenario_of
 from specbench.tune.picks import SETTING_TEXT, judged, read_tune, ruled_out, selection_of, write_tune
+from specbench.tune.predictions import screen_of, screening_logs
 from specbench.tune.starts import KeptFacts, TuneArm, TuneBench, start_baseline, start_candidate
+from specbench.tune.tune_size import starts_of
 from specbench.units import S_PER_MIN
 
 DEFAULTS = (0.02, 0.9, 4, 3)  # within, sure, series, blocks
@@ -83,6 +88,7 @@ def tune(request: TuneRequest, rules: TuneRules, folder: Path, watcher: RunProgr
         try:
             with ExitStack() as stack:
                 bench = TuneBench(folder, stack.enter_context(LoadGenerator()), watcher, rules.blocks)
+                bench.planned = starts_of(candidates, rules)
                 stack.callback(_close, arms)
                 whole = _series(bench, baseline, arms, candidates, whole)
         except BaseException:
@@ -100,8 +106,8 @@ def analyze_tune(folder: Path) -> Tune:
         DataError: it is no tune, or a candidate's folder cannot be read.
     """
     told = read_tune(folder)
-    found = judged(folder, told, _results(folder, told))
-    write_tune(folder, found)
+    found = judged(folder, told, _results(folder, told, analyze))
+    _written(folder, found)
     return found
 
 
@@ -127,45 +133,62 @@ def base_of(earlier: Path) -> dict[str, Any]:
 
 
 def _series(bench: TuneBench, baseline: TuneArm, arms: Sequence[TuneArm], candidates: Sequence[Candidate], whole: Tune) -> Tune:
-    """All series, until every pick is sure or the most series are done."""
-    rules = whole.rules
-    for series in range(rules.series):
+    """All series, until every pick is sure or the most series are done; before them the screen, where there are many."""
+    rules, first = whole.rules, 0
+    if (probes := screen_of(candidates, rules.metric)) is not None:
+        _started(bench, baseline, [arm for arm in arms if arm.name in probes], 0, say.screen())
+        first = 1
+        whole = _now_at(whole, candidates, arms, first, bench.starts)
+        loads = sorted(cell.level for cell in cells_of(baseline.scenario))
+        known = screening_logs(candidates, _results(bench.folder, whole, judged_facts), loads)
+        left = screened([*known.values()], [arm.name for arm in arms], BASELINE)
+        _give_up(bench, arms, {arm.name for arm in arms} - {*left}, "predicted")
+    for series in range(first, first + rules.series):
         live = [arm for arm in arms if arm.live]
         if not live:
             break
-        _one_series(bench, baseline, live, series, rules.series)
+        _started(bench, baseline, live, series, say.of_series(series - first + 1))
         whole = _now_at(whole, candidates, arms, series + 1, bench.starts)
         write_tune(bench.folder, whole)
+        done = series - first + 1
         # Harm takes two series to show, and what it rules out need not be told apart from the rest.
-        out = ruled_out(_results(bench.folder, whole), whole) if series + 1 >= LEAST_SERIES else {}
+        out = ruled_out(_results(bench.folder, whole, judged_facts), whole) if done >= LEAST_SERIES else {}
         found = selection_of(bench.folder, whole, out)
-        if series + 1 >= LEAST_SERIES and found.settled(rules.sure):
-            break
+        if done >= LEAST_SERIES:
+            bench.settled |= {*found.settled_loads(rules.sure)}
+            if found.loads and bench.settled >= {one.load for one in found.loads}:
+                break
         names = [arm.name for arm in arms if arm.live]
-        left = screened(found, names, BASELINE) if series == 0 else names
-        given_up = {*hopeless(found, names, BASELINE)}
-        for arm in arms:
-            if arm.live and (arm.name not in left or arm.name in given_up):
-                arm.dropped = say.dropped(arm.name not in left)
-                bench.watcher.say(say.started_no_more(arm.name, arm.dropped))
+        if done == 1 and len(names) >= SCREENED_FROM:
+            kept = screened([load.means for load in found.loads], names, BASELINE)
+            _give_up(bench, arms, {*names} - {*kept}, "behind")
+        _give_up(bench, arms, {*hopeless(found, names, BASELINE, bench.settled)}, "hopeless")
         whole = _now_at(whole, candidates, arms, series + 1, bench.starts)
     return whole
 
 
-def _one_series(bench: TuneBench, baseline: TuneArm, live: Sequence[TuneArm], series: int, most: int) -> None:
-    """The baseline and every live candidate once, in an order that is rotated from series to series."""
+def _give_up(bench: TuneBench, arms: Sequence[TuneArm], names: AbstractSet[str], why: say.GivenUp) -> None:
+    """Of these candidates the live ones are started no more."""
+    for arm in arms:
+        if arm.live and arm.name in names:
+            arm.dropped = say.dropped(why)
+            bench.watcher.say(say.started_no_more(arm.name, arm.dropped))
+
+
+def _started(bench: TuneBench, baseline: TuneArm, live: Sequence[TuneArm], series: int, named: str) -> None:
+    """The baseline and these candidates once, in an order that is rotated from series to series."""
     order = [baseline, *live]
     turn = series % len(order)
     kept: KeptFacts | None = None
     measured: list[TuneArm] = []
     for place, arm in enumerate((*order[turn:], *order[:turn])):
-        bench.watcher.say(say.start(series + 1, place + 1, len(order), arm.name))
+        bench.watcher.say(say.start(named, place + 1, len(order), arm.name))
         if arm is baseline:
             began = time.monotonic()
             kept = start_baseline(bench, arm, series)
             if series == 0:
-                took, starts = time.monotonic() - began, (len(order) * LEAST_SERIES, len(order) * most)
-                bench.watcher.say(say.start_measured(took, (took * starts[0] / S_PER_MIN, took * starts[1] / S_PER_MIN)))
+                took, (fewest, most) = time.monotonic() - began, bench.planned
+                bench.watcher.say(say.start_measured(took, (took * fewest / S_PER_MIN, took * most / S_PER_MIN)))
             for before in measured:
                 if before.writer is not None:
                     kept.give(before.writer)
@@ -185,21 +208,28 @@ def _finished(folder: Path, whole: Tune, arms: Sequence[TuneArm]) -> Tune:
             continue
         if arm.problem is None:
             manifest = read_manifest(arm.writer.folder)
-            matrix = replace(manifest.scenario.matrix, pairs=max(1, arm.series * whole.rules.blocks))
+            fewest = min(arm.measured.values(), default=0)  # a load that was settled early has fewer pairs than others
+            matrix = replace(manifest.scenario.matrix, pairs=max(1, fewest * whole.rules.blocks))
             shorter = replace(manifest, scenario=replace(manifest.scenario, matrix=matrix))
             write_in_run(arm.writer.folder / MANIFEST, pretty(shorter))
         arm.writer.finish(Ending(_now(), () if arm.problem is None else (arm.problem,)))
     ended = replace(whole, finished=_now())
-    found = judged(folder, ended, _results(folder, ended))
+    found = judged(folder, ended, _results(folder, ended, analyze))
     if found.setting is not None:
         write_in_run(folder / SETTING_TEXT, (say.setting_text(found, folder) + "\n").encode())
         if found.setting.file is not None:
             write_in_run(folder / found.setting.file[0], found.setting.file[1].encode())
-    write_tune(folder, found)
+    _written(folder, found)
     return found
 
 
-def _results(folder: Path, whole: Tune) -> dict[str, Result]:
+def _written(folder: Path, found: Tune) -> None:
+    """The picks as `tune.json` and as a page."""
+    write_tune(folder, found)
+    write_in_run(folder / PAGE, tune_page(found, str(folder)).encode())
+
+
+def _results(folder: Path, whole: Tune, judging: Callable[[Path], Result]) -> dict[str, Result]:
     """The result of each candidate's run folder that has blocks of both arms."""
     found: dict[str, Result] = {}
     for one in whole.candidates:
@@ -207,7 +237,7 @@ def _results(folder: Path, whole: Tune) -> dict[str, Result]:
         if not (run / MANIFEST).is_file():
             continue
         with suppress(DataError):
-            found[one.candidate.name] = analyze(run)
+            found[one.candidate.name] = judging(run)
     return found
 
 

@@ -10,8 +10,10 @@ import pytest
 
 from specbench.model.result import Result
 from specbench.report.formats.html import html
+from specbench.report.tuning.tune_page import tune_page
 from tests.support.browser import Browser, browsing, chromium
 from tests.support.results import every_verdict, hostile, large, sliced
+from tests.support.tunes import predicted_tune
 
 pytestmark = pytest.mark.browser
 
@@ -22,6 +24,7 @@ RESULTS: dict[str, Result] = {
     "large": large(8),
 }
 A4_PX = 702  # 210 mm less two margins of 12 mm, at 96 pixels to the inch
+OVERFLOW = "document.documentElement.scrollWidth - document.documentElement.clientWidth"
 OPEN_ALL = """document.querySelectorAll('details').forEach(one => one.open = true);
     document.querySelectorAll('[role=tabpanel]').forEach(one => one.hidden = false)"""
 # The contrast of each visible text with the first opaque background behind it, by the formula of WCAG 2.2, section 1.4.3.
@@ -70,10 +73,9 @@ def test_a_page_fits_and_asks_for_nothing(browser: Browser, pages: dict[str, Pat
     """With everything opened it is no wider than windows of 360 to 1920 px; it loads itself alone and logs nothing."""
     browser.open(pages[name], 360)
     browser.evaluate(OPEN_ALL)
-    overflow = "document.documentElement.scrollWidth - document.documentElement.clientWidth"
     for width in (360, 390, 600, 768, 1024, 1280, 1920):
         browser.resize(width, 900)
-        assert (width, browser.evaluate(overflow)) == (width, 0)
+        assert (width, browser.evaluate(OVERFLOW)) == (width, 0)
     assert {request for request in browser.requests if not request.startswith("data:")} == {pages[name].as_uri()}
     assert browser.errors == []
 
@@ -168,6 +170,20 @@ def test_every_text_stands_out(browser: Browser, pages: dict[str, Path], name: s
     browser.open(pages[name], 1280, scheme)
     browser.evaluate(OPEN_ALL)
     assert browser.evaluate(LOW_CONTRAST) == []
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_the_page_of_a_tune_fits_and_stands_out(browser: Browser, tmp_path: Path, scheme: Literal["light", "dark"]) -> None:
+    """No wider than windows of 360 to 1280 px, alone, and readable on light and on dark."""
+    page = tmp_path / "tune.html"
+    page.write_text(tune_page(predicted_tune(), "reports/t"), encoding="utf-8")
+    browser.open(page, 360, scheme)
+    for width in (360, 390, 768, 1280):
+        browser.resize(width, 900)
+        assert (width, browser.evaluate(OVERFLOW)) == (width, 0)
+    assert browser.evaluate(LOW_CONTRAST) == []
+    assert {request for request in browser.requests if not request.startswith("data:")} == {page.as_uri()}
+    assert browser.errors == []
 
 
 def test_dark_is_dark(browser: Browser, pages: dict[str, Path]) -> None:

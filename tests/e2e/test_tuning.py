@@ -78,6 +78,8 @@ def test_the_picks_are_made_again_from_what_is_on_disk(tuned: Path) -> None:
     assert again.returncode == 0, again.stderr
     assert read_tune(tuned) == before
     assert _specbench("report", str(tuned)).stdout.splitlines()[0].startswith("tune: ")
+    assert _specbench("report", str(tuned), "--format", "html").returncode == 0
+    assert (tuned / "tune.html").read_text() == _specbench("report", str(tuned), "--format", "html", "-o", "-").stdout
     assert _specbench("gate", str(tuned)).returncode == 65
     assert _specbench("report", str(tuned), "--format", "junit").returncode == 65
 
@@ -101,6 +103,29 @@ def test_a_tune_that_is_interrupted_has_picks_so_far_and_no_setting(tmp_path: Pa
     assert ": partial " in again.stdout.splitlines()[0]
     assert (read_tune(folder).setting, (folder / "setting.txt").exists()) == (None, False)
     assert _specbench("confirm", str(folder)).returncode == 65
+
+
+@pytest.mark.campaign
+def test_of_two_methods_the_deepest_are_started_first_and_the_others_predicted(tmp_path: Path) -> None:
+    """A screen of three starts, then series of what it left; nothing is picked by prediction alone."""
+    folder = tmp_path / "t"
+    methods = [{"method": method, "num_speculative_tokens": [1, 2, 4]} for method in ("draft_model", "ngram")]
+    loads = ("matrix.concurrency=[1, 4]", f"tune={json.dumps({'candidates': methods})}")
+    settings = [word for one in loads for word in ("--set", one)]
+    words = ("tune", "scenarios/tune.yaml", *SMALL, *settings, "--series", "2", "--blocks", "1", "--out", str(folder))
+    done = _specbench(*words)
+    said = [line for line in done.stderr.splitlines() if ", start " in line]
+    found = read_tune(folder)
+    started = {one.candidate.name: one.series for one in found.candidates}
+
+    assert done.returncode in (0, 30), done.stderr
+    assert [line.partition(": ")[2] for line in said[:3]] == ["off", "draft_model-4", "ngram-4"]
+    assert said[3].startswith("series 1, start 1")
+    assert found.starts == len(said)
+    assert {name for name, series in started.items() if series == 0} == {
+        one.candidate.name for one in found.candidates if one.state == "dropped" and one.series == 0
+    }
+    assert all(started[load.pick] >= 1 for load in found.loads if load.pick in started)
 
 
 @pytest.mark.campaign

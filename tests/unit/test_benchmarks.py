@@ -1,5 +1,6 @@
 """The campaigns: what is right, what is void, what the machine explains; and that each keeps to its section of the page."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -8,7 +9,9 @@ from benchmarks.known_run import Error, Kind, Known
 from benchmarks.machine import Shares
 from benchmarks.results import write_section
 from benchmarks.starved import Place, Row
-from benchmarks.tune_seeds import is_right, losses
+from benchmarks.tune_seeds import PARTS, finished, is_right, losses, main, mean_ratios
+from specbench.tune.picks import write_tune
+from tests.support.tunes import a_load, a_tune
 
 CLOSE, OFF = Error("baseline", "chunk_gap_p99", 10.09, 10.0), Error("speculative", "ttft_p95", 50.7, 50.0)
 QUIET, BUSY = Shares(foreign=0.01, stolen=0.0), Shares(foreign=0.02, stolen=0.2)
@@ -92,3 +95,35 @@ def test_a_pick_is_right_within_5_percent_of_the_best() -> None:
     assert losses({1: "depth-4", 4: "depth-4"}, truth) == pytest.approx({1: 0.0, 4: 0.0417}, abs=1e-4)
     assert is_right({1: "depth-4", 4: "depth-4"}, truth)
     assert not is_right({1: "depth-4", 4: "depth-8"}, truth)
+
+
+def test_seeds_that_are_there_are_kept_and_one_that_was_cut_off_is_missing(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Nine seeds right and one cut off: 2, and it is named. Once it is there too, and wrong, nine of ten are enough."""
+    best, worse = (a_load(1, pick, off=1.0, depth_1=0.66, depth_4=0.48) for pick in ("depth-4", "depth-1"))
+
+    def put(name: str, **changes: object) -> None:
+        (tmp_path / name).mkdir(exist_ok=True)
+        write_tune(tmp_path / name, a_tune(**{"loads": (best,), **changes}))
+
+    for name in PARTS:
+        put(name)
+    put("seed-3", finished=None)
+    assert (finished(tmp_path / "seed-3"), finished(tmp_path / "none")) == (None, None)
+    assert main([str(tmp_path), "--only", "none"]) == 2
+    assert capsys.readouterr().out.splitlines()[-1] == "missing: seed-3"
+
+    put("seed-3", loads=(worse,))
+    assert main([str(tmp_path)]) == 0
+    assert capsys.readouterr().out.splitlines()[-1] == "9 of 10 seeds right"
+
+    put("seed-4", loads=(replace(worse, pick=None),))
+    assert main([str(tmp_path)]) == 1
+
+
+def test_the_truth_is_the_mean_of_long_tunes() -> None:
+    """Geometric, of candidates that all of them have."""
+    parts = [{1: {"off": 1.0, "depth-1": 0.64, "depth-4": 0.5}}, {1: {"off": 1.0, "depth-1": 0.81}}]
+
+    assert mean_ratios(parts) == {1: pytest.approx({"off": 1.0, "depth-1": 0.72})}

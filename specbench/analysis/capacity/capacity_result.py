@@ -10,7 +10,7 @@ from specbench.analysis.capacity.machines import compared, machines_for
 from specbench.analysis.capacity.requests_in_time import FAILURES, shares_of
 from specbench.analysis.stats.paired import t_quantile
 from specbench.explain.capacity_sentences import capacity_sentences
-from specbench.explain.costs import prices
+from specbench.explain.costs import positive_number, prices
 from specbench.model.capacity.capacity_values import (
     ArmCapacity,
     BlockShare,
@@ -36,7 +36,7 @@ def capacity_of(evidence: RunData, plan: CapacityPlan, tool_version: str) -> Cap
     arms = PerArm(found["baseline"][0], found["speculative"][0])
     scenario = evidence.manifest.scenario
     price = prices(scenario.labels)
-    gpus = _positive(scenario.labels.get("gpus", ""))
+    gpus = positive_number(scenario.labels.get("gpus", ""))
     needed = {
         arm: None if plan.traffic is None else machines_for(arms.of(arm), plan.traffic, plan.headroom, price[arm], gpus)
         for arm in ARMS
@@ -142,11 +142,3 @@ def _bound(arm: ArmCapacity) -> tuple[float, float, float] | None:
 def _tokens(records: Sequence[RequestRecord]) -> float | None:
     told = [record.output_tokens for record in records if record.outcome == "ok" and record.output_tokens is not None]
     return sum(told) / len(told) if told else None
-
-
-def _positive(text: str) -> float | None:
-    try:
-        value = float(text)
-    except ValueError:
-        return None
-    return value if 0 < value < float("inf") else None

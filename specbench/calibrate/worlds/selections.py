@@ -37,18 +37,22 @@ def _tuned(truth: dict[tuple[int, int], float], index: int) -> tuple[dict[int, i
     rng = random_of(SEED, "selection", index, "starts")
     names = {0: OFF, **{depth: str(depth) for depth in DEPTHS}}
     rules = SelectionRules(depths={name: depth for depth, name in names.items()}, within=WITHIN, sure=SURE)
-    live, figures, starts = list(DEPTHS), list[StartFigure](), 0
+    live, figures, starts, settled = list(DEPTHS), list[StartFigure](), 0, frozenset[float]()
     for series in range(MOST_SERIES):
         for depth in (0, *live):
             starts += 1
             own = rng.normal(0.0, START_SD / 2**0.5)
             for load in LOADS:
+                if load in settled:
+                    continue
                 scatter = own + rng.normal(0.0, START_SD / 2**0.5) + rng.normal(0.0, BLOCK_SD / BLOCKS**0.5)
                 figures.append(StartFigure(float(load), series, names[depth], truth[depth, load] + scatter))
         found = select(figures, rules)
-        if series + 1 >= LEAST_SERIES and found.settled(SURE):
-            break
-        given_up = hopeless(found, [names[depth] for depth in live], OFF)
+        if series + 1 >= LEAST_SERIES:
+            settled |= {*found.settled_loads(SURE)}
+            if settled >= {*LOADS}:
+                break
+        given_up = hopeless(found, [names[depth] for depth in live], OFF, settled)
         live = [depth for depth in live if names[depth] not in given_up]
     return {int(one.load): rules.depths[one.pick] for one in found.loads}, starts
 

@@ -40,18 +40,22 @@ class TriedCandidate:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LoadFigure:
-    """One candidate at one load: its figure ÷ the baseline's. `ruled_out` says why it may not be picked there."""
+    """One candidate at one load: its figure ÷ the baseline's. `ruled_out` says why it may not be picked there.
+
+    `predicted`: the same by a run at another depth of its method.
+    """
 
     candidate: str
     ratio: float | None
     ruled_out: str | None = None
+    predicted: float | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LoadPick:
     """The pick at one load, and how sure it is that none is better by more than `within`. None: nothing may be picked.
 
-    The figure of a pick was chosen for being the best: not for quoting.
+    The figure of a pick was chosen for being the best: not for quoting. `better_untried`: depths that are predicted to beat it.
     """
 
     streams: int
@@ -59,6 +63,7 @@ class LoadPick:
     sure: float | None
     next_best: str | None
     figures: tuple[LoadFigure, ...]
+    better_untried: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -63,7 +63,7 @@ def _run_suite(result: Result, rows: Rows) -> ElementTree.Element:
 def _cell_suite(result: Result, cell: CellResult, rows: Rows) -> ElementTree.Element:
     part = numbers.slice_name(cell.axes)
     suite = _suite(result, f"{result.run.name}: {numbers.load(cell.axes)}{f', {part}' if part else ''}")
-    pairs = [("state", cell.state), ("pairs", f"{cell.pairs_used} of {cell.pairs_planned}")]
+    pairs = [("state", cell.state), ("pairs", f"{cell.pairs_used} of {max(cell.pairs_planned, cell.pairs_used)}")]
     for found in cell.metrics:
         figures = (("ratio", found.ratio), ("ci_low", found.ci_low), ("ci_high", found.ci_high))
         pairs += [(f"{found.metric}.{name}", f"{value:.6g}") for name, value in figures if value is not None]

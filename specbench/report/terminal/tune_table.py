@@ -5,7 +5,8 @@ from textwrap import wrap
 from specbench.credentials import printable_line
 from specbench.explain.numbers import columns
 from specbench.explain.tuning import tune_sentences as words
-from specbench.model.tuning.tune_values import BASELINE, LoadPick, Tune
+from specbench.model.tuning.tune_values import LoadPick, Tune
+from specbench.report.tuning.tune_rows import PAGE, cell_text, column_names
 
 WIDTH = 80
 MOST_COLUMNS = 6  # candidates side by side
@@ -15,7 +16,7 @@ _LOAD, _CELL, _PICK, _SURE = 9, -8, -10, -6
 def tune_table(tune: Tune, folder: str) -> str:
     """The picks with their table, the remarks, the setting and the next step, in lines of at most 80 columns; commands and
     settings are never wrapped, as they are to be copied."""
-    names = [BASELINE, *(one.candidate.name for one in tune.candidates)]
+    names = [*column_names(tune)]
     parts = [names[place : place + MOST_COLUMNS] for place in range(0, len(names), MOST_COLUMNS)]
     tables = (
         [line for place, part in enumerate(parts) for line in _table(tune, part, place == len(parts) - 1)] if tune.loads else []
@@ -24,27 +25,18 @@ def tune_table(tune: Tune, folder: str) -> str:
     setting = words.setting_lines(tune.setting)
     text = [line for one in setting for line in (wrap(one, WIDTH) if one == words.TABLE_COSTS else one.split("\n"))]
     return "\n".join(
-        [words.heading(tune), *tables, "", *said, *(["", *text] if text else []), words.next_step(tune, folder)]
+        [
+            *(words.heading(tune), *tables, "", *said, *(["", *text] if text else [])),
+            *([step] if (step := words.next_step(tune, folder)) else []),
+            *(["", words.as_page(f"{folder}/{PAGE}")] if tune.loads else []),
+        ]
     ).rstrip()
 
 
 def _table(tune: Tune, names: list[str], last: bool) -> list[str]:
-    head = ("streams", *map(_head, names), *(("pick", "sure") if last else ()))
-    rows = [(str(load.streams), *(_cell(load, name) for name in names), *_picked(load, last)) for load in tune.loads]
+    head = ("streams", *(words.candidate_head(name)[:-_CELL] for name in names), *(("pick", "sure") if last else ()))
+    rows = [(str(load.streams), *(cell_text(load, name) for name in names), *_picked(load, last)) for load in tune.loads]
     return ["", *columns([head, *rows], (_LOAD, *([_CELL] * len(names)), *((_PICK, _SURE) if last else ())), gap=" ")]
-
-
-def _head(name: str) -> str:
-    return name.removeprefix("depth-")[:-_CELL]
-
-
-def _cell(load: LoadPick, name: str) -> str:
-    """The change against the baseline; a bracket where it may not be picked."""
-    found = next((one for one in load.figures if one.candidate == name), None)
-    if found is None or found.ratio is None:
-        return "-"
-    shown = "" if name == BASELINE else words.change(found.ratio)
-    return f"[{shown}]" if found.ruled_out is not None else shown or "0 %"
 
 
 def _picked(load: LoadPick, last: bool) -> tuple[str, ...]:

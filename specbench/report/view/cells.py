@@ -128,7 +128,7 @@ def cell_view(cell: CellResult, table: LoadTable, index: int) -> CellView:
         required=cell.required,
         primary=queries.must_show(cell),
         outcome=table.outcome,
-        pairs=f"{cell.pairs_used} of {cell.pairs_planned} pairs",
+        pairs=f"{cell.pairs_used} of {max(cell.pairs_planned, cell.pairs_used)} pairs",
         metrics=tuple(_line(row) for row in table.rows if _is_known(row)),
         untold=_untold(table),
         reasons=tuple(

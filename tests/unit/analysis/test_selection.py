@@ -100,14 +100,26 @@ def test_a_candidate_that_came_or_went_is_compared_over_the_series_it_shares() -
     assert found.means["d4"] == pytest.approx(found.means["d2"], abs=0.01)
 
 
-def test_of_many_candidates_the_first_series_keeps_three_a_load() -> None:
-    """Eight depths: the three best at each load, if they are within 12 % of the best; six depths are all kept."""
-    ratios = {"off": 1.0} | {f"d{depth}": 0.5 + 0.02 * depth for depth in range(1, 9)}
-    rules = SelectionRules(depths={name: place for place, name in enumerate(ratios)}, within=0.02, sure=0.9)
-    found = select(_figures(ratios, series=1), rules)
-    names = [name for name in ratios if name != "off"]
-    steep = {"off": 1.0} | {f"d{depth}": 0.2 * depth for depth in range(1, 9)}
+def test_of_many_candidates_three_a_load_are_left() -> None:
+    """Eight depths: the three best at each load, if they are within 12 % of the best; one of which nothing is known stays."""
+    flat = {"off": 0.0} | {f"d{depth}": log(0.5 + 0.02 * depth) for depth in range(1, 9)}
+    steep = {"off": 0.0} | {f"d{depth}": log(0.2 * depth) for depth in range(1, 9)}
+    names = [name for name in flat if name != "off"]
 
-    assert screened(found, names, "off") == ("d1", "d2", "d3")
-    assert screened(select(_figures(steep, series=1), rules), names, "off") == ("d1",)
-    assert screened(found, names[:6], "off") == tuple(names[:6])
+    assert screened([flat], names, "off") == ("d1", "d2", "d3")
+    assert screened([steep], names, "off") == ("d1",)
+    assert screened([flat, {"off": 0.0, "d8": log(0.9)}], names, "off") == ("d1", "d2", "d3", "d8")
+    assert screened([flat], [*names, "unknown"], "off") == ("d1", "d2", "d3", "unknown")
+
+
+def test_a_load_whose_pick_is_sure_is_measured_no_more() -> None:
+    """At 8 streams depths 1 and 2 cannot be told apart; at one stream it is sure, so that depth 4 need not be started for it."""
+    low = _figures({"off": 1.0, "d1": 0.70, "d2": 0.66, "d4": 0.60})
+    high = _figures({"off": 1.0, "d1": 0.80, "d2": 0.83, "d4": 1.20}, scatter=0.03, load=8.0)
+    found = _select(low + high)
+
+    assert found.settled_loads(0.9) == (1.0,)
+    assert not found.settled(0.9)
+    assert hopeless(found, ["d1", "d2", "d4"], "off") == ()
+    assert hopeless(found, ["d1", "d2", "d4"], "off", {1.0}) == ("d4",)
+    assert hopeless(found, ["d1", "d2", "d4"], "off", {1.0, 8.0}) == ()

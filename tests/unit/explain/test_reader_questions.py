@@ -207,6 +207,15 @@ def test_a_price_that_is_none_is_no_price(label: str) -> None:
     assert cost(_priced(price_per_hour=label)) == cost(capped())
 
 
+def test_a_price_is_of_one_gpu_where_the_machine_is_said_to_have_several() -> None:
+    """8 GPUs at 3.60 and at 4.00 an hour; a number of GPUs that is none leaves the price of a machine."""
+    apart = {"price_per_hour": "3.6", "price_per_hour_speculative": "4"}
+
+    assert prices({**apart, "gpus": "8"}) == pytest.approx({"baseline": 28.8, "speculative": 32.0})
+    assert prices({**apart, "gpus": "none"}) == {"baseline": 3.6, "speculative": 4.0}
+    assert prices({"gpus": "8"}) == {"baseline": None, "speculative": None}
+
+
 def test_what_stays_off_costs_nothing() -> None:
     """For a verdict that keeps it off, the cost is told as what it would be."""
     short, text = cost(rollback())

@@ -9,44 +9,15 @@ from specbench.analysis.judge import judge
 from specbench.errors import DataError
 from specbench.model.records import RunData
 from specbench.model.result import Result
-from specbench.model.tuning.tune_values import Candidate, LoadFigure, LoadPick, TriedCandidate, Tune, TuneRules
+from specbench.model.tuning.tune_values import Candidate, LoadFigure, TriedCandidate
 from specbench.report.terminal.tune_table import tune_table
 from specbench.store import RunWriter, is_tune
 from specbench.tune.picks import judged, read_tune, setting_of, write_tune
 from tests.support.evidence import Effect, a_scenario, evidence
 from tests.support.goldens import same_text
+from tests.support.tunes import RATIOS, a_candidate, a_load, a_tune
 
 LOADS = (1, 16)
-# TPOT of each depth ÷ the baseline's.
-RATIOS = {1: {1: 0.66, 16: 1.08}, 4: {1: 0.48, 16: 1.25}}
-
-
-def _candidate(depth: int) -> TriedCandidate:
-    block = {"method": "draft_model", "num_speculative_tokens": depth}
-    return TriedCandidate(candidate=Candidate(name=f"depth-{depth}", depth=depth, speculative=block), state="tried", series=2)
-
-
-def _tune(**changes: object) -> Tune:
-    plain = Tune(
-        format_version=1,
-        id="t",
-        name="code",
-        tool_version="0",
-        started="2026-01-01T00:00:00Z",
-        finished="2026-01-01T01:00:00Z",
-        engine="embedded",
-        schedule="alternate",
-        rules=TuneRules(metric="tpot_p50", within=0.02, sure=0.9, series=4, blocks=2, primary=1),
-        candidates=tuple(map(_candidate, RATIOS)),
-        series=2,
-        starts=6,
-        loads=(),
-        start_sd=None,
-        start_df=0,
-        settled=False,
-        setting=None,
-    )
-    return replace(plain, **changes)  # type: ignore[arg-type]
 
 
 def _run(depth: int) -> RunData:
@@ -76,7 +47,7 @@ def tuned(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, dict[str, Res
 
 def test_the_deepest_is_picked_at_one_stream_and_off_at_sixteen(tuned: tuple[Path, dict[str, Result]]) -> None:
     """The table that follows ends at the highest load where depth 4 was picked."""
-    found = judged(tuned[0], _tune(), tuned[1])
+    found = judged(tuned[0], a_tune(), tuned[1])
 
     assert [(load.streams, load.pick) for load in found.loads] == [(1, "depth-4"), (16, "off")]
     assert {one.candidate: round(one.ratio or 0, 1) for one in found.loads[0].figures} == {
@@ -91,7 +62,7 @@ def test_the_deepest_is_picked_at_one_stream_and_off_at_sixteen(tuned: tuple[Pat
 
 def test_a_tune_that_was_cut_off_has_picks_so_far_and_never_a_setting(tuned: tuple[Path, dict[str, Result]]) -> None:
     """Nothing finished: partial, and no setting."""
-    found = judged(tuned[0], _tune(finished=None), tuned[1])
+    found = judged(tuned[0], a_tune(finished=None), tuned[1])
 
     assert (found.picked, found.setting, [load.pick for load in found.loads]) == (False, None, ["depth-4", "off"])
 
@@ -105,8 +76,8 @@ def test_a_measurement_that_cannot_be_trusted_is_no_pick(tuned: tuple[Path, dict
         broken = replace(cell, integrity=(replace(cell.integrity[0], ok=False), *cell.integrity[1:]))
         return replace(result, cells=tuple(broken if one is cell else one for one in result.cells))
 
-    one = judged(folder, _tune(), {**results, "depth-4": void(results["depth-4"])})
-    all_of_them = judged(folder, _tune(), {name: void(result) for name, result in results.items()})
+    one = judged(folder, a_tune(), {**results, "depth-4": void(results["depth-4"])})
+    all_of_them = judged(folder, a_tune(), {name: void(result) for name, result in results.items()})
 
     assert one.loads[0].pick == "depth-1"
     assert (all_of_them.loads[0].pick, all_of_them.picked, all_of_them.setting) == (None, False, None)
@@ -114,16 +85,11 @@ def test_a_measurement_that_cannot_be_trusted_is_no_pick(tuned: tuple[Path, dict
 
 def test_a_failed_candidate_is_no_pick(tuned: tuple[Path, dict[str, Result]]) -> None:
     """One that died is out at every load; the others go on."""
-    tune = _tune()
+    tune = a_tune()
     dead = replace(tune.candidates[1], state="failed", reason="the engine exited with code 1")
     found = judged(tuned[0], replace(tune, candidates=(tune.candidates[0], dead)), tuned[1])
 
     assert [load.pick for load in found.loads] == ["depth-1", "off"]
-
-
-def _load(streams: int, pick: str, **ratios: float) -> LoadPick:
-    figures = tuple(LoadFigure(candidate=name.replace("_", "-"), ratio=ratio) for name, ratio in ratios.items())
-    return LoadPick(streams=streams, pick=pick, sure=0.97, next_best=None, figures=figures)
 
 
 def test_a_table_is_of_one_method() -> None:
@@ -133,13 +99,13 @@ def test_a_table_is_of_one_method() -> None:
         state="tried",
         series=2,
     )
-    tune = _tune()
+    tune = a_tune()
     whole = replace(
         tune,
         candidates=(*tune.candidates, lookup),
         loads=(
-            _load(1, "depth-4", off=1.0, depth_1=0.7, depth_4=0.5, ngram_2=0.6),
-            _load(4, "ngram-2", off=1.0, depth_1=0.8, depth_4=0.9, ngram_2=0.5),
+            a_load(1, "depth-4", off=1.0, depth_1=0.7, depth_4=0.5, ngram_2=0.6),
+            a_load(4, "ngram-2", off=1.0, depth_1=0.8, depth_4=0.9, ngram_2=0.5),
         ),
     )
     setting = setting_of(whole)
@@ -150,9 +116,9 @@ def test_a_table_is_of_one_method() -> None:
 
 def test_of_a_throughput_the_highest_is_the_best() -> None:
     """Depth 1 wins by 40 % at four streams, where it is within 2 % of what depth 4 has at one: no table is needed."""
-    rules = replace(_tune().rules, metric="output_tps")
-    loads = (_load(1, "depth-4", off=1.0, depth_1=1.79, depth_4=1.8), _load(4, "depth-1", off=1.0, depth_1=1.4, depth_4=1.1))
-    setting = setting_of(_tune(rules=rules, loads=loads))
+    rules = replace(a_tune().rules, metric="output_tps")
+    loads = (a_load(1, "depth-4", off=1.0, depth_1=1.79, depth_4=1.8), a_load(4, "depth-1", off=1.0, depth_1=1.4, depth_4=1.1))
+    setting = setting_of(a_tune(rules=rules, loads=loads))
 
     assert (setting.kind, setting.speculative) == ("static", {"method": "draft_model", "num_speculative_tokens": 1})
 
@@ -161,10 +127,10 @@ def test_the_terminal_shows_a_row_a_load_and_a_column_a_depth() -> None:
     """At most 80 columns; what was ruled out is in brackets; a partial one and one without any pick say so."""
     out = LoadFigure(candidate="depth-4", ratio=1.31, ruled_out="tpot_p95")
     loads = (
-        _load(1, "depth-4", off=1.0, depth_1=0.66, depth_4=0.48),
-        replace(_load(16, "off", off=1.0, depth_1=1.04), figures=(*_load(16, "off", off=1.0, depth_1=1.04).figures, out)),
+        a_load(1, "depth-4", off=1.0, depth_1=0.66, depth_4=0.48),
+        replace(a_load(16, "off", off=1.0, depth_1=1.04), figures=(*a_load(16, "off", off=1.0, depth_1=1.04).figures, out)),
     )
-    whole = _tune(loads=loads, start_sd=0.012, start_df=4, settled=True)
+    whole = a_tune(loads=loads, start_sd=0.012, start_df=4, settled=True)
     whole = replace(whole, setting=setting_of(whole))
     texts = {
         "picked": tune_table(whole, "reports/t"),
@@ -174,7 +140,7 @@ def test_the_terminal_shows_a_row_a_load_and_a_column_a_depth() -> None:
         "many": tune_table(
             replace(
                 whole,
-                candidates=tuple(_candidate(depth) for depth in range(1, 9)),
+                candidates=tuple(a_candidate(depth) for depth in range(1, 9)),
             ),
             "reports/t",
         ),
@@ -187,7 +153,7 @@ def test_the_terminal_shows_a_row_a_load_and_a_column_a_depth() -> None:
 
 def test_what_is_written_is_read_again(tmp_path: Path) -> None:
     """And a damaged file, another version and no file are one line."""
-    tune = _tune(loads=(_load(1, "depth-4", off=1.0, depth_4=0.5),))
+    tune = a_tune(loads=(a_load(1, "depth-4", off=1.0, depth_4=0.5),))
     write_tune(tmp_path, tune)
 
     assert (read_tune(tmp_path), is_tune(tmp_path), is_tune(tmp_path / "none")) == (tune, True, False)

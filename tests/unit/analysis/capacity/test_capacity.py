@@ -34,7 +34,7 @@ def test_fewer_machines_are_said_where_the_ranges_do_not_meet() -> None:
     same_text("fewer machines", *found.sentences)
     assert found.machines.baseline is not None
     assert found.machines.baseline.cost_month is not None
-    assert found.machines.baseline.cost_month.low == found.machines.baseline.fewest * 730 * 2.5
+    assert found.machines.baseline.cost_month.low == found.machines.baseline.fewest * 730 * 8 * 2.5
 
 
 def test_more_machines_are_said_of_an_arm_that_serves_less() -> None:

@@ -1,0 +1,1 @@
+"""A tune as one page. Nothing is picked here."""
