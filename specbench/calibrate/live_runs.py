@@ -13,11 +13,11 @@ from pathlib import Path
 from specbench.calibrate.whole_runs import Outcome, summary_of
 from specbench.errors import DataError
 from specbench.model.result import Result
-from specbench.model.scenario import Scenario
+from specbench.model.scenario import ArmName, Scenario
 from specbench.plan.trials import Trial
 from specbench.run.analyze import analyze
 from specbench.run.run import run
-from specbench.run.running_figures import RunningFigures
+from specbench.run.running_figures import Pulse, RunningFigures
 from specbench.scenario.parse import Overrides, parse_scenario
 from specbench.store import FINISHED, read_manifest
 
@@ -63,6 +63,9 @@ class Silent:
         """Nothing."""
 
     def begin(self, trial: Trial) -> None:
+        """Nothing."""
+
+    def pulse(self, arm: ArmName, pulse: Pulse) -> None:
         """Nothing."""
 
     def block(self, done: int, trial: Trial, figures: RunningFigures) -> None:

@@ -99,6 +99,7 @@ class PulseCounter:
 
     def __init__(self, workers: int | None, now_s: float) -> None:
         self._workers = workers
+        self._lag_ms: float | None = None
         self._begin(now_s)
 
     def add(self, record: RequestRecord, lag_ms: float | None, now_s: float) -> Pulse | None:
@@ -125,7 +126,7 @@ class PulseCounter:
         self._tokens = self._rounds = self._accepted = 0
         self._firsts_ms: list[float] = []
         self._gaps_ms: list[float] = []
-        self._lag_ms: float | None = None
+        self._lag_ms = None
 
     def _count(self, record: RequestRecord) -> None:
         waited_ns = 0 if record.scheduled_ns is None else record.sent_ns - record.scheduled_ns

@@ -1,4 +1,4 @@
-"""Runs that lose a worker in the middle: its pair is measured again, or, where nobody takes its place, the run ends partial."""
+"""Runs that lose a worker in the middle: both arms of its pair run once more, or, where nobody takes its place, the run ends partial."""
 
 import json
 import os
@@ -98,7 +98,7 @@ def test_a_run_measures_the_pair_of_a_lost_worker_again(tmp_path: Path, blow: si
 
 
 def test_a_run_whose_lost_worker_nobody_replaces_ends_partial(tmp_path: Path) -> None:
-    """What was measured is judged, which promotes nothing."""
+    """The blocks before that are judged, and promote nothing."""
     folder, port = tmp_path / "run", free_port()
     environment = {**os.environ, "SPECBENCH_FLEET_KEY": KEY}
     with ExitStack() as stack:

@@ -72,8 +72,8 @@ def test_the_screen_starts_the_deepest_of_each_method() -> None:
     seven = tuple(map(_candidate, (1, 2, 3, 4, 5, 6, 8)))
     lookup = (_candidate(2, "ngram"), _candidate(4, "ngram"))
 
-    assert screen_of(seven, "tpot_p50") == {"draft_model-8"}
-    assert screen_of((ONE, FOUR, *lookup), "tpot_p50") == {"draft_model-4", "ngram-4"}
+    assert screen_of(seven, "tpot_p50") == frozenset({"draft_model-8"})
+    assert screen_of((ONE, FOUR, *lookup), "tpot_p50") == frozenset({"draft_model-4", "ngram-4"})
     assert [screen_of(few, "tpot_p50") for few in (seven[:6], (FOUR, lookup[1]))] == [None, None]
     assert screen_of(seven, "output_tps") is None
 
