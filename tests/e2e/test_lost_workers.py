@@ -1,4 +1,4 @@
-"""Runs that lose a worker in the middle: both arms of its pair run once more, or, where nobody takes its place, the run ends partial."""
+"""Runs that lose a worker in the middle: its pair is run once more, or, where nobody takes its place, the run ends partial."""
 
 import json
 import os
