@@ -94,28 +94,14 @@ def test_a_real_pair_is_measured_as_its_engine_counts(tmp_path: Path, scenario: 
 
 @pytest.mark.campaign
 def test_an_honest_real_pair_parts_at_near_ties_alone() -> None:
-    """More than a third of the greedy answers differ, none clearly; sampled ones cannot be scored, and the reason says why."""
+    """Its greedy answers may part, and none does clearly."""
     done, found = answers_of("llamacpp-ngram")
     states = {one["metric"]: one["state"] for one in found["findings"]}
-    reasons = {one["metric"]: one["reason"] for one in found["findings"]}
-    greedy = found["answers"]["greedy"]
 
-    assert greedy["compared"] >= 60
-    assert greedy["equal"] < greedy["compared"] * 2 / 3
+    assert found["answers"]["greedy"]["compared"] >= 60
+    assert found["answers"]["greedy"]["clear"] == 0
     assert states["answers_greedy"] in ("PASS", "INCONCLUSIVE")
-    assert states["answers_sampled"] == "NODATA"
-    assert "llama.cpp" in reasons["answers_sampled"]
     assert done.returncode in (0, 10), done.stdout + done.stderr
-
-
-@pytest.mark.campaign
-def test_drafts_that_stand_whatever_they_are_change_answers_clearly() -> None:
-    """llama.cpp's synthetic acceptance on the deep target and its draft: the check of answers turns it off."""
-    program = "['{python}', tools/real/llama_server.py, --spec-synth-len, '3', --model]"
-    done, found = answers_of("llamacpp-draft", "--set", f"arms.speculative.launch.program={program}")
-    states = {one["metric"]: one["state"] for one in found["findings"]}
-
-    assert (done.returncode, states["answers_greedy"]) == (20, "FAIL"), done.stdout + done.stderr
 
 
 @pytest.mark.campaign
