@@ -133,8 +133,8 @@ def size_of(tune: Tune) -> str:
 def against_baseline(tune: Tune) -> str:
     """What the figures of the table are."""
     return (
-        f"{metric_words(tune.rules.metric)} against the baseline, over all starts. Bold: the pick, the smallest depth that surely"
-        f" loses less than {percent(tune.rules.within)} to the best, else the best. In brackets: may not be picked there."
+        f"{metric_words(tune.rules.metric)} against the baseline, over all starts. Shaded: the pick, the smallest depth that"
+        f" surely loses less than {percent(tune.rules.within)} to the best, else the best. In brackets: may not be picked there."
     )
 
 

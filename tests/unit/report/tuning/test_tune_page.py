@@ -86,4 +86,4 @@ def test_of_a_throughput_more_is_good() -> None:
     load = LoadPick(streams=1, pick="depth-4", sure=0.97, next_best=None, figures=(LoadFigure(candidate="depth-4", ratio=1.8),))
     tune: Tune = a_tune(rules=rules, loads=(load,))
 
-    assert re.search(r'class="good"[^>]*><b>\+80 %', tune_page(replace(tune, setting=setting_of(tune)), "reports/t"))
+    assert re.search(r'class="good"[^>]*><b[^>]*>\+80 %', tune_page(replace(tune, setting=setting_of(tune)), "reports/t"))
