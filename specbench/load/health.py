@@ -64,7 +64,7 @@ class HealthCounter:
         percentile of the time from a stream's becoming free (open loop: from the scheduled moment) to the next request, without
         that of opening a connection that the endpoint had closed, and not after a failure, where a stream waits on purpose;
         achieved concurrency, requests in flight and streams in such a wait, averaged over the window ÷ planned (None in the
-        open loop); stuck share, streams that were in a request of which nothing more came, likewise.
+        open loop, and without a stream); stuck share, streams that were in a request of which nothing more came, likewise.
         """
         return GeneratorHealth(
             cpu_share=closed.cpu_share,
@@ -84,8 +84,8 @@ class HealthCounter:
 
     def _achieved(self, closed: BlockClosed, spans: "array[int]") -> float | None:
         opened_ns, closed_ns = closed.window_open_ns, closed.window_close_ns
-        if opened_ns is None or closed_ns is None or closed_ns <= opened_ns or self._order.concurrency is None:
-            return None
+        if opened_ns is None or closed_ns is None or closed_ns <= opened_ns or not self._order.concurrency:
+            return None  # in the open loop, and of a worker that has none of the few streams
         return sum(_overlaps(spans, opened_ns, closed_ns)) / (closed_ns - opened_ns) / self._order.concurrency
 
 

@@ -4,6 +4,7 @@ from array import array
 from dataclasses import replace
 
 import pytest
+from msgspec import structs
 
 from specbench.load.health import HealthCounter, events_in, merged_health
 from specbench.load.messages import BlockClosed, BlockSpec
@@ -186,6 +187,16 @@ def test_an_answer_that_ended_was_never_stuck() -> None:
 def test_without_a_window_nothing_was_achieved_or_missed(bounds: tuple[float | None, float | None]) -> None:
     """None, not zero."""
     assert _tally(_answer(0, 0, 400)).health(_closed(*bounds)).achieved_concurrency is None
+
+
+def test_a_worker_without_a_stream_held_none_and_missed_none() -> None:
+    """Of one stream the second worker has no part; the first one's figures are those of both."""
+    idle = HealthCounter(structs.replace(ORDER, concurrency=0)).health(_closed(0, 400))
+    busy = HealthCounter(structs.replace(ORDER, concurrency=1))
+    busy.add(_answer(0, 0, 400))
+
+    assert (idle.achieved_concurrency, idle.stuck_share) == (None, None)
+    assert merged_health([(1, busy.health(_closed(0, 400))), (0, idle)]).achieved_concurrency == 1.0
 
 
 def test_who_thinks_holds_a_stream_and_delays_nothing() -> None:
