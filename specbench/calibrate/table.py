@@ -165,7 +165,10 @@ def _shortened(found: Outcomes) -> str:
     if not fewer:
         return ""
     runs, whole = sum(len(found[name]) for name in planned), sum(planned.values())
-    return f"\n**Fewer runs than planned:** {runs:,} of {whole:,} simulated ones. The column *runs* has each row's own count.\n"
+    return (
+        f"\n**Fewer runs than planned:** {runs:,} of {whole:,} simulated ones. The column *runs* has each row's own count;"
+        " a coverage of 95 % in 400 runs is known to two points either way.\n"
+    )
 
 
 def _section(title: str, rows: Iterable[TargetRow]) -> str:
