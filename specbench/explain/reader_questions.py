@@ -33,25 +33,25 @@ CALIBRATED = {
     "PROMOTE": Calibrated(
         "{hits} of {runs} simulated runs of equal arms ended in PROMOTE or CAPPED",
         0,
-        1000,
+        150,
         ("A/A over 12 cells ends in PROMOTE or CAPPED",),
     ),
     "CAPPED": Calibrated(
         "{hits} of {runs} simulated runs with harm at the highest load had a cap that let it through",
         0,
-        600,
+        300,
         ("wins to 8 streams, +30 % at 16: enabled at 16", "wins to 8, at the margin of +10 % at 16: enabled at 16"),
     ),
     "HOLD": Calibrated(
         "{hits} of {runs} simulated runs with a true gain of 25 % ended in PROMOTE",
-        298,
-        300,
+        150,
+        150,
         ("a true win in 12 cells (TPOT −25 %, TTFT +2 %): PROMOTE",),
     ),
     "ROLLBACK": Calibrated(
         "{hits} of {runs} simulated runs of equal arms ended in ROLLBACK",
         0,
-        1000,
+        150,
         ("A/A over 12 cells ends in ROLLBACK",),
     ),
 }
