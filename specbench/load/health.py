@@ -45,8 +45,8 @@ class HealthCounter:
         alive_ns = _last_token_ns(answer) if answer.problem in GIVEN_UP else answer.end_ns
         self._spans.extend((answer.sent_ns, alive_ns))
         self._stuck.extend((alive_ns, answer.end_ns))
-        if answer.stamp_source == "kernel" and answer.stamps:
-            self._lags.add(np.frombuffer(answer.reads, np.int64) - np.frombuffer(answer.stamps, np.int64))
+        if (lags_ns := _read_lags_ns(answer)) is not None:
+            self._lags.add(lags_ns)
         if answer.scheduled_ns is not None:
             self._delays.append(answer.sent_ns - answer.scheduled_ns)
         elif (free_ns := self._free_since.pop(answer.stream, None)) is not None:
@@ -102,9 +102,15 @@ def _last_token_ns(answer: Capture) -> int:
 
 def latest_read_ms(answer: Capture) -> float | None:
     """How long after the kernel had stamped them the latest bytes of the answer were read; None without such stamps."""
+    lags_ns = _read_lags_ns(answer)
+    return None if lags_ns is None else ms(int(lags_ns.max()))
+
+
+def _read_lags_ns(answer: Capture) -> npt.NDArray[np.int64] | None:
+    """How long after the kernel's stamp each read came, (n_reads,); None without such stamps."""
     if answer.stamp_source != "kernel" or not answer.stamps:
         return None
-    return ms(int((np.frombuffer(answer.reads, np.int64) - np.frombuffer(answer.stamps, np.int64)).max()))
+    return np.frombuffer(answer.reads, np.int64) - np.frombuffer(answer.stamps, np.int64)
 
 
 def events_in(body: bytes) -> int:
