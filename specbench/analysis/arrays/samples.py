@@ -11,7 +11,7 @@ import numpy as np
 
 from specbench.analysis.arrays.events import Bools, Floats, Ints
 
-_FEW, _FEW_PLACES = 500, 8
+_FEW = 500  # values
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -80,14 +80,7 @@ def quantiles(values: Floats, probabilities: Sequence[float]) -> Floats:
         parted = np.sort(values)  # sooner done than parting
     else:
         parted = np.partition(values, sorted({floor(h) for h in places} | {ceil(h) for h in places}))
-    if len(places) <= _FEW_PLACES:
-        return np.array([_between(float(parted[floor(h)]), float(parted[ceil(h)]), h - floor(h)) for h in places])
-    at = np.array(places)
-    low, high = parted[np.floor(at).astype(np.int64)], parted[np.ceil(at).astype(np.int64)]
-    exact = (at == np.floor(at)) | (low == high)
-    with np.errstate(invalid="ignore"):  # between a finite value and +inf
-        found: Floats = np.where(exact, low, low + (at - np.floor(at)) * (high - low))
-    return found
+    return np.array([_between(float(parted[floor(h)]), float(parted[ceil(h)]), h - floor(h)) for h in places])
 
 
 def unit_quantiles(samples: Samples, probabilities: Sequence[float]) -> Floats:
