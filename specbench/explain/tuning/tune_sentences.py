@@ -153,10 +153,14 @@ def scatter_use(tune: Tune) -> str:
 
 
 def remarks(tune: Tune) -> tuple[str, ...]:
-    """What to know of the picks: the scatter of starts, open picks, candidates that are out, what was ruled out, and why."""
-    said = [NOT_FOR_QUOTING]
-    if found := scatter(tune):
-        said.append(found)
+    """What to know of the picks: that they are no figures to quote, the scatter of starts, and what `notes_of` says."""
+    found = scatter(tune)
+    return (NOT_FOR_QUOTING, *([found] if found else []), *notes_of(tune))
+
+
+def notes_of(tune: Tune) -> tuple[str, ...]:
+    """Open picks, candidates that are out, what was ruled out and why, what to try, and loads between which picks change."""
+    said = []
     if tune.finished is not None and tune.loads and not tune.settled:
         level = percent(1 - (1 - tune.rules.sure) / len(tune.loads))
         said.append(f"Not every pick is as sure as asked ({level} at each load); give more series (--series).")

@@ -13,7 +13,7 @@ def tune_page(tune: Tune, folder: str) -> str:
     Args:
         folder: Where the tune lies, as its commands name it.
     """
-    setting, elsewhere = tune.setting, (words.NOT_FOR_QUOTING, words.scatter(tune))
+    setting = tune.setting
     return rendered(
         "tune.html",
         title=tune.name,
@@ -24,7 +24,7 @@ def tune_page(tune: Tune, folder: str) -> str:
         metric=words.against_baseline(tune),
         heads=heads_of(tune),
         rows=tune_rows(tune),
-        remarks=[printable_line(one) for one in words.remarks(tune) if one not in elsewhere],
+        remarks=[printable_line(one) for one in words.notes_of(tune)],
         setting_name="" if setting is None else words.setting_name(setting),
         setting_words="" if setting is None else "\n".join(words.setting_words(setting)),
         costs=words.TABLE_COSTS if setting is not None and setting.kind == "table" else "",
