@@ -102,7 +102,7 @@ _REASONS = {
         "In one such run of twenty nothing hung at all, and half a percent is what `error_rate` allows."
     ),
     "wins at 1 stream, loses at 32": (
-        "Two of the three stopped at the tests of the order of blocks: engines and generator shared two busy cores."
+        "Some stop at the tests of the order of blocks, as engines and generator share two busy cores."
     ),
 }
 
