@@ -26,7 +26,7 @@ from specbench.analysis.run_description import config_of, endpoint_of, run_info
 from specbench.analysis.shown import course_of, timelines_of
 from specbench.analysis.theory import theory_of
 from specbench.analysis.verdict.bin_harm import harm_in_bins, judged_bins
-from specbench.analysis.verdict.block_order import OrderEffects, order_effects
+from specbench.analysis.verdict.block_order import OrderEffects, of_the_lead, order_effects
 from specbench.analysis.verdict.fading import with_trend
 from specbench.analysis.verdict.guardrail_cases import benefit_of, run_findings
 from specbench.analysis.verdict.interim import alpha_now, with_this_look
@@ -80,13 +80,14 @@ def _judged(evidence: RunData, whole: RunData, killed: tuple[Death, ...], tool_v
     measured = () if refusals else (*speculating(evidence, cells), *run_checks(evidence), *order.checks)
     integrity = (*measured, *answers.checks, *before_load)
     place = place_of_run(evidence.manifest, deciding(results, safety))
+    doubts, order_notes = of_the_lead(order.led, results, manifest.scenario.alpha)
     conditions = RunConditions(
         refusals=refusals,
         partial=whole.partial,
         place_controlled=place.controlled,
         place_said=place.said,
         enough_launches=enough_launches(evidence.manifest, evidence.blocks),
-        doubts=order.doubts,
+        doubts=doubts,
         made_up=_made_up(evidence),
         answers=beside(answers.findings),
         synthetic=is_made_up(manifest),
@@ -117,6 +118,7 @@ def _judged(evidence: RunData, whole: RunData, killed: tuple[Death, ...], tool_v
         notes=(
             *run_notes(whole, cells),
             *order.notes,
+            *order_notes,
             *answers_notes(answers.shown, answers.findings),
             *(sentence for sentence in said if sentence not in given),
         ),

@@ -21,7 +21,7 @@ from specbench.analysis.stats.paired import Estimate, mean_with_t, t_tail, with_
 from specbench.explain.phrases import place_of
 from specbench.explain.rules import course_of_blocks as say
 from specbench.model.records import Block, Manifest
-from specbench.model.result import IntegrityCheck, Reason
+from specbench.model.result import CellResult, Finding, IntegrityCheck, Reason
 from specbench.model.scenario import ARMS, ArmName, Schedule
 
 ORDER_ALPHA = 0.01  # of a whole run: a sound one is void by chance, or held, as seldom as by unsteady blocks
@@ -30,15 +30,23 @@ HARMLESS = 0.025  # in the mean ratio: half the smallest margin that anybody set
 LEAST_DF = 6  # below it a carry-over of 15 % is found in one run of four
 
 
+@dataclass(frozen=True, slots=True)
+class LeadEffect:
+    """Ratios depend on the arm that led: how far, and the most of it that a balanced order may leave in a mean ratio; fractions."""
+
+    change: float
+    most: float
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OrderEffects:
-    """What the order of blocks does: checks that void the run, reasons to hold a win, and notes.
+    """What the order of blocks does: checks that void the run, what is seen of the arm that led, and notes.
 
     `gains`: by the primary cells' ids, why a gain there does not count, as it is not shown apart from what order may do.
     """
 
     checks: tuple[IntegrityCheck, ...] = ()
-    doubts: tuple[Reason, ...] = ()
+    led: LeadEffect | None = None
     notes: tuple[str, ...] = ()
     gains: Mapping[str, Reason] = field(default_factory=dict)
 
@@ -82,8 +90,7 @@ def order_effects(cells: Sequence[CellMetrics], blocks: Sequence[Block], manifes
     groups: list[tuple[CellMetrics | None, list[_Series]]] = [(None, series), *((one.cell, [one]) for one in alone)]
     metric = manifest.scenario.success.metric
     checks: list[IntegrityCheck] = []
-    doubts: list[Reason] = []
-    notes: list[str] = []
+    led: LeadEffect | None = None
     gains: dict[str, Reason] = {}
     for cell, group in groups:
         level = ORDER_ALPHA / _APART / max(len(alone), 1) if cell is not None else ORDER_ALPHA / (_APART if alone else 1)
@@ -103,11 +110,30 @@ def order_effects(cells: Sequence[CellMetrics], blocks: Sequence[Block], manifes
             found = {one.cell.evidence.cell.id: _gain_in_doubt(one, metric, total, share, alpha) for one in primary}
             gains = {name: reason for name, reason in found.items() if reason is not None}
         if cell is None and not broken and _p(apart) < level:
-            if most >= HARMLESS:
-                doubts.append(say.order_not_excluded(expm1(2 * apart.mean), expm1(most), alpha))
-            else:
-                notes.append(say.order_matters(expm1(2 * apart.mean), expm1(most), alpha))
-    return OrderEffects(checks=tuple(checks), doubts=tuple(doubts), notes=tuple(notes), gains=gains)
+            led = LeadEffect(expm1(2 * apart.mean), expm1(most))
+    return OrderEffects(checks=tuple(checks), led=led, gains=gains)
+
+
+def of_the_lead(
+    led: LeadEffect | None, cells: Sequence[CellResult], alpha: float
+) -> tuple[tuple[Reason, ...], tuple[str, ...]]:
+    """Why no win counts, as a limit that holds in a cell that passes may not hold without what the order leaves; else a note."""
+    if led is None:
+        return (), ()
+    held = [found for cell in cells if cell.state == "PASS" for found in cell.findings if found.decides and found.state == "PASS"]
+    short = next((found for found in held if not _has_room(found, led.most)), None)
+    if short is None or led.most < expm1(HARMLESS):
+        return (), (say.order_matters(led.change, led.most, alpha),)
+    return (say.order_not_excluded(led.change, led.most, alpha, short.metric),), ()
+
+
+def _has_room(found: Finding, most: float) -> bool:
+    """Whether the limit would hold with every ratio that much worse; a limit on one arm's own values is no matter of ratios."""
+    if found.role != "guardrail" or found.slo is not None:
+        return True
+    if found.upper is None or found.bound is None:
+        return False
+    return found.upper >= found.bound * (1 + most) if found.direction == "higher" else found.upper * (1 + most) <= found.bound
 
 
 def _why_not(measured: Sequence[_Series]) -> str:

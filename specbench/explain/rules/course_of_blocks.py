@@ -41,11 +41,12 @@ def order_matters(change: float, most: float, alpha: float) -> str:
     )
 
 
-def order_not_excluded(change: float, most: float, alpha: float) -> Reason:
-    """That ratios depend on which arm led, and that it is not known whether that cancels out."""
+def order_not_excluded(change: float, most: float, alpha: float, metric: str) -> Reason:
+    """That ratios depend on which arm led, and that what may be left of it is more than the room to the limit of `metric`."""
     message = (
         f"Hold: over all cells, the ratio differs by {percentage(abs(change))} with the arm that ran first."
-        f" With {sure(alpha)} the order moves the mean ratio by up to {percentage(most)}. Run more pairs. {_REMEDY}."
+        f" With {sure(alpha)} the order moves the mean ratio by up to {percentage(most)}, and {metric_words(metric)} keeps its"
+        f" limit by less. Run more pairs. {_REMEDY}."
     )
     return Reason(code="order_not_excluded", cell=None, metric=None, message=message)
 
