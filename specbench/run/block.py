@@ -1,6 +1,5 @@
 """One trial: scrape, load, decode, write; gives the block's facts. Records are on disk as soon as their request ends."""
 
-import random
 import re
 import time
 from array import array
@@ -8,7 +7,6 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from itertools import islice
-from math import sqrt
 from typing import Protocol
 
 from specbench.arms.arms import RunningArm, asked_at, shares_server
@@ -21,15 +19,15 @@ from specbench.load.parent import LoadGenerator
 from specbench.load.session import drive
 from specbench.model.captures import Capture
 from specbench.model.records import Block, RequestRecord
-from specbench.model.scenario import RAMP, ArmName, BlockSize, LoadRamp, Scenario
+from specbench.model.scenario import ArmName, BlockSize, Scenario
 from specbench.plan.trials import Trial
-from specbench.prompts.dataset.arrival_trace import ArrivalTrace, stretch_s
+from specbench.prompts.dataset.arrival_trace import ArrivalTrace
 from specbench.prompts.request_body import body_of
 from specbench.prompts.sampler import Prompt, PromptSource, prompt, with_salt
 from specbench.prompts.sessions import session
 from specbench.run.answers.kept_answers import NOT_KEPT, AnswerKeeper
 from specbench.run.drains import HANGING, Drains
-from specbench.run.due_requests import backlog_by_second
+from specbench.run.due_requests import arrivals, backlog_by_second, ramp_of
 from specbench.run.running_figures import Pulse, PulseCounter, RequestFigures, RunningFigures, request_figures, running_figures
 from specbench.stream.answers.asked_form import AskedForm, asked_form
 from specbench.stream.exchange import Timeouts
@@ -229,7 +227,7 @@ def _workers(bench: BlockContext) -> int | None:
 
 
 def _order(bench: BlockContext, ready: RunningArm, trial: Trial) -> BlockSpec:
-    size, limits, ramp = bench.scenario.matrix.block, bench.scenario.matrix.limits, _ramp_of(bench.scenario, trial)
+    size, limits, ramp = bench.scenario.matrix.block, bench.scenario.matrix.limits, ramp_of(bench.scenario, trial)
     if ramp is not None:  # all of it is the window
         size = BlockSize(min_requests=0, min_s=ramp.lasts_s, max_s=ramp.lasts_s, ramp_s=0.0)
     url, path = asked_at(ready, bench.scenario.workload.route)
@@ -278,43 +276,6 @@ def _baseline_body(bench: BlockContext, trial: Trial, index: int) -> bytes:
     """What the baseline was sent for that prompt, but for the model's name and what its engine is asked for besides."""
     asked = prompt(bench.drawing, trial.place, trial.cell.bin, trial.cell.sampling, index)
     return body_of(asked, bench.scenario.workload, bench.scenario.baseline.model or "", {}, bench.scenario.baseline)
-
-
-def arrivals(scenario: Scenario, trial: Trial, trace: ArrivalTrace | None = None) -> Iterator[int | None]:
-    """When each request is due, in ns since the block's start, the same for both arms of a pair; None in a closed loop."""
-    rate = trial.cell.rate
-    rng = random.Random(f"{scenario.seed}/{trial.place}/arrivals")
-    if (ramp := _ramp_of(scenario, trial)) is not None:
-        yield from rising(ramp, rng)
-        return
-    if rate is not None and trace is not None:
-        yield from trace.arrivals_ns(trial.pair, stretch_s(scenario.matrix.block, rate), rate / trace.mean_rate)
-    if rate is None:
-        while True:
-            yield None
-    due_s = 0.0
-    while True:
-        due_s += rng.expovariate(rate) if scenario.matrix.arrivals == "poisson" else 1 / rate
-        yield ns_of_s(due_s)
-
-
-def rising(ramp: LoadRamp, rng: random.Random) -> Iterator[int]:
-    """When requests of a load that rises are due: a Poisson process whose rate is that of the ramp, drawn by its expected count.
-
-    Λ(t) = to · t² ÷ (2 · over) on the rise, then to · over ÷ 2 + to · (t − over); arrivals are where it passes those of rate 1.
-    """
-    risen, expected = ramp.to * ramp.over_s / 2, 0.0
-    while True:
-        expected += rng.expovariate(1.0)
-        on_rise = expected < risen
-        due_s = sqrt(2 * ramp.over_s * expected / ramp.to) if on_rise else ramp.over_s + (expected - risen) / ramp.to
-        if due_s >= ramp.lasts_s:
-            return
-        yield ns_of_s(due_s)
-
-
-def _ramp_of(scenario: Scenario, trial: Trial) -> LoadRamp | None:
-    return scenario.matrix.ramp if trial.cell.id == RAMP else None
 
 
 def _truth(ready: RunningArm) -> dict[str, float]:

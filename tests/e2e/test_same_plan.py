@@ -24,7 +24,7 @@ from specbench.load.parent import LoadGenerator
 from specbench.model.captures import Capture
 from specbench.plan.trials import cells_of, trials_of
 from specbench.prompts.dataset.arrival_trace import ArrivalTrace
-from specbench.run.block import arrivals
+from specbench.run.due_requests import arrivals
 from specbench.units import ns_of_ms, seconds
 from tests.support.fleets import Relay, block, drive, free_port, jobs, joining, waiting_at
 from tests.support.relay import relay_to

@@ -32,7 +32,7 @@ LEAST_DF = 6  # below it a carry-over of 15 % is found in one run of four
 
 @dataclass(frozen=True, slots=True)
 class LeadEffect:
-    """Ratios depend on the arm that led: how far, and the most of it that a balanced order may leave in a mean ratio; fractions."""
+    """Ratios depend on the arm that led: how far, and the most that a balanced order may leave of it in their mean; fractions."""
 
     change: float
     most: float
@@ -114,9 +114,7 @@ def order_effects(cells: Sequence[CellMetrics], blocks: Sequence[Block], manifes
     return OrderEffects(checks=tuple(checks), led=led, gains=gains)
 
 
-def of_the_lead(
-    led: LeadEffect | None, cells: Sequence[CellResult], alpha: float
-) -> tuple[tuple[Reason, ...], tuple[str, ...]]:
+def of_the_lead(led: LeadEffect | None, cells: Sequence[CellResult], alpha: float) -> tuple[tuple[Reason, ...], tuple[str, ...]]:
     """Why no win counts, as a limit that holds in a cell that passes may not hold without what the order leaves; else a note."""
     if led is None:
         return (), ()
