@@ -1,7 +1,7 @@
 """The token at which two greedy answers part, asked of the baseline one at a time, where its engine scores no given text.
 
-The beginning that both have in common is given as ids of the engine's own tokenizer where it has one, else as text. Text may be
-cut inside a token: then it begins with the word in which the answers part, and goes on token by token until they do.
+The beginning that both have in common is given as ids of the engine's own tokenizer where it tells their texts, else as text up
+to the word in which the answers part, as text may be cut inside a token. From there it goes on token by token until they do.
 """
 
 import json
@@ -17,23 +17,28 @@ from specbench.answers.baseline import Baseline, Unanswered
 from specbench.explain.answers import asking_reasons as reasons
 from specbench.model.answers.compared_answers import ComparedAnswers
 from specbench.model.answers.kept_pairs import GeneratedAnswer, KeptPair
-from specbench.model.answers.token_probabilities import Token, TokenProbabilities
+from specbench.model.answers.token_probabilities import TokenProbabilities
 from specbench.model.result import PerArm
-from specbench.telemetry.endpoint_facts import token_ids
-from specbench.telemetry.engines.rulers import NextTokenRule
+from specbench.telemetry.engines.rulers import NextToken, NextTokenRule, pieces_in
 
 LEAST_RULER = 0.9
 OWN_PLACES = 32  # in answers of the baseline, by which it is checked first
-MOST_STEPS = 6  # tokens of a word that both answers may have in common
+MOST_STEPS = 6  # tokens that both answers may have in common behind the place where the engine begins
+UNTOLD = NextToken("", float("-inf"))
 
 
 @dataclass(frozen=True, slots=True)
-class _Texts:
-    """The prompt as text, and both answers as what the engine is given of them: ids of its tokenizer, or text."""
+class _Place:
+    """Behind the prompt and so many characters of an answer; `ids`: those characters, None where the engine takes text."""
 
     prompt: str
-    baseline: Sequence[int] | str
-    speculative: Sequence[int] | str
+    at: int
+    ids: tuple[int, ...] | None
+
+    def after(self, token: NextToken) -> "_Place":
+        """One token on."""
+        ids = None if self.ids is None or token.id is None else (*self.ids, token.id)
+        return replace(self, at=self.at + len(token.text), ids=ids)
 
 
 def asked_differences(baseline: Baseline, rule: NextTokenRule, asked: Sequence[AskedPair], seed: int) -> Ruled:
@@ -62,10 +67,7 @@ def _ruled(baseline: Baseline, rule: NextTokenRule, one: AskedPair) -> tuple[Com
         return replace(compared, reason=one.reason), None
     if not one.is_greedy or compared.equal:
         return compared, None
-    texts = _texts(baseline, rule, one.pair)
-    if isinstance(texts, Unanswered):
-        return replace(compared, reason=texts.reason), None
-    found = _gaps_of_ids(baseline, rule, texts) if rule.by_ids else _gaps_of_text(baseline, rule, texts, one.pair)
+    found = _gaps_where_they_part(baseline, rule, one.pair)
     if isinstance(found, Unanswered):
         return replace(compared, reason=found.reason), None
     gaps, best = found
@@ -73,30 +75,72 @@ def _ruled(baseline: Baseline, rule: NextTokenRule, one: AskedPair) -> tuple[Com
 
 
 def _own_first(baseline: Baseline, rule: NextTokenRule, pair: KeptPair, share: float) -> bool | Unanswered:
-    """Whether the baseline, asked at a place of its own answer, puts first the token that stands there."""
-    texts = _texts(baseline, rule, pair)
-    if isinstance(texts, Unanswered):
-        return texts
-    own = texts.baseline
-    at = int(share * len(own)) if not isinstance(own, str) else _head_of_word(own, int(share * len(own)))
-    best = _best_after(baseline, rule, texts.prompt, own[:at])
-    if isinstance(best, Unanswered):
-        return best
-    return best[0][0] == _token_at(own, at, best)
+    """Whether the baseline, asked at a place of its own answer, puts first a token with which the answer goes on."""
+    own = pair.answers.baseline.text
+    place = _place(baseline, rule, pair, PerArm(own, own), int(share * len(own)))
+    best = place if isinstance(place, Unanswered) else _best_at(baseline, rule, own, place)
+    if isinstance(place, Unanswered) or isinstance(best, Unanswered):
+        return best if isinstance(best, Unanswered) else Unanswered(reasons.NO_IDS)
+    return _token_at(own, place.at, best) == best[0]
 
 
-def _texts(baseline: Baseline, rule: NextTokenRule, pair: KeptPair) -> _Texts | Unanswered:
-    """What the engine is given of the pair, or why it cannot be given that."""
+def _gaps_where_they_part(baseline: Baseline, rule: NextTokenRule, pair: KeptPair) -> tuple[PerArm[float], float] | Unanswered:
+    """Both arms' gaps at the first token in which they differ, and the best log probability there.
+
+    Which tokens a text was made of is not told: a word may have been generated in other parts than a tokenizer cuts it into. So
+    each answer is taken to go on with the most probable token that fits, and where that is the same in both, a token further on.
+    """
+    ours, theirs = pair.answers.baseline.text, pair.answers.speculative.text
+    place = _place(baseline, rule, pair, PerArm(ours, theirs), len(common_text(pair.answers)))
+    for _ in range(MOST_STEPS):
+        if isinstance(place, Unanswered):
+            return place
+        best = _best_at(baseline, rule, ours, place)
+        if isinstance(best, Unanswered):
+            return best
+        own, other = _token_at(ours, place.at, best), _token_at(theirs, place.at, best)
+        if own is None or own == UNTOLD or own != other:
+            return _gaps(best, own, other)
+        place = place.after(own)
+    return Unanswered(reasons.NO_PROBABILITIES)
+
+
+def _place(baseline: Baseline, rule: NextTokenRule, pair: KeptPair, texts: PerArm[str], at: int) -> _Place | Unanswered:
+    """The last place up to this character, of what both texts have in common, from which the engine can go on."""
     if not all(map(_is_plain, (pair.answers.baseline, pair.answers.speculative))):
         return Unanswered(reasons.NOT_PLAIN)
     prompt = _prompt(baseline, json.loads(pair.body))
     if isinstance(prompt, Unanswered):
         return prompt
-    before, after = pair.answers.baseline.text, pair.answers.speculative.text
-    if not rule.by_ids:
-        return _Texts(prompt, before, after)
-    ours, theirs = _ids(baseline, before), _ids(baseline, after)
-    return _Texts(prompt, ours, theirs) if ours and theirs else Unanswered(reasons.NO_IDS)
+    if rule.pieces is None:
+        return _Place(prompt, _head_of_word(texts.baseline, at), None)
+    ours, theirs = (pieces_in(baseline.ask(rule.pieces(text))) for text in (texts.baseline, texts.speculative))
+    lead = None if ours is None else _lead(ours, texts.baseline)
+    if ours is None or theirs is None or lead is None:
+        return Unanswered(reasons.NO_IDS)
+    place, data = _Place(prompt, 0, ()), b""
+    for count, (one, other) in enumerate(zip(ours, theirs, strict=False), start=1):
+        data += one[1]
+        reached = _characters(data)
+        if one != other or (reached is not None and reached - lead > at):
+            break
+        if reached is not None:
+            place = _Place(prompt, max(0, reached - lead), tuple(token for token, _ in ours[:count]))
+    return place
+
+
+def _lead(pieces: Sequence[tuple[int, bytes]], text: str) -> int | None:
+    """How many characters, a blank as a rule, a tokenizer put before the text; None where its pieces are another text."""
+    whole = b"".join(piece for _, piece in pieces).decode(errors="replace")
+    return len(whole) - len(text) if whole.endswith(text) else None
+
+
+def _characters(data: bytes) -> int | None:
+    """How many characters these bytes are; None where they end in a part of one."""
+    try:
+        return len(data.decode())
+    except UnicodeDecodeError:
+        return None
 
 
 def _is_plain(answer: GeneratedAnswer) -> bool:
@@ -117,66 +161,32 @@ def _prompt(baseline: Baseline, body: Mapping[str, Any]) -> str | Unanswered:
     return text if isinstance(text, str) else Unanswered(reasons.NO_TEMPLATE)
 
 
-def _ids(baseline: Baseline, text: str) -> tuple[int, ...] | None:
-    tokenize = baseline.engine.tokenize
-    return None if tokenize is None else token_ids(baseline.ask(tokenize(baseline.model, text)))
-
-
-def _best_after(
-    baseline: Baseline, rule: NextTokenRule, prompt: str, begun: Sequence[int] | str
-) -> tuple[tuple[Token, float], ...] | Unanswered:
-    told = baseline.ask(rule.ask(baseline.model, prompt, begun))
+def _best_at(baseline: Baseline, rule: NextTokenRule, text: str, place: _Place) -> tuple[NextToken, ...] | Unanswered:
+    told = baseline.ask(rule.ask(baseline.model, place.prompt, text[: place.at] if place.ids is None else place.ids))
     if isinstance(told, Unanswered):
         return told
     return rule.read(told) or Unanswered(reasons.NO_PROBABILITIES)
 
 
-def _gaps_of_ids(baseline: Baseline, rule: NextTokenRule, texts: _Texts) -> tuple[PerArm[float], float] | Unanswered:
-    ours, theirs = texts.baseline, texts.speculative
-    at = next(
-        (place for place, both in enumerate(zip(ours, theirs, strict=False)) if both[0] != both[1]), min(len(ours), len(theirs))
-    )
-    best = _best_after(baseline, rule, texts.prompt, ours[:at])
-    return best if isinstance(best, Unanswered) else _gaps(best, _token_at(ours, at, best), _token_at(theirs, at, best))
-
-
-def _gaps_of_text(
-    baseline: Baseline, rule: NextTokenRule, texts: _Texts, pair: KeptPair
-) -> tuple[PerArm[float], float] | Unanswered:
-    ours, theirs = str(texts.baseline), str(texts.speculative)
-    at = _head_of_word(ours, len(common_text(pair.answers)))
-    for _ in range(MOST_STEPS):
-        best = _best_after(baseline, rule, texts.prompt, ours[:at])
-        if isinstance(best, Unanswered):
-            return best
-        own, other = _token_at(ours, at, best), _token_at(theirs, at, best)
-        if not own or own != other:
-            return _gaps(best, own, other)
-        at += len(str(own))
-    return Unanswered(reasons.NO_PROBABILITIES)
-
-
-def _token_at(answer: Sequence[int] | str, at: int, best: Sequence[tuple[Token, float]]) -> Token | None:
-    """The token that stands there, None at the end of the answer: its id, or of the best ones the longest that the text goes on
-    with, "" where none of them fits."""
+def _token_at(answer: str, at: int, best: Sequence[NextToken]) -> NextToken | None:
+    """The most probable token with which the text goes on, `UNTOLD` where none of the best fits, None at the answer's end."""
     if at >= len(answer):
         return None
-    if not isinstance(answer, str):
-        return answer[at]
-    fitting = [str(token) for token, _ in best if answer.startswith(str(token), at)]
-    return max(fitting, key=len, default="")
+    return next((one for one in best if one.text and answer.startswith(one.text, at)), UNTOLD)
 
 
-def _gaps(best: tuple[tuple[Token, float], ...], own: Token | None, other: Token | None) -> tuple[PerArm[float], float]:
+def _gaps(best: Sequence[NextToken], own: NextToken | None, other: NextToken | None) -> tuple[PerArm[float], float]:
     """Both arms' gaps, and the best log probability; of an arm whose answer ended there, and its end is not told, the least."""
-    place = TokenProbabilities(token=None, log_p=None, best=best)
-    ours, theirs = (None if token is None else gap_nats(place, token) for token in (own, other))
-    least = best[0][1] - best[1][1] if len(best) > 1 else 0.0
+    place = TokenProbabilities(token=None, log_p=None, best=tuple((rank, one.log_p) for rank, one in enumerate(best)))
+    ours, theirs = (
+        None if token is None else gap_nats(place, best.index(token) if token in best else len(best)) for token in (own, other)
+    )
+    least = best[0].log_p - best[1].log_p if len(best) > 1 else 0.0
     if ours is None and theirs is None:
-        return PerArm(0.0, 0.0), best[0][1]
+        return PerArm(0.0, 0.0), best[0].log_p
     if ours is None:
-        return PerArm(least if theirs == 0.0 else 0.0, theirs or 0.0), best[0][1]
-    return PerArm(ours, (least if ours == 0.0 else 0.0) if theirs is None else theirs), best[0][1]
+        return PerArm(least if theirs == 0.0 else 0.0, theirs or 0.0), best[0].log_p
+    return PerArm(ours, (least if ours == 0.0 else 0.0) if theirs is None else theirs), best[0].log_p
 
 
 def _head_of_word(text: str, at: int) -> int:

@@ -11,17 +11,22 @@ from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
+JOINED = 99
 STEPS = {1: -0.1, 2: -2.4, 3: -5.0}
 
 
 @dataclass(slots=True)
 class AskedServer:
-    """What it was asked, (path, body); `refuses` answers every scoring with this status, `shifted` tells places one too early."""
+    """What it was asked, (path, body); `refuses` answers every scoring with this status, `shifted` tells places one too early.
+
+    `joins`: letters that its tokenizer takes for one token, which the model never says.
+    """
 
     url: str = ""
     refuses: int | None = None
     shifted: bool = False
     zero: bool = False
+    joins: str = "no letters"
     asked: list[tuple[str, dict[str, Any]]] = field(default_factory=list)
 
     def answer(self, path: str, body: dict[str, Any]) -> tuple[int, Any]:
@@ -29,12 +34,16 @@ class AskedServer:
         if path == "/apply-template":
             return 200, {"prompt": "a"}
         if path == "/tokenize":
-            return 200, {"tokens": [number_of(letter) for letter in body["content"]]}
+            whole, _, rest = body["content"].partition(self.joins)
+            joined = self.joins if len(whole) < len(body["content"]) else ""
+            pieces = [*whole, *([joined] if joined else []), *rest]
+            return 200, {"tokens": [{"id": JOINED if one == joined else number_of(one), "piece": one} for one in pieces]}
         if self.refuses is not None:
             return self.refuses, {"error": {"message": "prompt_logprobs are switched off."}}
         if path == "/completion":
             last = body["prompt"][-1]
-            last = last if isinstance(last, int) else number_of(last[-1])
+            text = self.joins if last == JOINED else last
+            last = text if isinstance(text, int) else number_of(text[-1])
             best = [{"id": last + step, "token": letter(last + step), "logprob": log_p} for step, log_p in STEPS.items()]
             return 200, {"completion_probabilities": [{"top_logprobs": best}]}
         if isinstance(body["prompt"], str):

@@ -6,13 +6,12 @@ Only llama.cpp's own names and habits live here. Its counters move when a reques
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from specbench.model.answers.token_probabilities import Token
 from specbench.model.records import SpeculationCounts, StreamFormat
 from specbench.model.scenario import Route
 from specbench.telemetry.counters import Reported, ScrapeWindow, gauge_mean, increase, records, whole
 from specbench.telemetry.endpoint_facts import as_facts, fingerprint, first_model, json_at, metrics_at, source_name
 from specbench.telemetry.engine import EngineSupport, Quantities
-from specbench.telemetry.engines.rulers import BEST, NextTokenRule, Question, Ruler, ranked
+from specbench.telemetry.engines.rulers import BEST, NextToken, NextTokenRule, Question, Ruler, next_tokens
 from specbench.telemetry.json_fields import count_in, number_in, object_in, objects_in, word_in
 from specbench.telemetry.metrics_pages import HttpAnswers
 from specbench.telemetry.speculation import counted
@@ -145,12 +144,16 @@ def next_question(model: str, prompt: str, begun: Sequence[int] | str) -> Questi
     return "/completion", body
 
 
-def best_tokens(answer: Any) -> tuple[tuple[Token, float], ...]:
-    """The best tokens by their ids, out of `completion_probabilities`; none where there are none."""
+def best_tokens(answer: Any) -> tuple[NextToken, ...]:
+    """The best tokens with their ids, out of `completion_probabilities`; none where there are none."""
     first = next(iter(objects_in(answer if isinstance(answer, dict) else {}, "completion_probabilities")), {})
-    return ranked(
-        [(one["id"], one.get("logprob")) for one in objects_in(first, "top_logprobs") if isinstance(one.get("id"), int)]
-    )
+    told = [one for one in objects_in(first, "top_logprobs") if isinstance(one.get("id"), int)]
+    return next_tokens([(one["token"], one.get("logprob"), one["id"]) for one in told if isinstance(one.get("token"), str)])
+
+
+def pieces_question(text: str) -> Question:
+    """How to ask for the ids of a text and the text of each."""
+    return "/tokenize", {"content": text, "with_pieces": True}
 
 
 def prompt_question(body: Mapping[str, Any]) -> Question:
@@ -175,5 +178,7 @@ LLAMACPP = EngineSupport(
     recognises=recognises,
     facts=facts,
     tokenize=tokenize,
-    ruler=Ruler(next_token=NextTokenRule(ask=next_question, read=best_tokens, by_ids=True), prompt_text=prompt_question),
+    ruler=Ruler(
+        next_token=NextTokenRule(ask=next_question, read=best_tokens, pieces=pieces_question), prompt_text=prompt_question
+    ),
 )

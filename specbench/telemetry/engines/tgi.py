@@ -6,14 +6,13 @@ Only TGI's own names and habits live here. It counts skipped (accepted) tokens, 
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from specbench.model.answers.token_probabilities import Token
 from specbench.model.records import SpeculationCounts, StreamFormat
 from specbench.model.scenario import Route
 from specbench.telemetry.counters import Reported, ScrapeWindow, gauge_mean, increase, observed_mean, whole
 from specbench.telemetry.endpoint_facts import as_facts, json_at, metrics_at, source_name
 from specbench.telemetry.engine import EngineSupport, Quantities
 from specbench.telemetry.engines.llamacpp import BURST_MS
-from specbench.telemetry.engines.rulers import FEW_BEST, NextTokenRule, Question, Ruler, ranked
+from specbench.telemetry.engines.rulers import FEW_BEST, NextToken, NextTokenRule, Question, Ruler, next_tokens
 from specbench.telemetry.json_fields import count_in, object_in, word_in
 from specbench.telemetry.metrics_pages import HttpAnswers
 from specbench.units import ns_of_ms
@@ -93,12 +92,12 @@ def next_question(model: str, prompt: str, begun: Sequence[int] | str) -> Questi
     return "/generate", {"inputs": prompt + str(begun), "parameters": parameters}
 
 
-def best_tokens(answer: Any) -> tuple[tuple[Token, float], ...]:
+def best_tokens(answer: Any) -> tuple[NextToken, ...]:
     """The best tokens by their text, out of `details.top_tokens`; none where there are none."""
     listed = object_in(answer if isinstance(answer, dict) else {}, "details").get("top_tokens")
     first = listed[0] if isinstance(listed, list) and listed and isinstance(listed[0], list) else []
     told = [one for one in first if isinstance(one, dict) and isinstance(one.get("text"), str)]
-    return ranked([(one["text"], one.get("logprob")) for one in told])
+    return next_tokens([(one["text"], one.get("logprob"), None) for one in told])
 
 
 TGI = EngineSupport(

@@ -188,6 +188,16 @@ def test_llamacpp_is_asked_at_each_greedy_difference() -> None:
     )
 
 
+def test_a_text_that_its_tokenizer_cuts_in_another_way() -> None:
+    """The baseline said `c` and `d`, for which its tokenizer has a token of its own: they part behind `c`, by 2.3 nats."""
+    pair = a_pair(an_answer(*RISING, told=False), an_answer(1, 2, 4, 5, told=False))
+    found = asked(AskedServer(joins="cd"), pair, engine="llamacpp")
+    (one,) = found.compared
+
+    assert found.ruler == 1.0
+    assert one.gap_nats == PerArm(0.0, pytest.approx(2.3))
+
+
 def test_other_servers_are_asked_by_text_on_the_completions_route_alone() -> None:
     """From the head of the word in which the answers part, token by token; a chat cannot go on."""
     chat = b'{"messages": [{"role": "user", "content": "hi"}], "temperature": 0}'

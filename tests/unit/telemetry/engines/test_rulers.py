@@ -7,7 +7,7 @@ import pytest
 
 from specbench.model.answers.token_probabilities import TokenProbabilities
 from specbench.telemetry import ENGINES
-from specbench.telemetry.engines.rulers import completions_best, ranked
+from specbench.telemetry.engines.rulers import NextToken, completions_best, next_tokens, pieces_in, ranked
 from tests.support.scrapes import recorded
 
 VLLM, SGLANG, LLAMACPP, TGI = (ENGINES[name].ruler for name in ("vllm", "sglang", "llamacpp", "tgi"))
@@ -107,8 +107,9 @@ def test_a_recorded_answer_of_llamacpp() -> None:
     assert LLAMACPP.next_token is not None
     best = LLAMACPP.next_token.read(json.loads(recorded("llamacpp-base-n-probs.json")))
 
-    assert [token for token, _ in best] == [288, 338, 1015, 3365, 327]
-    assert best[0][1] == pytest.approx(-0.6465, abs=1e-4)
+    assert [one.id for one in best] == [288, 338, 1015, 3365, 327]
+    assert [one.text for one in best[:2]] == [" to", " that"]
+    assert best[0].log_p == pytest.approx(-0.6465, abs=1e-4)
 
 
 def test_llamacpp_goes_on_behind_text_and_ids() -> None:
@@ -131,8 +132,8 @@ def test_servers_of_completions_tell_tokens_by_their_text() -> None:
     openai = {"choices": [{"text": " a", "logprobs": {"top_logprobs": [{" a": -0.1, " b": -2.5}]}}]}
     tgi = {"details": {"top_tokens": [[{"id": 1, "text": " b", "logprob": -2.5}, {"id": 2, "text": " a", "logprob": -0.1}]]}}
 
-    assert completions_best(openai) == ((" a", -0.1), (" b", -2.5))
-    assert TGI.next_token.read(tgi) == ((" a", -0.1), (" b", -2.5))
+    assert completions_best(openai) == (NextToken(" a", -0.1), NextToken(" b", -2.5))
+    assert TGI.next_token.read(tgi) == (NextToken(" a", -0.1), NextToken(" b", -2.5))
     assert completions_best({"choices": [{"logprobs": None}]}) == ()
     assert TGI.next_token.read({"details": None}) == ()
 
@@ -150,3 +151,20 @@ def test_what_is_no_number_is_none_of_the_best() -> None:
     ]
 
     assert ranked(odd) == ((7, -0.5), (6, -1.0))
+
+
+def test_of_several_tokens_with_one_text_the_most_probable_is_left() -> None:
+    """Parts of one character are told as the same replacement character."""
+    told = [("\ufffd", -3.0, 1), ("a", -1.0, 2), ("\ufffd", -2.0, 3), ("b", None, 4)]
+
+    assert next_tokens(told) == (NextToken("a", -1.0, 2), NextToken("\ufffd", -2.0, 3))
+
+
+def test_pieces_are_text_or_bytes_of_a_part_of_a_character() -> None:
+    """As llama.cpp tells them; ids without pieces, as other servers list them, are none."""
+    told = {"tokens": [{"id": 7, "piece": " a"}, {"id": 8, "piece": [195]}, {"id": 9, "piece": [169]}]}
+
+    assert pieces_in(told) == ((7, b" a"), (8, b"\xc3"), (9, b"\xa9"))
+    assert pieces_in({"tokens": [7, 8]}) is None
+    assert pieces_in({"tokens": [{"id": 7, "piece": [256]}]}) is None
+    assert pieces_in(None) is None
