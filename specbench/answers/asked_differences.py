@@ -11,20 +11,18 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from specbench.analysis.answers.comparison import common_text
-from specbench.analysis.answers.token_scores import gap_nats
 from specbench.answers.asked_pairs import AskedPair, Ruled
 from specbench.answers.baseline import Baseline, Unanswered
+from specbench.answers.parted_texts import fitting, ways_to_part
 from specbench.explain.answers import asking_reasons as reasons
 from specbench.model.answers.compared_answers import ComparedAnswers
 from specbench.model.answers.kept_pairs import GeneratedAnswer, KeptPair
-from specbench.model.answers.token_probabilities import TokenProbabilities
 from specbench.model.result import PerArm
 from specbench.telemetry.engines.rulers import NextToken, NextTokenRule, pieces_in
 
 LEAST_RULER = 0.9
 OWN_PLACES = 32  # in answers of the baseline, by which it is checked first
 MOST_STEPS = 6  # tokens that both answers may have in common behind the place where the engine begins
-UNTOLD = NextToken("", float("-inf"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,31 +76,43 @@ def _own_first(baseline: Baseline, rule: NextTokenRule, pair: KeptPair, share: f
     """Whether the baseline, asked at a place of its own answer, puts first a token with which the answer goes on."""
     own = pair.answers.baseline.text
     place = _place(baseline, rule, pair, PerArm(own, own), int(share * len(own)))
-    best = place if isinstance(place, Unanswered) else _best_at(baseline, rule, own, place)
-    if isinstance(place, Unanswered) or isinstance(best, Unanswered):
-        return best if isinstance(best, Unanswered) else Unanswered(reasons.NO_IDS)
-    return _token_at(own, place.at, best) == best[0]
+    if isinstance(place, Unanswered):
+        return place
+    best = _best_at(baseline, rule, own, place)
+    if isinstance(best, Unanswered):
+        return best
+    return fitting(best, own, place.at)[0] == best[0]
 
 
 def _gaps_where_they_part(baseline: Baseline, rule: NextTokenRule, pair: KeptPair) -> tuple[PerArm[float], float] | Unanswered:
-    """Both arms' gaps at the first token in which they differ, and the best log probability there.
+    """Both arms' gaps where they part, and the best log probability there.
 
-    Which tokens a text was made of is not told: a word may have been generated in other parts than a tokenizer cuts it into. So
-    each answer is taken to go on with the most probable token that fits, and where that is the same in both, a token further on.
+    Of all ways in which the texts can have come from tokens it is the one with the smallest gaps, which the arms are given: a way
+    costs as much as the least probable token by which both go on before they part.
     """
-    ours, theirs = pair.answers.baseline.text, pair.answers.speculative.text
-    place = _place(baseline, rule, pair, PerArm(ours, theirs), len(common_text(pair.answers)))
+    texts = PerArm(pair.answers.baseline.text, pair.answers.speculative.text)
+    place = _place(baseline, rule, pair, texts, len(common_text(pair.answers)))
+    ways: list[tuple[PerArm[float], float]] = []
+    cost = 0.0
     for _ in range(MOST_STEPS):
         if isinstance(place, Unanswered):
             return place
-        best = _best_at(baseline, rule, ours, place)
+        best = _best_at(baseline, rule, texts.baseline, place)
         if isinstance(best, Unanswered):
             return best
-        own, other = _token_at(ours, place.at, best), _token_at(theirs, place.at, best)
-        if own is None or own == UNTOLD or own != other:
-            return _gaps(best, own, other)
-        place = place.after(own)
-    return Unanswered(reasons.NO_PROBABILITIES)
+        found, common = ways_to_part(best, texts, place.at)
+        ways += [(PerArm(max(cost, gaps.baseline), max(cost, gaps.speculative)), best[0].log_p) for gaps in found]
+        if common is None:
+            break
+        cost = max(cost, best[0].log_p - common.log_p)
+        if any(_widest(gaps) <= cost for gaps, _ in ways):
+            break  # to go on costs more
+        place = place.after(common)
+    return min(ways, key=lambda way: _widest(way[0])) if ways else Unanswered(reasons.NO_PROBABILITIES)
+
+
+def _widest(gaps: PerArm[float]) -> float:
+    return max(gaps.baseline, gaps.speculative)
 
 
 def _place(baseline: Baseline, rule: NextTokenRule, pair: KeptPair, texts: PerArm[str], at: int) -> _Place | Unanswered:
@@ -166,27 +176,6 @@ def _best_at(baseline: Baseline, rule: NextTokenRule, text: str, place: _Place) 
     if isinstance(told, Unanswered):
         return told
     return rule.read(told) or Unanswered(reasons.NO_PROBABILITIES)
-
-
-def _token_at(answer: str, at: int, best: Sequence[NextToken]) -> NextToken | None:
-    """The most probable token with which the text goes on, `UNTOLD` where none of the best fits, None at the answer's end."""
-    if at >= len(answer):
-        return None
-    return next((one for one in best if one.text and answer.startswith(one.text, at)), UNTOLD)
-
-
-def _gaps(best: Sequence[NextToken], own: NextToken | None, other: NextToken | None) -> tuple[PerArm[float], float]:
-    """Both arms' gaps, and the best log probability; of an arm whose answer ended there, and its end is not told, the least."""
-    place = TokenProbabilities(token=None, log_p=None, best=tuple((rank, one.log_p) for rank, one in enumerate(best)))
-    ours, theirs = (
-        None if token is None else gap_nats(place, best.index(token) if token in best else len(best)) for token in (own, other)
-    )
-    least = best[0].log_p - best[1].log_p if len(best) > 1 else 0.0
-    if ours is None and theirs is None:
-        return PerArm(0.0, 0.0), best[0].log_p
-    if ours is None:
-        return PerArm(least if theirs == 0.0 else 0.0, theirs or 0.0), best[0].log_p
-    return PerArm(ours, (least if ours == 0.0 else 0.0) if theirs is None else theirs), best[0].log_p
 
 
 def _head_of_word(text: str, at: int) -> int:

@@ -107,6 +107,17 @@ def test_an_honest_real_pair_parts_at_near_ties_alone() -> None:
 
 
 @pytest.mark.campaign
+def test_drafts_that_are_taken_whatever_they_are_change_the_answers() -> None:
+    """Three tokens a round are accepted, right or wrong: more answers leave the baseline's than it would, where it is sure."""
+    taken = ("--set", 'arms.speculative.launch.arguments=[--spec-synth-len, "3"]')
+    done, found = answers_of("llamacpp-draft", "[24, 64]", *taken)
+    states = {one["metric"]: one["state"] for one in found["findings"]}
+
+    assert states["answers_greedy"] == "FAIL"
+    assert done.returncode == 20, done.stdout + done.stderr
+
+
+@pytest.mark.campaign
 def test_restart_starts_each_engine_for_its_pair_and_does_not_promote_on_two_starts(tmp_path: Path) -> None:
     """One engine at a time, launches counted; two starts an arm are too few for PROMOTE, and the report says what it costs."""
     most = 0
