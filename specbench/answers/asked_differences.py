@@ -13,7 +13,7 @@ from typing import Any
 from specbench.analysis.answers.comparison import common_text
 from specbench.answers.asked_pairs import AskedPair, Ruled
 from specbench.answers.baseline import Baseline, Unanswered
-from specbench.answers.parted_texts import fitting, ways_to_part
+from specbench.answers.parted_texts import fitting, parting, widest
 from specbench.explain.answers import asking_reasons as reasons
 from specbench.model.answers.compared_answers import ComparedAnswers
 from specbench.model.answers.kept_pairs import GeneratedAnswer, KeptPair
@@ -90,8 +90,8 @@ def _gaps_where_they_part(baseline: Baseline, rule: NextTokenRule, pair: KeptPai
     Of all ways in which the texts can have come from tokens it is the one with the smallest gaps, which the arms are given: a way
     costs as much as the least probable token by which both go on before they part.
     """
-    texts = PerArm(pair.answers.baseline.text, pair.answers.speculative.text)
-    place = _place(baseline, rule, pair, texts, len(common_text(pair.answers)))
+    texts, parted = PerArm(pair.answers.baseline.text, pair.answers.speculative.text), len(common_text(pair.answers))
+    place = _place(baseline, rule, pair, texts, parted)
     ways: list[tuple[PerArm[float], float]] = []
     cost = 0.0
     for _ in range(MOST_STEPS):
@@ -100,19 +100,16 @@ def _gaps_where_they_part(baseline: Baseline, rule: NextTokenRule, pair: KeptPai
         best = _best_at(baseline, rule, texts.baseline, place)
         if isinstance(best, Unanswered):
             return best
-        found, common = ways_to_part(best, texts, place.at)
-        ways += [(PerArm(max(cost, gaps.baseline), max(cost, gaps.speculative)), best[0].log_p) for gaps in found]
-        if common is None:
+        found = parting(best, texts, place.at, parted)
+        if found.gaps is not None:
+            ways.append((PerArm(max(cost, found.gaps.baseline), max(cost, found.gaps.speculative)), best[0].log_p))
+        if found.common is None:
             break
-        cost = max(cost, best[0].log_p - common.log_p)
-        if any(_widest(gaps) <= cost for gaps, _ in ways):
+        cost = max(cost, best[0].log_p - found.common.log_p)
+        if any(widest(gaps) <= cost for gaps, _ in ways):
             break  # to go on costs more
-        place = place.after(common)
-    return min(ways, key=lambda way: _widest(way[0])) if ways else Unanswered(reasons.NO_PROBABILITIES)
-
-
-def _widest(gaps: PerArm[float]) -> float:
-    return max(gaps.baseline, gaps.speculative)
+        place = place.after(found.common)
+    return min(ways, key=lambda way: widest(way[0])) if ways else Unanswered(reasons.NO_PROBABILITIES)
 
 
 def _place(baseline: Baseline, rule: NextTokenRule, pair: KeptPair, texts: PerArm[str], at: int) -> _Place | Unanswered:

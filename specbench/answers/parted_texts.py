@@ -5,6 +5,7 @@ A word may have been generated in other parts than a tokenizer cuts it into, and
 """
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 from specbench.analysis.answers.token_scores import gap_nats
 from specbench.model.answers.token_probabilities import TokenProbabilities
@@ -15,18 +16,36 @@ UNTOLD = NextToken("", float("-inf"))
 """A token that is none of the best ones."""
 
 
-def ways_to_part(best: Sequence[NextToken], texts: PerArm[str], at: int) -> tuple[tuple[PerArm[float], ...], NextToken | None]:
-    """Both arms' gaps for each way in which the texts may part behind these characters, and the token by which both may go on.
+@dataclass(frozen=True, slots=True)
+class Parting:
+    """Behind a place: both arms' gaps if they part there, None where no tokens do; and the token by which both may go on."""
 
-    Of all pairs of unlike tokens only those with the smallest gaps are listed; without a common token the second is None.
+    gaps: PerArm[float] | None
+    common: NextToken | None
+
+
+def parting(best: Sequence[NextToken], texts: PerArm[str], at: int, parted: int) -> Parting:
+    """How the texts go on behind `at` characters, if `parted` is the first one in which they differ.
+
+    Of all pairs of unlike tokens of which one reaches as far as that, the gaps are those of the pair whose wider gap is smallest.
     """
     ours, theirs = fitting(best, texts.baseline, at), fitting(best, texts.speculative, at)
-    if ours[0] != theirs[0] or ours[0] == UNTOLD:
-        pairs = [(ours[0], theirs[0])]
-    else:
-        pairs = [*((ours[0], other) for other in theirs[1:2]), *((own, theirs[0]) for own in ours[1:2])]
+    pairs = [(own, other) for own in ours for other in theirs if _part(own, other, parted - at)]
+    gaps = min((_gaps(best, own, other) for own, other in pairs), key=widest, default=None)
     common = next((one for one in ours if one is not None and one != UNTOLD and one in theirs), None)
-    return tuple(_gaps(best, own, other) for own, other in pairs), common
+    return Parting(gaps, common)
+
+
+def widest(gaps: PerArm[float]) -> float:
+    """The wider of both gaps."""
+    return max(gaps.baseline, gaps.speculative)
+
+
+def _part(own: NextToken | None, other: NextToken | None, left: int) -> bool:
+    """Whether an arm that takes one and an arm that takes the other part here, with so many characters left that are alike."""
+    if own is None or other is None or UNTOLD in (own, other):
+        return True
+    return own != other and max(len(own.text), len(other.text)) > left
 
 
 def fitting(best: Sequence[NextToken], text: str, at: int) -> list[NextToken | None]:
