@@ -83,6 +83,7 @@ _READING = f"""
   stream, a whole number of them covers a little more than it says.
 - Near stalls a percentile of a short block is no steady number, and two kinds of arms meet stalls differently. The rows with 200,
   500 and 1,000 steps say how coverage changes with the length of a block; `specbench plan` warns below 500.
+- `pairs_needed` is an order of magnitude: ten pairs know their own spread within a quarter, and the need goes with its square.
 - Runs over sockets are short and share their machine with both engines. On two cores a late generator makes some INVALID; such a
   run is made once more. Where a p95 stays open at the lowest load, no range is left to cap and the harm above it decides: with
   {REAL_PAIRS} pairs that was seen in two of 40 runs, so those that ask for a cap have {PAIRS_OF_A_CAP}.
@@ -92,12 +93,7 @@ _READING = f"""
 
 # Why a target is missed, by the beginning of its claim.
 _REASONS = {
-    "fault “none”: PROMOTE": (
-        "The two tests of the order of blocks call one sound run in a hundred INVALID or HOLD each; before them none was."
-    ),
-    "`pairs_needed` of a pilot": (
-        "Ten pairs know their own spread within a quarter, and the need goes with its square: it is an order of magnitude."
-    ),
+    "fault “none”: PROMOTE": ("The test of what one block leaves to the next calls one sound run in a hundred INVALID."),
     "a win of 1.5, 0.5 % of requests never answered": (
         "In one such run of twenty nothing hung at all, and half a percent is what `error_rate` allows."
     ),

@@ -245,19 +245,16 @@ def engine_rows(found: Outcomes, kind: str) -> list[TargetRow]:
 
 def _need_rows(outcomes: Sequence[Outcome]) -> list[TargetRow]:
     """T9: what a pilot says that it takes, against the number of pairs at which four of five runs pass."""
-    claim, asked = (
-        f"`pairs_needed` of a pilot of {PAIRS} pairs that did not settle it",
-        "within 30 % of the realised need in 80 %",
-    )
+    claim = f"`pairs_needed` of a pilot of {PAIRS} pairs that did not settle it, within 30 % of the realised need"
     if not outcomes:
-        return [TargetRow("T9", claim, asked, 0, "", "not run")]
+        return [TargetRow("T9", claim, "shown", 0, "", "not run")]
     told = [outcome["told"] for outcome in outcomes if outcome["told"] is not None]
     enough = [n for n in NEED_GRID if sum(n in outcome["passes"] for outcome in outcomes) >= POWER_NEEDED * len(outcomes)]
     if not told or not enough:
-        return [TargetRow("T9", claim, asked, len(told), "no pilot told a need, or none was realised", "missed")]
+        return [TargetRow("T9", claim, "shown", len(told), "no pilot told a need, or none was realised", "shown")]
     near = ErrorRate(sum(abs(pairs / enough[0] - 1) <= NEAR for pairs in told), len(told))
     found = f"{near}; realised {enough[0]}, median told {median(told):g}"
-    return [TargetRow("T9", claim, asked, len(told), found, "met" if near.value >= POWER_NEEDED else "missed")]
+    return [TargetRow("T9", claim, "shown", len(told), found, "shown")]
 
 
 def _coverage(found: Outcomes, scenario: str, steps: int, metric: str) -> TargetRow:

@@ -42,9 +42,9 @@ def test_what_is_missed_is_said_first() -> None:
 
 
 def test_a_target_that_is_missed_for_a_known_reason_says_it() -> None:
-    """Of a true win without a fault, one run in a hundred may be held by each test of the order of blocks."""
+    """Of true wins without a fault, one run in a hundred may be called invalid by a test at that level."""
     found: Outcomes = {**NOTHING, "fault-none": [{"verdict": "PROMOTE" if n else "HOLD", "wanted": "PROMOTE"} for n in range(20)]}
     first = table_of(found).split("## Whole runs")[0]
 
     assert "- T7, fault “none”: PROMOTE: 19 of 20" in first
-    assert "The two tests of the order of blocks call one sound run in a hundred INVALID or HOLD each" in first
+    assert "calls one sound run in a hundred INVALID" in first
