@@ -15,7 +15,7 @@ from specbench.stream.answers.asked_form import AskedForm
 from specbench.stream.answers.generated import generated_of
 from specbench.stream.answers.marks import foreign_scripts, marks_of, scripts_in
 from specbench.stream.chunks import MOST_TOKENS
-from specbench.stream.decoded_body import encoding_flags, event_stamps, plain_body
+from specbench.stream.decoded_body import PlainBody, encoding_flags, event_stamps, plain_body
 from specbench.stream.grouping import censored, engine_timestamps, grouping_of, step_sizes, steps_of_moments
 from specbench.stream.outcome import outcome_of, outcome_of_document, outcome_of_status, succeeded
 from specbench.stream.parse_stream import ParsedStream, parse_stream
@@ -80,7 +80,7 @@ def record_and_answer(
 ) -> tuple[RequestRecord, GeneratedAnswer]:
     """The facts of one request, and what it generated, of which no file holds more than these facts."""
     plain = plain_body(capture)
-    body = plain.data[:GIVEN_UP_BYTES] if capture.problem in GIVEN_UP else plain.data
+    body = _readable(capture, plain)
     answer, outcome, reason = _judged(capture, body, plain.problem)
     if reason is not None and secrets.values:  # before it is cut to an excerpt, which may cut a key in two
         outcome, reason = _judged(_freed(capture, secrets), secrets.out_of_bytes(body), plain.problem)[1:]
@@ -133,6 +133,19 @@ def record_and_answer(
         scripts=() if form is None else tuple(sorted(scripts_in(generated))),
         foreign_scripts=() if form is None else tuple(sorted(foreign_scripts(generated, form))),
     ), generated
+
+
+def content_of(capture: Capture) -> str | None:
+    """The text of an answer that ended well, without reasoning and tool calls; None where it failed or has none."""
+    plain = plain_body(capture)
+    answer, outcome, _ = _judged(capture, _readable(capture, plain), plain.problem)
+    content = "".join(answer.contents)
+    return content if outcome == "ok" and content.strip() else None
+
+
+def _readable(capture: Capture, plain: PlainBody) -> bytes:
+    """As much of the body as is read at all."""
+    return plain.data[:GIVEN_UP_BYTES] if capture.problem in GIVEN_UP else plain.data
 
 
 def _freed(capture: Capture, secrets: Secrets) -> Capture:

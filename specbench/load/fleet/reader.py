@@ -50,7 +50,7 @@ from specbench.load.fleet.wire import (
     decode_to_reader,
     encode,
 )
-from specbench.load.messages import MessageDecoder
+from specbench.load.messages import MessageDecoder, SessionEnded
 from specbench.load.streams import BlockDriver, BlockPart, StreamUser
 from specbench.model.captures import Capture
 from specbench.stream.connection import now_ns
@@ -145,9 +145,10 @@ class PartInHand:
     def _free(self) -> None:
         self._freed += 1
 
-    def _take(self, capture: Capture) -> None:
-        self.sent = self.sent.plus((capture.index,))
-        self._outlet.tell(capture)
+    def _take(self, answer: Capture | SessionEnded) -> None:
+        if isinstance(answer, Capture):  # the master learns from `freed` that a session ended early
+            self.sent = self.sent.plus((answer.index,))
+            self._outlet.tell(answer)
 
 
 class Reader:
