@@ -1,8 +1,11 @@
 """What the answers of a session add to its later turns, where those are to hold the arm's own. Nothing is decoded in any other.
 
-An answer is decoded in the pause behind it, while its user thinks.
+An answer is decoded in the pause behind it, while its user thinks, and other streams are read meanwhile.
 """
 
+from functools import partial
+
+import gevent
 import msgspec
 
 from specbench.load.messages import RequestJob
@@ -25,7 +28,7 @@ class SessionHistory:
         """Whether the next turn can be sent; an own answer is kept for it. One that failed or has no text ends the session."""
         if not self._own:
             return True
-        content = content_of(answer)
+        content = content_of(answer, between=partial(gevent.sleep, 0))
         if content is not None:
             self._answers.append(json_string(content))
         return content is not None

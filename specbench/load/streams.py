@@ -226,9 +226,7 @@ class BlockDriver:
         while now_ns() < due_ns and not self._over.is_set():
             gevent.sleep(0)
 
-    def _request(
-        self, client: httpx.Client, transport: StampingTransport, number: int, work: RequestJob, body: bytes
-    ) -> Capture:
+    def _request(self, client: httpx.Client, transport: StampingTransport, number: int, work: RequestJob, body: bytes) -> Capture:
         """Send one request, read its answer, tell it."""
         due_ns = None if work.arrival_ns is None else self._start_ns + work.arrival_ns
         sent_ns = now_ns() if due_ns is None else due_ns

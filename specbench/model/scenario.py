@@ -153,6 +153,11 @@ class Workload:
     sessions: Sessions | None = None
     extra_body: dict[str, Any] = field(default_factory=dict)
 
+    @property
+    def own_history(self) -> bool:
+        """Whether later turns hold the arm's own answers, so that the arms have different prompts."""
+        return self.sessions is not None and self.sessions.history == "own"
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AnswersCheck:

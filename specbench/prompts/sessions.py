@@ -71,10 +71,10 @@ def check_sessions(path: str, rows: Mapping[str, Sequence[Row]], asked: Sessions
             f"{path}: its rows have no turns, and workload.sessions sends conversations; give a dataset of conversations with"
             " workload.source.turns: each, or leave sessions out"
         )
-    plain = ", each a question behind a plain answer (history: own)," if asked.history == "own" else ","
+    plain = ", each a question behind a plain answer (history: own)" if asked.history == "own" else ""
     raise DataError(
-        f"{path}: {count:,} of its sampled conversations have {least} turns in a row that some bin takes{plain} and the largest load"
-        f" needs {max(1, largest):,}; lower workload.sessions.turns, widen the bins, or raise workload.source.sample"
+        f"{path}: {count:,} of its sampled conversations have {least} turns in a row that some bin takes{plain}, and the largest"
+        f" load needs {max(1, largest):,}; lower workload.sessions.turns, widen the bins, or raise workload.source.sample"
     )
 
 

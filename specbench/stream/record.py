@@ -1,7 +1,7 @@
 """A capture turned into the facts of one request. Pure: no clock, no socket; the same capture always gives the same record."""
 
 import hashlib
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 
@@ -135,10 +135,14 @@ def record_and_answer(
     ), generated
 
 
-def content_of(capture: Capture) -> str | None:
-    """The text of an answer that ended well, without reasoning and tool calls; None where it failed or has none."""
+def content_of(capture: Capture, between: Callable[[], None] | None = None) -> str | None:
+    """The text of an answer that ended well, without reasoning and tool calls; None where it failed or has none.
+
+    Args:
+        between: Called again and again meanwhile, by who must not be kept from other work for long.
+    """
     plain = plain_body(capture)
-    answer, outcome, _ = _judged(capture, _readable(capture, plain), plain.problem)
+    answer, outcome, _ = _judged(capture, _readable(capture, plain), plain.problem, between)
     content = "".join(answer.contents)
     return content if outcome == "ok" and content.strip() else None
 
@@ -155,7 +159,9 @@ def _freed(capture: Capture, secrets: Secrets) -> Capture:
     return replace(capture, headers=headers, problem_text=problem)
 
 
-def _judged(capture: Capture, body: bytes, undecodable: str | None) -> tuple[ParsedStream, Outcome, str | None]:
+def _judged(
+    capture: Capture, body: bytes, undecodable: str | None, between: Callable[[], None] | None = None
+) -> tuple[ParsedStream, Outcome, str | None]:
     """What the body said and how the request ended, by the kind of body that it is."""
     start = body.lstrip()[:1]
     if capture.status is not None and not succeeded(capture.status) and capture.problem is None:
@@ -165,7 +171,7 @@ def _judged(capture: Capture, body: bytes, undecodable: str | None) -> tuple[Par
     is_stream = "event-stream" in capture.headers.get("content-type", "") or b"data:" in body
     if capture.problem is None and (start in (b"{", b"[") or not is_stream):
         return ParsedStream(), *outcome_of_document(_document(body))
-    answer = parse_stream(body)
+    answer = parse_stream(body, between)
     return answer, *outcome_of(capture, answer)
 
 

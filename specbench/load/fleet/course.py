@@ -225,6 +225,7 @@ class BlockCourse:
             dealt.setdefault(place, []).append(job)
         for place, jobs in dealt.items():
             posts[place].ledger.deal(job.index for job in jobs)
+            posts[place].later_turns += sum(len(job.then) for job in jobs)
             posts[place].member.link.say(Jobs(serial=self._serial, jobs=tuple(jobs)), now_ns())
         if dealer.just_done():
             for post in posts:
@@ -281,7 +282,7 @@ class BlockCourse:
         lost = [
             request for post in posts if post.lost for request in post.lost_requests(open_loop=self._order.concurrency is None)
         ]
-        dealt = sum(post.ledger.dealt.count - post.ledger.reported.count for post in posts if post.lost)
+        dealt = sum(post.ledger.dealt.count + post.later_turns - post.ledger.reported.count for post in posts if post.lost)
         return FleetClosed(
             lane=self._lane,
             closed=closed,

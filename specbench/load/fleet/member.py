@@ -46,6 +46,7 @@ class Post:
     def __init__(self, member: Member, streams: tuple[int, ...]) -> None:
         self.member, self.streams = member, streams
         self.ledger = WorkerLedger()
+        self.later_turns = 0  # of the sessions among what it was dealt, which the ledger counts as one each
         self.clock = ClockOffset(0, 0)
         self.clock_after: ClockOffset | None = None
         self.lined = self.idle = self.lost = False
