@@ -9,7 +9,7 @@ import pytest
 
 from tests.support.captures import delta, finish
 from tests.support.chatting import ChatEndpoint, Messages, chatting, in_words
-from tests.support.commands import TOO_BUSY, specbench
+from tests.support.commands import QUICK, TOO_BUSY, specbench
 from tests.support.endpoint import Behaviour, endpoint
 
 pytestmark = [pytest.mark.slow, pytest.mark.beside]
@@ -95,7 +95,7 @@ OWN_HISTORY = (
     "workload:\n"
     "  source: {dataset: talks.jsonl, turns: each}\n"
     "  sessions: {turns: [2, 2], think_s: [0.01, 0.05], history: own}\n"
-    "  bins: [{name: all, input_tokens: [1, 2000], output_tokens: [20, 40]}]\n"
+    "  bins: [{name: all, input_tokens: [1, 2000], output_tokens: [20, 90]}]\n"
 )
 CALL = {"index": 0, "id": "c", "type": "function", "function": {"name": "f", "arguments": "{}"}}
 
@@ -135,7 +135,7 @@ def own_history_run(tmp_path: Path, chats: tuple[ChatEndpoint, ChatEndpoint], ma
         for arm, chat in zip(("baseline", "speculative"), chats, strict=True)
     )
     scenario.write_text(f"name: own\narms: {{{arms}}}\n{OWN_HISTORY}matrix: {{{matrix}, pairs: 2}}\n")
-    done = specbench("run", str(scenario), "--profile", "smoke", *words, "--out", str(tmp_path / "run"))
+    done = specbench("run", str(scenario), *QUICK, *words, "--out", str(tmp_path / "run"))
     assert done.returncode in (0, 30), done.stderr  # a busy machine may spoil the generator's timing
     found: dict[str, Any] = json.loads((tmp_path / "run" / "result.json").read_text())
     return found
@@ -163,7 +163,7 @@ def test_a_later_turn_holds_the_arms_own_answer_and_the_run_is_held(tmp_path: Pa
     """One arm says much more than the other, so that their second prompts are nothing alike."""
     with chatting(speaker("Plain", 0)) as plain, chatting(speaker("Fast", 9)) as fast:
         block = "concurrency: [2], block: {min_requests: 12, min_s: 0.7, max_s: 6}"
-        result = own_history_run(tmp_path, (plain, fast), block, "--answers", "off")
+        result = own_history_run(tmp_path, (plain, fast), block)
 
     check_own_history(tmp_path / "run", (plain, fast), result)
     later = [one for one in records_in(tmp_path / "run") if one["turn"] == 1 and one["prompt_tokens"]]
@@ -199,7 +199,7 @@ def test_the_embedded_engine_counts_its_own_answers_in_the_next_prompt(tmp_path:
         f"{OWN_HISTORY}"
         "matrix: {concurrency: [2], pairs: 2, block: {min_requests: 10, min_s: 2, max_s: 10}}\n"
     )
-    done = specbench("run", str(scenario), "--profile", "smoke", "--out", str(tmp_path / "run"))
+    done = specbench("run", str(scenario), *QUICK, "--out", str(tmp_path / "run"))
     assert done.returncode in (0, 30), done.stderr
     records = {(one["block"], one["session"], one["turn"]): one for one in records_in(tmp_path / "run") if one["outcome"] == "ok"}
     added = [
