@@ -127,7 +127,7 @@ def own_answers(chat: ChatEndpoint, name: str) -> int:
 
 
 def own_history_run(tmp_path: Path, chats: tuple[ChatEndpoint, ChatEndpoint], matrix: str, *words: str) -> dict[str, Any]:
-    """The result of a run whose later turns hold the arms' own answers."""
+    """The result of a run whose sessions go on from the arms' own words."""
     conversations(tmp_path / "talks.jsonl", 60)
     scenario = tmp_path / "own.yaml"
     arms = ", ".join(

@@ -1,7 +1,7 @@
 """A worker's reading process: its part of each block under Locust's worker runner, between its decoder and the fleet's master.
 
-Nothing is decoded here. It ends with its decoder, and after five seconds in which the master says nothing: then its streams
-are cut, as nobody counts any more what they do.
+Nothing is decoded here, but for what `child.py` names. It ends with its decoder, and after five seconds in which the master says
+nothing: then its streams are cut, as nobody counts any more what they do.
 """
 
 from gevent import monkey

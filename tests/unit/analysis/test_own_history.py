@@ -1,4 +1,4 @@
-"""A run whose later turns hold each arm's own answers is shown and never judged; only its first turns are one prompt in both."""
+"""A run of sessions that go on from each arm's own words is shown and never judged; only its first turns are one prompt for both."""
 
 from dataclasses import replace
 
