@@ -44,7 +44,8 @@ def chatting(chat: ChatEndpoint) -> Iterator[ChatEndpoint]:
 
     class Chatting(BaseHTTPRequestHandler):
         protocol_version = "HTTP/1.1"
-        wbufsize = 1 << 16  # an answer is one packet, as the second would wait for the first to be acknowledged
+        disable_nagle_algorithm = True
+        wbufsize = 1 << 16
 
         def log_message(self, format: str, *args: Any) -> None:
             """Says nothing: the tests read their own output."""

@@ -1,4 +1,4 @@
-"""A run of sessions that go on from each arm's own words is shown and never judged; only its first turns are one prompt for both."""
+"""A run of sessions that go on from each arm's own words is shown and never judged; its first turns alone are one prompt."""
 
 from dataclasses import replace
 
