@@ -24,7 +24,7 @@ def talks(effect: Effect, history: History = "own", *, later: float = 1.5, first
         return replace(record, session=record.index // 2, turn=turn, prompt_tokens=tokens)
 
     workload = replace(ONE_CELL.workload, sessions=Sessions(turns=(2, 2), think_s=(1.0, 2.0), history=history))
-    run = evidence(effect, replace(ONE_CELL, workload=workload))
+    run = evidence(effect, replace(ONE_CELL, workload=workload), requests=16)
     return replace(run, records=tuple(map(as_turn, run.records)))
 
 
