@@ -95,11 +95,11 @@ def test_two_hosts_are_compared_by_a_run_of_their_own(design: Design, command: s
 def test_own_histories_are_exchanged_for_recorded_ones() -> None:
     """Whatever the command line had said of them."""
     result = replace(hold(), reasons=(reason("own_history", "Unlike prompts."),))
-    flags = ("--set", "workload.sessions.history=own", "--model", "m")
+    key = "workload.sessions.history"
+    flags = ("--set", f"{key}=own", "--model", "m")
+    command = next_command(replace(result, run=replace(result.run, flags=flags)))
 
-    assert next_command(replace(result, run=replace(result.run, flags=flags))).endswith(
-        "--profile smoke --model m --set workload.sessions.history=dataset"
-    )
+    assert command.endswith(f"--profile smoke --model m --set {key}=dataset")
 
 
 def test_an_arm_without_speculation_sends_to_the_doctor() -> None:
