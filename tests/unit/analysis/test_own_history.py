@@ -21,7 +21,7 @@ def talks(effect: Effect, history: History = "own", *, later: float = 1.5, first
     def as_turn(record: RequestRecord) -> RequestRecord:
         turn, longer = record.index % 2, "speculative" in record.block
         tokens = round(100 * ((later if turn else first) if longer else 1))
-        return replace(record, session=record.index // 2, turn=turn, prompt_tokens=tokens)
+        return replace(record, session=record.index // 2, turn=turn, prompt_tokens=tokens, cached_tokens=tokens - 50)
 
     workload = replace(ONE_CELL.workload, sessions=Sessions(turns=(2, 2), think_s=(1.0, 2.0), history=history))
     run = evidence(effect, replace(ONE_CELL, workload=workload), requests=16)
@@ -47,6 +47,14 @@ def test_whatever_it_shows_it_is_held(effect: Effect) -> None:
     assert (held.enable_range, check(held, "prompt_tokens"), check(held, "same_prompts")) == (None, True, True)
     assert [part.bin for part in held.cells[0].turns] == ["first turn", "later turns"]
     same_text("own-history", held.reasons[0].message)
+
+
+def test_caches_that_serve_unlike_prompts_need_not_be_alike() -> None:
+    """The longer a history, the more of it is in the cache."""
+    own, recorded = (judge(talks(GAIN, history, later=2.0), "0") for history in ("own", "dataset"))
+
+    assert [check(one, "cache_imbalance") for one in (own, recorded)] == [None, False]
+    assert [one.verdict for one in (own, recorded)] == ["HOLD", "INVALID"]
 
 
 def test_with_recorded_histories_the_same_figures_are_judged() -> None:
