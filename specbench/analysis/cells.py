@@ -3,10 +3,12 @@
 Grouping only: what the records say is computed in `cell_arrays.py` and judged elsewhere.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from specbench.model.records import Block, Cell, RequestRecord, RunData
 from specbench.model.result import IntegrityCheck, PerArm
+
+UNLIKE = 1 << 31  # more prompts than a block has
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -36,12 +38,14 @@ class CellEvidence:
 def cells_of(evidence: RunData) -> tuple[CellEvidence, ...]:
     """Every planned cell with what was measured there, which may be nothing.
 
-    Records of blocks that are not listed are left out.
+    Records of blocks that are not listed are left out. Request i of a pair is one prompt in both arms; where sessions hold the
+    arm's own answers, that is so for their first turns alone.
     """
     records: dict[str, list[RequestRecord]] = {block.id: [] for block in evidence.blocks}
+    unlike = _blocks_of_unlike_prompts(evidence)
     for record in evidence.records:
         if record.block in records:
-            records[record.block].append(record)
+            records[record.block].append(_renumbered(record) if record.turn and record.block in unlike else record)
     primaries = _primary_cells(evidence)
     return tuple(
         CellEvidence(
@@ -52,6 +56,18 @@ def cells_of(evidence: RunData) -> tuple[CellEvidence, ...]:
         )
         for cell in evidence.manifest.cells
     )
+
+
+def _blocks_of_unlike_prompts(evidence: RunData) -> frozenset[str]:
+    """The blocks whose later turns hold the arm's own answers: other prompts than the baseline's of the same number."""
+    if not evidence.manifest.scenario.workload.own_history:
+        return frozenset()
+    return frozenset(block.id for block in evidence.blocks if block.arm == "speculative")
+
+
+def _renumbered(record: RequestRecord) -> RequestRecord:
+    """The record as one of a prompt that the other arm never had, so that nothing is compared prompt by prompt."""
+    return replace(record, index=record.index + UNLIKE)
 
 
 def planned_pairs(evidence: RunData) -> int:

@@ -91,6 +91,7 @@ def _judged(evidence: RunData, whole: RunData, killed: tuple[Death, ...], tool_v
         made_up=_made_up(evidence),
         answers=beside(answers.findings),
         synthetic=is_made_up(manifest),
+        own_history=manifest.scenario.workload.own_history,
     )
     verdict = verdict_of(standings, safety, integrity, conditions)
     if killed:

@@ -40,6 +40,11 @@ HELD = {
         "The trace gave lengths without texts, and acceptance depends on texts. Run the same bins on logged requests with their"
         " texts; the trace says how often each length comes.",
     ),
+    "own_history": (
+        "A run with recorded histories",
+        "With the arm's own answers in later turns, no two arms have the same prompts. Run the scenario with"
+        " `--set workload.sessions.history=dataset`.",
+    ),
     "too_few_launches": (
         "More engine starts",
         "Engine starts differ, and with `schedule: restart` each pair restarts both arms."

@@ -148,6 +148,16 @@ def synthetic_acceptance(would_be: VerdictWord) -> Reason:
     return _reason("synthetic_acceptance", message)
 
 
+def own_history(findings: Sequence[Finding], dead: Sequence[CellAssessment]) -> tuple[Reason, ...]:
+    """Later turns hold the arm's own answers; then what would be unsafe, which does not count."""
+    headline = _reason(
+        "own_history",
+        "Hold: later turns hold each arm's own answers (history: own), so the arms had different prompts and nothing is judged."
+        " For a verdict, run with workload.sessions.history: dataset.",
+    )
+    return (headline, *unsafe(findings, dead)[1:])
+
+
 def benefit_shown(benefit: Finding) -> Reason:
     """The gain, as its finding says it."""
     return _of(benefit, "benefit")
@@ -205,7 +215,8 @@ def killed_from_outside(killed: Sequence[str], would_be: VerdictWord, reasons: S
     if would_be in ("PROMOTE", "CAPPED"):
         left = f"The rest of the run would say {would_be}, which does not count."
         return (headline, *gone, _reason("killed_from_outside", left))
-    return (headline, *gone, *(reason for reason in reasons if reason.code == "partial" or reason.metric is not None))
+    kept = ("partial", "own_history")
+    return (headline, *gone, *(reason for reason in reasons if reason.code in kept or reason.metric is not None))
 
 
 def unmeasured(required: Sequence[CellAssessment]) -> tuple[Reason, ...]:

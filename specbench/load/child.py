@@ -1,6 +1,7 @@
 """The load generator's process: blocks come in on standard input, stamped raw frames go out on standard output.
 
-Nothing is decoded here: between two reads this process has nothing else to do. Started by `parent.py`, ends with it.
+Nothing is decoded here: between two reads this process has nothing else to do. Started by `parent.py`, ends with it. Sessions
+that hold their own answers are the exception (`session_history.py`).
 """
 
 from gevent import monkey

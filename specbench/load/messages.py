@@ -1,6 +1,6 @@
 """What parent and child say to each other over their pipes, and how it is written. No sockets, no processes, no Locust."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, fields
 from typing import Any, TypeAlias
 
@@ -47,7 +47,8 @@ class BlockSpec(msgspec.Struct, frozen=True, kw_only=True, tag=True, array_like=
 class RequestJob(msgspec.Struct, frozen=True, kw_only=True, tag=True, array_like=True):
     """One request to be sent: its body as it goes over the wire; in the open loop also when, since the block's start.
 
-    `then`: the further turns of its session, which its stream sends one after another; it waits `think_ns` after each.
+    `then`: the further turns of its session, which its stream sends one after another; it waits `think_ns` after each. Where the
+    body is to hold the session's own answers, the first stands between `body` and `behind[0]`, the next before `behind[1]`.
     """
 
     index: int
@@ -55,11 +56,22 @@ class RequestJob(msgspec.Struct, frozen=True, kw_only=True, tag=True, array_like
     arrival_ns: int | None = None
     think_ns: int = 0
     then: tuple["RequestJob", ...] = ()
+    behind: tuple[bytes, ...] = ()
 
     @property
     def last_index(self) -> int:
         """The index of the request after which its stream is free."""
         return self.then[-1].index if self.then else self.index
+
+    @property
+    def own_history(self) -> bool:
+        """Whether later turns hold the answers to earlier ones."""
+        return any(turn.behind for turn in self.then)
+
+    def with_answers(self, answers: Sequence[bytes]) -> bytes:
+        """The whole body, given the answers to all earlier turns as JSON strings."""
+        parts = zip(answers[: len(self.behind)], self.behind, strict=True)
+        return b"".join((self.body, *(piece for pair in parts for piece in pair)))
 
 
 class NoMoreWork(msgspec.Struct, frozen=True, tag=True, array_like=True):
@@ -68,6 +80,12 @@ class NoMoreWork(msgspec.Struct, frozen=True, tag=True, array_like=True):
 
 class Abort(msgspec.Struct, frozen=True, tag=True, array_like=True):
     """End the block now; what is in flight is cut."""
+
+
+class SessionEnded(msgspec.Struct, frozen=True, tag=True, array_like=True):
+    """A session ended before its last turn, whose index this is: that turn is not sent, and the stream is free."""
+
+    index: int
 
 
 class BlockClosed(msgspec.Struct, frozen=True, kw_only=True, tag=True, array_like=True):
@@ -98,7 +116,7 @@ class BlockSummary(LoadFacts):
 
 
 ToChild: TypeAlias = BlockSpec | RequestJob | NoMoreWork | Abort
-ToParent: TypeAlias = Capture | BlockClosed
+ToParent: TypeAlias = Capture | SessionEnded | BlockClosed
 
 encode = msgspec.msgpack.Encoder().encode
 decode_to_child: Callable[[bytes], ToChild] = msgspec.msgpack.Decoder(ToChild).decode

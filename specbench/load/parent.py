@@ -18,6 +18,7 @@ from specbench.load.messages import (
     BlockSummary,
     NoMoreWork,
     RequestJob,
+    SessionEnded,
     ToChild,
     ToParent,
     decode_to_parent,
@@ -93,6 +94,8 @@ class LoadGenerator:
                 if message.index in self._ends:  # in the middle of a session its stream asks for nothing new
                     self._ends.discard(message.index)
                     self._hand_over(work, 1)
+                if isinstance(message, SessionEnded):
+                    continue
                 tally.add(message)
                 yield message
         except GeneratorExit:

@@ -17,7 +17,8 @@ from specbench import __version__
 from specbench.load.block_phases import Window, WindowLike, pause_s, spread_s
 from specbench.load.event_loop import MANY, PollTimes, StreamReader, coalesced_reads
 from specbench.load.machine import ResourceMonitor, ResourceUsage
-from specbench.load.messages import BlockClosed, BlockSpec, RequestJob
+from specbench.load.messages import BlockClosed, BlockSpec, RequestJob, SessionEnded
+from specbench.load.session_history import SessionHistory
 from specbench.model.captures import Capture
 from specbench.net.urls import redirect_target
 from specbench.stream.connection import now_ns
@@ -63,7 +64,7 @@ class BlockPart:
 class BlockDriver:
     """One block while it is driven. `tell` takes each answer on its way out; work comes in by `give`."""
 
-    def __init__(self, order: BlockSpec, tell: Callable[[Capture], None], part: BlockPart | None = None) -> None:
+    def __init__(self, order: BlockSpec, tell: Callable[[Capture | SessionEnded], None], part: BlockPart | None = None) -> None:
         self.order = order
         self._part = part
         self._tell = tell
@@ -148,18 +149,21 @@ class BlockDriver:
                 self._line_up(number, transport)
                 failures, busy_until_ns = 0, 0
                 while not self._over.is_set() and (job := self._next()) is not None:
+                    history = SessionHistory(job)
                     for work in (job, *job.then):
                         self._await_moment(work, transport, busy_until_ns)
-                        failed = not self._over.is_set() and self._request(client, transport, number, work)
+                        over = self._over.is_set()
+                        answer = None if over else self._request(client, transport, number, work, history.body_of(work))
                         busy_until_ns = now_ns()
-                        if work.index == job.last_index:
-                            self._held -= 1
-                            self._settle()
-                            if self._part is not None:
-                                self._part.freed()
-                        failures = failures + 1 if failed else 0
+                        goes_on = work.index != job.last_index and (answer is None or history.goes_on(answer))
+                        if not goes_on:
+                            self._finish(job, early=work.index != job.last_index)
+                        failures = failures + 1 if answer is not None and answer.failed else 0
                         if work.think_ns or failures:
-                            wait_for(self._over, seconds(work.think_ns) + (pause_s(failures) if failures else 0.0))
+                            think_s = max(0.0, seconds(work.think_ns - (now_ns() - busy_until_ns)))
+                            wait_for(self._over, think_s + (pause_s(failures) if failures else 0.0))
+                        if not goes_on:
+                            break
         finally:
             self._alive -= 1
 
@@ -195,6 +199,15 @@ class BlockDriver:
         self._held += 1
         return work
 
+    def _finish(self, job: RequestJob, *, early: bool) -> None:
+        """All is sent that is ever sent of this job."""
+        self._held -= 1
+        self._settle()
+        if self._part is not None:
+            self._part.freed()
+        elif early:
+            self._tell(SessionEnded(job.last_index))
+
     def _settle(self) -> None:
         """Once the last request has ended and none is left, the block has done its work."""
         if self._exhausted and not self._held:
@@ -213,32 +226,33 @@ class BlockDriver:
         while now_ns() < due_ns and not self._over.is_set():
             gevent.sleep(0)
 
-    def _request(self, client: httpx.Client, transport: StampingTransport, number: int, work: RequestJob) -> bool:
-        """Send one request, read its answer, tell it. Returns whether it failed as far as the socket can see."""
+    def _request(self, client: httpx.Client, transport: StampingTransport, number: int, work: RequestJob, body: bytes) -> Capture:
+        """Send one request, read its answer, tell it."""
         due_ns = None if work.arrival_ns is None else self._start_ns + work.arrival_ns
         sent_ns = now_ns() if due_ns is None else due_ns
         self._window.sent(number, sent_ns)
         if self._part is not None:
             self._part.begun(work.index, number, sent_ns)
         url = self._url
-        exchange = self._exchanged(client, transport, url, work)
+        exchange = self._exchanged(client, transport, url, body)
         if url == self._asked and (target := _redirected(url, exchange)) is not None and not self._over.is_set():
             if self._url == self._asked:
                 self._url = target  # of the whole block from now on
             url = self._url
-            exchange = self._exchanged(client, transport, url, work)
+            exchange = self._exchanged(client, transport, url, body)
         if exchange.problem == "cut" and not self._aborted and self._window.holds(exchange.sent_ns if due_ns is None else due_ns):
             exchange.problem, exchange.problem_text = "unanswered", STILL_OPEN
         self._stamped = exchange.stamp_source == "kernel" and bool(exchange.stamps)
         failed = exchange.problem != "cut" and not exchange.looks_successful
-        self._tell(self._capture(exchange, number, work, failed, None if url == self._asked else url))
+        answer = self._capture(exchange, number, work, failed, None if url == self._asked else url)
+        self._tell(answer)
         self._window.ended(number, now_ns(), failed)
-        return failed
+        return answer
 
-    def _exchanged(self, client: httpx.Client, transport: StampingTransport, url: httpx.URL, work: RequestJob) -> Exchange:
+    def _exchanged(self, client: httpx.Client, transport: StampingTransport, url: httpx.URL, body: bytes) -> Exchange:
         """The request, sent to that URL, and its answer."""
         exchange = Exchange(self.order.timeouts)
-        request = client.build_request("POST", url, content=work.body, extensions={EXCHANGE: exchange})
+        request = client.build_request("POST", url, content=body, extensions={EXCHANGE: exchange})
         try:
             response = client.send(request, stream=True)
             self._reading += 1

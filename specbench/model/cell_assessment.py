@@ -48,6 +48,7 @@ class RunConditions:
     there were too few. `doubts`: why no win counts, whatever the cells say. `made_up`: how many prompts of how many were made up
     to recorded lengths, None where all were written by somebody. `answers`: what a headline adds on answers that were not
     compared, or are lossy by declaration. `synthetic`: drafts are accepted at a given rate, so the answers are not the model's.
+    `own_history`: prompts hold the arm's own answers, so that no two arms have the same.
     """
 
     refusals: tuple[str, ...] = ()
@@ -59,6 +60,7 @@ class RunConditions:
     made_up: tuple[int, int] | None = None
     answers: str = ""
     synthetic: bool = False
+    own_history: bool = False
 
 
 def state_of(

@@ -16,6 +16,7 @@ Traffic = Literal["mixed", "separate"]
 Schedule = Literal["alternate", "simultaneous", "restart"]
 Length = Literal["natural", "forced"]
 Route = Literal["chat", "completions"]
+History = Literal["dataset", "own"]
 Design = Literal["plain", "aa", "swap"]
 
 # Variables by which an engine is told which devices are its own: they belong to a place, as `Launch.gpu` does.
@@ -127,10 +128,13 @@ class Sampling:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Sessions:
-    """Conversations that are sent whole: how many turns each has, and how long its user thinks between them."""
+    """Conversations that are sent whole: how many turns each has, how long its user thinks between them, and whose answers later
+    turns hold: those that the dataset recorded, or the arm's own.
+    """
 
     turns: tuple[int, int]
     think_s: tuple[float, float]
+    history: History = "dataset"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -148,6 +152,11 @@ class Workload:
     reading: DatasetReading = field(default_factory=DatasetReading)
     sessions: Sessions | None = None
     extra_body: dict[str, Any] = field(default_factory=dict)
+
+    @property
+    def own_history(self) -> bool:
+        """Whether later turns hold the arm's own answers, so that the arms have different prompts."""
+        return self.sessions is not None and self.sessions.history == "own"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

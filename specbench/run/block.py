@@ -24,7 +24,7 @@ from specbench.plan.trials import Trial
 from specbench.prompts.dataset.arrival_trace import ArrivalTrace
 from specbench.prompts.request_body import body_of
 from specbench.prompts.sampler import Prompt, PromptSource, prompt, with_salt
-from specbench.prompts.sessions import session
+from specbench.prompts.sessions import body_parts, session
 from specbench.run.answers.kept_answers import NOT_KEPT, AnswerKeeper
 from specbench.run.drains import HANGING, Drains
 from specbench.run.due_requests import arrivals, backlog_by_second, ramp_of
@@ -42,9 +42,10 @@ TRUTH = "/truth"
 MOST_TRUTHS = 200
 NAME = re.compile(r"[a-z0-9_.]{1,60}")
 DYING_S = 10.0
+NO_WORDS = b'""'  # for an own answer of a session, where only the form of a request matters
 
 SentRequest = tuple[Prompt, bytes]
-"""A request that is under way: what it asks, and its body."""
+"""A request that is under way: what it asks, and its body, in which own answers of its session are empty."""
 
 
 class FactsWriter(Protocol):
@@ -188,7 +189,8 @@ def _load(bench: BlockContext, ready: RunningArm, trial: Trial) -> _Loaded:
         if (pulse := pulses.add(record, lag_ms, time.monotonic())) is not None:
             bench.pulse(trial.arm, pulse)
         if record.scheduled_ns is not None:
-            start_ns = start_ns or record.scheduled_ns - next(islice(moments(), record.index, None))
+            begun = record.index if record.session is None else record.session  # sessions arrive, not their turns
+            start_ns = start_ns or record.scheduled_ns - next(islice(moments(), begun, None))
             sent.append(record.sent_ns)
         bench.writer.request(record)
         if record.outcome in HANGING or (record.outcome == "ok" and record.end_ns > slowest_ns):
@@ -257,8 +259,11 @@ def _works(bench: BlockContext, ready: RunningArm, trial: Trial, requests: dict[
     def job(asked: Prompt, arrival_ns: int | None, think_s: float, then: tuple[RequestJob, ...] = ()) -> RequestJob:
         salt = f"{trial.block_id}/{asked.index if asked.session is None else asked.session}"  # turns of a session share a head
         body = body_of(with_salt(asked, salt) if shared else asked, workload, ready.arm.model or "", extras, ready.arm)
-        requests[asked.index] = (asked, body)
-        return RequestJob(index=asked.index, body=body, arrival_ns=arrival_ns, think_ns=ns_of_s(think_s), then=then)
+        first, *behind = body_parts(body)
+        requests[asked.index] = (asked, NO_WORDS.join((first, *behind)))
+        return RequestJob(
+            index=asked.index, body=first, arrival_ns=arrival_ns, think_ns=ns_of_s(think_s), then=then, behind=tuple(behind)
+        )
 
     index = 0
     for number, moment in enumerate(moments):

@@ -142,6 +142,7 @@ MEANINGS: dict[str, dict[str, str]] = {
     "SessionsSchema": {
         "turns": "Turns of a session, from and to.",
         "think_s": "How long its user thinks before the next turn, from and to.",
+        "history": "Whose answers later turns hold: the dataset's, or each arm's `own` (shown and never judged).",
     },
     "TuneSchema": {
         "vary": "One key of `speculative:` with the values to try.",
@@ -160,7 +161,7 @@ MEANINGS: dict[str, dict[str, str]] = {
         "extra_body": "Fields of every request of both arms, such as `tools`, `response_format` or `stop`.",
         "bins": "Kinds of requests.",
         "sampling": "Settings of sampling.",
-        "sessions": "Conversations are sent whole, turn by turn, each behind the history of the dataset (docs/runs.md).",
+        "sessions": "Conversations are sent whole, turn by turn, each behind its history (docs/runs.md).",
     },
 }
 

@@ -86,6 +86,7 @@ class SessionsSchema(Strict):
 
     turns: TurnBand = (2, 6)
     think_s: ThinkBand = (1.0, 8.0)
+    history: Literal["dataset", "own"] = "dataset"
 
 
 class WorkloadSchema(Strict):

@@ -22,6 +22,23 @@ def check_sessions(form: ScenarioSchema, text: YamlSource) -> None:
         raise text.error(where, "has turns in several bins, and separate traffic has one: set matrix.traffic: mixed")
     if form.matrix.arrivals == "replay":
         raise text.error(where, "has pauses of its own, and replayed arrivals those of the dataset: leave one of them out")
+    if form.workload.sessions.history == "own":
+        _check_own_history(form, text)
+
+
+def _check_own_history(form: ScenarioSchema, text: YamlSource) -> None:
+    """Nothing, unless an arm's own answers have no place in its requests."""
+    if form.workload.route != "chat":
+        raise text.error(
+            ("workload", "sessions", "history"),
+            "is own, and only chat has answers among its messages: set workload.route: chat, or history: dataset",
+        )
+    for name, arm in (("baseline", form.arms.baseline), ("speculative", form.arms.speculative)):
+        if "messages" in arm.extra_body:
+            raise text.error(
+                ("arms", name, "extra_body", "messages"),
+                "leaves no place for the arm's own answers: leave it out, or set workload.sessions.history: dataset",
+            )
 
 
 def workload_of(form: WorkloadSchema, text: YamlSource) -> Workload:
@@ -50,7 +67,7 @@ def workload_of(form: WorkloadSchema, text: YamlSource) -> Workload:
         dataset=form.source.dataset,
         reading=DatasetReading(**form.source.model_dump(exclude={"corpus", "dataset", "keep"}), keep=tuple(form.source.keep)),
         **form.model_dump(exclude={"source", "bins", "sampling", "sessions"}),
-        sessions=None if form.sessions is None else Sessions(turns=form.sessions.turns, think_s=form.sessions.think_s),
+        sessions=None if form.sessions is None else Sessions(**form.sessions.model_dump()),
         bins=tuple(_bin(band, place, text) for place, band in enumerate(form.bins)),
         sampling=tuple(Sampling(**sampling.model_dump()) for sampling in form.sampling),
     )

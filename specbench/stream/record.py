@@ -1,7 +1,7 @@
 """A capture turned into the facts of one request. Pure: no clock, no socket; the same capture always gives the same record."""
 
 import hashlib
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 
@@ -15,7 +15,7 @@ from specbench.stream.answers.asked_form import AskedForm
 from specbench.stream.answers.generated import generated_of
 from specbench.stream.answers.marks import foreign_scripts, marks_of, scripts_in
 from specbench.stream.chunks import MOST_TOKENS
-from specbench.stream.decoded_body import encoding_flags, event_stamps, plain_body
+from specbench.stream.decoded_body import PlainBody, encoding_flags, event_stamps, plain_body
 from specbench.stream.grouping import censored, engine_timestamps, grouping_of, step_sizes, steps_of_moments
 from specbench.stream.outcome import outcome_of, outcome_of_document, outcome_of_status, succeeded
 from specbench.stream.parse_stream import ParsedStream, parse_stream
@@ -80,7 +80,7 @@ def record_and_answer(
 ) -> tuple[RequestRecord, GeneratedAnswer]:
     """The facts of one request, and what it generated, of which no file holds more than these facts."""
     plain = plain_body(capture)
-    body = plain.data[:GIVEN_UP_BYTES] if capture.problem in GIVEN_UP else plain.data
+    body = _readable(capture, plain)
     answer, outcome, reason = _judged(capture, body, plain.problem)
     if reason is not None and secrets.values:  # before it is cut to an excerpt, which may cut a key in two
         outcome, reason = _judged(_freed(capture, secrets), secrets.out_of_bytes(body), plain.problem)[1:]
@@ -135,6 +135,23 @@ def record_and_answer(
     ), generated
 
 
+def content_of(capture: Capture, between: Callable[[], None] | None = None) -> str | None:
+    """The text of an answer that ended well, without reasoning and tool calls; None where it failed or has none.
+
+    Args:
+        between: Called again and again meanwhile, by who must not be kept from other work for long.
+    """
+    plain = plain_body(capture)
+    answer, outcome, _ = _judged(capture, _readable(capture, plain), plain.problem, between)
+    content = "".join(answer.contents)
+    return content if outcome == "ok" and content.strip() else None
+
+
+def _readable(capture: Capture, plain: PlainBody) -> bytes:
+    """As much of the body as is read at all."""
+    return plain.data[:GIVEN_UP_BYTES] if capture.problem in GIVEN_UP else plain.data
+
+
 def _freed(capture: Capture, secrets: Secrets) -> Capture:
     """The capture without the secrets in what stands beside its body."""
     headers = {name: secrets.out_of(value) for name, value in capture.headers.items()}
@@ -142,7 +159,9 @@ def _freed(capture: Capture, secrets: Secrets) -> Capture:
     return replace(capture, headers=headers, problem_text=problem)
 
 
-def _judged(capture: Capture, body: bytes, undecodable: str | None) -> tuple[ParsedStream, Outcome, str | None]:
+def _judged(
+    capture: Capture, body: bytes, undecodable: str | None, between: Callable[[], None] | None = None
+) -> tuple[ParsedStream, Outcome, str | None]:
     """What the body said and how the request ended, by the kind of body that it is."""
     start = body.lstrip()[:1]
     if capture.status is not None and not succeeded(capture.status) and capture.problem is None:
@@ -152,7 +171,7 @@ def _judged(capture: Capture, body: bytes, undecodable: str | None) -> tuple[Par
     is_stream = "event-stream" in capture.headers.get("content-type", "") or b"data:" in body
     if capture.problem is None and (start in (b"{", b"[") or not is_stream):
         return ParsedStream(), *outcome_of_document(_document(body))
-    answer = parse_stream(body)
+    answer = parse_stream(body, between)
     return answer, *outcome_of(capture, answer)
 
 

@@ -113,6 +113,8 @@ def _check_arms(scenario: Scenario) -> None:
         raise ScenarioError(f"{scenario.path}: matrix: a setting goes by batch size; give concurrency alone, and mixed traffic")
     if scenario.design != "plain":
         raise ScenarioError(f"{scenario.path}: tune: leave out --aa and --swap")
+    if scenario.workload.own_history:
+        raise ScenarioError(f"{scenario.path}: workload.sessions.history: candidates need the same prompts; set it to dataset")
 
 
 def _base(request: TuneRequest, scenario: Scenario) -> dict[str, Any]:

@@ -7,7 +7,9 @@ from typing import Any
 
 import pytest
 
-from tests.support.commands import TOO_BUSY, specbench
+from tests.support.captures import delta, finish
+from tests.support.chatting import ChatEndpoint, Messages, chatting, in_words
+from tests.support.commands import QUICK, TOO_BUSY, specbench
 from tests.support.endpoint import Behaviour, endpoint
 
 pytestmark = [pytest.mark.slow, pytest.mark.beside]
@@ -87,6 +89,129 @@ def test_sessions_hit_the_prefix_cache_alike_and_who_thinks_holds_a_stream(tmp_p
     hits = [block["telemetry"]["prefix_hits"] / block["telemetry"]["prefix_queries"] for block in blocks]
     assert min(hits) > 0.15  # first turns have nothing in common
     assert max(hits) - min(hits) < 0.1
+
+
+OWN_HISTORY = (
+    "workload:\n"
+    "  source: {dataset: talks.jsonl, turns: each}\n"
+    "  sessions: {turns: [2, 2], think_s: [0.01, 0.05], history: own}\n"
+    "  bins: [{name: all, input_tokens: [1, 2000], output_tokens: [20, 90]}]\n"
+)
+CALL = {"index": 0, "id": "c", "type": "function", "function": {"name": "f", "arguments": "{}"}}
+
+
+def speaker(name: str, words_each: int) -> ChatEndpoint:
+    """An endpoint with words of its own for each request; every fifth conversation it opens with a call and no word."""
+
+    def answer(messages: Messages, number: int) -> list[bytes]:
+        first = str(messages[0]["content"]).split()[0]
+        if len(messages) == 1 and first.isdigit() and int(first) % 5 == 0:
+            return [delta(tool_calls=[CALL]), finish("tool_calls")]
+        return in_words(f'{name} "{number}"\n\\é🙂{" more" * words_each}', messages)
+
+    return ChatEndpoint(answer, gap_s=0.004)
+
+
+def own_answers(chat: ChatEndpoint, name: str) -> int:
+    """How many requests hold the endpoint's own answer to what stands before it, as it was; no other answer is theirs."""
+    found = 0
+    for messages in chat.asked:
+        for place, message in enumerate(messages):
+            if message["role"] == "assistant" and not str(message["content"])[0].isdigit():  # the dataset's begin with a number
+                text = str(message["content"])
+                assert text.startswith(f'{name} "')
+                assert text.partition("\n")[2].startswith("\\é🙂")
+                assert chat.asked[int(text.split('"')[1])] == messages[:place]
+                found += 1
+    return found
+
+
+def own_history_run(tmp_path: Path, chats: tuple[ChatEndpoint, ChatEndpoint], matrix: str, *words: str) -> dict[str, Any]:
+    """The result of a run whose sessions go on from the arms' own words."""
+    conversations(tmp_path / "talks.jsonl", 60)
+    scenario = tmp_path / "own.yaml"
+    arms = ", ".join(
+        f"{arm}: {{url: '{chat.url}', declare: {{speculation: 'off'}}}}"
+        for arm, chat in zip(("baseline", "speculative"), chats, strict=True)
+    )
+    scenario.write_text(f"name: own\narms: {{{arms}}}\n{OWN_HISTORY}matrix: {{{matrix}, pairs: 2}}\n")
+    done = specbench("run", str(scenario), *QUICK, *words, "--out", str(tmp_path / "run"))
+    assert done.returncode in (0, 30), done.stderr  # a busy machine may spoil the generator's timing
+    found: dict[str, Any] = json.loads((tmp_path / "run" / "result.json").read_text())
+    return found
+
+
+def check_own_history(folder: Path, chats: tuple[ChatEndpoint, ChatEndpoint], result: dict[str, Any]) -> None:
+    """Each arm's later turns held its own words, silence ended a session, and no check calls that broken."""
+    talks = [one for one in records_in(folder) if one["session"] is not None]
+    for chat, arm, name in zip(chats, ("baseline", "speculative"), ("Plain", "Fast"), strict=True):
+        own = [one for one in talks if one["block"].endswith(arm)]
+        later = [one for one in own if one["turn"] == 1]
+        firsts = {(one["block"], one["session"]): one for one in own if one["turn"] == 0}
+        assert later
+        assert own_answers(chat, name) == len(later)
+        silent = [key for key, one in firsts.items() if one["outcome"] == "ok" and one["finish_reason"] == "tool_calls"]
+        assert silent
+        assert not {(one["block"], one["session"]) for one in later} & set(silent)
+    failed = {check["id"] for cell in result["cells"] for check in cell["integrity"] if check["ok"] is False}
+    assert not failed & {"same_prompts", "prompt_tokens"}
+    assert result["verdict"] == ("INVALID" if failed else "HOLD")
+    assert failed or result["reasons"][0]["code"] == "own_history"
+
+
+def test_a_later_turn_holds_the_arms_own_answer_and_the_run_is_held(tmp_path: Path) -> None:
+    """One arm says much more than the other, so that their second prompts are nothing alike."""
+    with chatting(speaker("Plain", 0)) as plain, chatting(speaker("Fast", 9)) as fast:
+        block = "concurrency: [2], block: {min_requests: 12, min_s: 0.7, max_s: 6}"
+        result = own_history_run(tmp_path, (plain, fast), block)
+
+    check_own_history(tmp_path / "run", (plain, fast), result)
+    later = [one for one in records_in(tmp_path / "run") if one["turn"] == 1 and one["prompt_tokens"]]
+    tokens = [{one["prompt_tokens"] for one in later if one["block"].endswith(arm)} for arm in ("baseline", "speculative")]
+    assert max(tokens[0]) < min(tokens[1])
+
+
+@pytest.mark.campaign
+@pytest.mark.parametrize("words", [(), ("--processes", "2")], ids=["one process", "two processes"])
+def test_own_histories_at_a_rate_and_in_a_fleet(words: tuple[str, ...], tmp_path: Path) -> None:
+    """Sessions go to one worker whole, and no block misses the turns that are never sent."""
+    with chatting(speaker("Plain", 0)) as plain, chatting(speaker("Fast", 9)) as fast:
+        block = "concurrency: [4], rate: [12], in_flight: 16, block: {min_requests: 20, min_s: 2, max_s: 8}"
+        result = own_history_run(tmp_path, (plain, fast), block, *words)
+
+    check_own_history(tmp_path / "run", (plain, fast), result)
+    blocks = [json.loads(line) for line in lines_of(tmp_path / "run" / "blocks.jsonl")]
+    assert [block["fleet"]["void"] for block in blocks if block["fleet"] is not None] == [None] * (8 if words else 0)
+    assert all(max(block["backlog"]) < 12 for block in blocks if block["rate"] is not None)
+    assert {block["end_reason"] for block in blocks} == {"complete"}
+
+
+@pytest.mark.campaign
+def test_the_embedded_engine_counts_its_own_answers_in_the_next_prompt(tmp_path: Path) -> None:
+    """A second prompt has the tokens of the first, of the answer to it, and of the second question."""
+    conversations(tmp_path / "talks.jsonl", 60)
+    scenario = tmp_path / "own.yaml"
+    scenario.write_text(
+        "name: own\n"
+        "arms:\n"
+        "  baseline: {engine: embedded}\n"
+        "  speculative: {engine: embedded, speculative: {method: draft_model, num_speculative_tokens: 4}}\n"
+        f"{OWN_HISTORY}"
+        "matrix: {concurrency: [2], pairs: 2, block: {min_requests: 10, min_s: 2, max_s: 10}}\n"
+    )
+    done = specbench("run", str(scenario), *QUICK, "--out", str(tmp_path / "run"))
+    assert done.returncode in (0, 30), done.stderr
+    records = {(one["block"], one["session"], one["turn"]): one for one in records_in(tmp_path / "run") if one["outcome"] == "ok"}
+    added = [
+        (one["prompt_tokens"] - first["prompt_tokens"], first["output_tokens"])
+        for (block, session, turn), one in records.items()
+        if turn == 1 and (first := records.get((block, session, 0))) is not None
+    ]
+
+    assert len(added) > 8
+    assert len({answer for _, answer in added}) > 4
+    question = [more - answer for more, answer in added]
+    assert max(question) - min(question) < 0.5 * (max(more for more, _ in added) - min(more for more, _ in added))
 
 
 @pytest.mark.campaign

@@ -62,12 +62,15 @@ def no_foreign_traffic(cell: CellEvidence) -> IntegrityCheck:
     return cell.check("foreign_traffic", ok, worst, FOREIGN_SHARE, message)
 
 
-def prefix_cache_alike(cell: CellEvidence) -> IntegrityCheck:
-    """Both arms found about as much of their prompts in a cache: an arm that ran second on warm prompts has no prefill to do."""
+def prefix_cache_alike(cell: CellEvidence, *, same_prompts: bool = True) -> IntegrityCheck:
+    """Both arms found about as much of their prompts in a cache: an arm that ran second on warm prompts has no prefill to do.
+
+    Where the arms have not the `same_prompts`, shares that differ say nothing.
+    """
     rates = PerArm(_hit_rate(cell, "baseline"), _hit_rate(cell, "speculative"))
     difference = None if rates.baseline is None or rates.speculative is None else abs(rates.speculative - rates.baseline)
-    ok = None if difference is None else difference <= HIT_RATE_DIFFERENCE
-    message = integrity.prefix_cache(cell.cell, rates, HIT_RATE_DIFFERENCE, ok)
+    ok = None if difference is None or not same_prompts else difference <= HIT_RATE_DIFFERENCE
+    message = integrity.prefix_cache(cell.cell, rates, HIT_RATE_DIFFERENCE, ok or not same_prompts)
     return cell.check("cache_imbalance", ok, difference, HIT_RATE_DIFFERENCE, message)
 
 

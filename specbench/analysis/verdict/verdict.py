@@ -33,7 +33,8 @@ def verdict_of(
 
     1. safety failed, but for failures and stalls above a range that passes without them, or the speculative arm alone is dead:
     ROLLBACK. 2. integrity failed, or the baseline is dead: INVALID.
-    3 to 6 per slice. Missing data never promotes, and harm needs proof.
+    3 to 6 per slice. Missing data never promotes, and harm needs proof. A run whose prompts are not the same in both arms is
+    never more than HOLD.
 
     Args:
         standings: Every cell of the run, in the order of the plan.
@@ -51,7 +52,9 @@ def verdict_of(
     unsafe = [f for f in run_wide if f.state == "FAIL"]
     unsafe += _unsafe_cells(required, sound=not failed and not lost)
     dead = [standing for standing in required if standing.dead == ("speculative",)]
-    if unsafe or dead:
+    if conditions.own_history and not (failed or lost or not required):
+        return Verdict(word="HOLD", reasons=verdict.own_history(unsafe, dead))
+    if (unsafe or dead) and not conditions.own_history:
         return Verdict(word="ROLLBACK", reasons=verdict.unsafe(unsafe, dead))
     if failed or lost or not required:
         return Verdict(word="INVALID", reasons=verdict.invalid(failed, lost))

@@ -1,5 +1,7 @@
 """What to do with a verdict: one sentence, and the command that does it. Values in, text out; nothing is judged here."""
 
+from collections.abc import Sequence
+from dataclasses import replace
 from shlex import quote
 
 from specbench.explain.brief.headline import deciding_code
@@ -20,6 +22,7 @@ PARTIAL = "Partial run: only what was measured before it ended is shown."
 MORE_PROMPTS = 512  # twice the default
 CONFIRM = "Do not enable yet: confirm the cap first. The command below must say PROMOTE."
 _FIXES = {entry.name: entry.fix for entry in (*CODES, *CHECKS)}
+_PAIRS, _HISTORY = "matrix.pairs=", "workload.sessions.history="
 _NOT_SPECULATING = ("not_speculating", "speculation_speculative")
 
 
@@ -85,7 +88,7 @@ def run_again(result: Result, pairs: int | None = None, *words: str) -> str:
         if profile == "smoke" and pairs <= DECISION_PAIRS and not _sets_pairs(flags):
             profile = "standard"
         else:
-            flags = _without_pairs(flags)
+            flags = _without(flags, _PAIRS)
             more = ["--set", f"matrix.pairs={pairs}"]
     design = [] if result.config.design == "plain" else [f"--{result.config.design}"]
     command = ["specbench", "run", result.run.scenario or f"{result.run.name}.yaml", *design, "--profile", profile]
@@ -93,12 +96,12 @@ def run_again(result: Result, pairs: int | None = None, *words: str) -> str:
 
 
 def _sets_pairs(flags: list[str]) -> bool:
-    return any(flag.startswith("matrix.pairs=") for flag in flags)
+    return any(flag.startswith(_PAIRS) for flag in flags)
 
 
-def _without_pairs(flags: list[str]) -> list[str]:
-    """The flags but for a setting of the pairs, with the `--set` before it."""
-    at = {index for index, flag in enumerate(flags) if flag.startswith("matrix.pairs=")}
+def _without(flags: Sequence[str], setting: str) -> list[str]:
+    """The flags but for this setting, with the `--set` before it."""
+    at = {index for index, flag in enumerate(flags) if flag.startswith(setting)}
     return [flag for index, flag in enumerate(flags) if index not in at and index + 1 not in at]
 
 
@@ -161,6 +164,9 @@ def _held_command(result: Result) -> str:
         return run_again(result, None, "--aa") if result.config.design == "plain" else run_again(result)
     if code == "answers_not_shown":
         return run_again(result, None, "--set", f"answers.prompts={MORE_PROMPTS}")
+    if code == "own_history":
+        flags = tuple(_without(result.run.flags, _HISTORY))
+        return run_again(replace(result, run=replace(result.run, flags=flags)), None, "--set", f"{_HISTORY}dataset")
     if code == "too_few_launches":
         return run_again(result, MIN_LAUNCHES)
     return run_again(result, _pairs(result)) if code == "insufficient_evidence" else run_again(result)

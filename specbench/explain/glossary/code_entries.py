@@ -81,6 +81,12 @@ HOLDS: tuple[Entry, ...] = (
         "Drafts are accepted at a fixed rate, so the answers are not the model's.",
         "Run again without synthetic acceptance.",
     ),
+    _code(
+        "own_history",
+        "the arms had different prompts",
+        "Later turns of sessions hold each arm's own answers, so no prompt is in both arms. Figures are shown and never judged.",
+        "Run with `workload.sessions.history: dataset`.",
+    ),
 )
 
 CODES: tuple[Entry, ...] = (

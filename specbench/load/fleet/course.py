@@ -224,7 +224,7 @@ class BlockCourse:
         for place, job in dealer.deals():
             dealt.setdefault(place, []).append(job)
         for place, jobs in dealt.items():
-            posts[place].ledger.deal(job.index for job in jobs)
+            posts[place].deal(jobs)
             posts[place].member.link.say(Jobs(serial=self._serial, jobs=tuple(jobs)), now_ns())
         if dealer.just_done():
             for post in posts:
@@ -281,13 +281,13 @@ class BlockCourse:
         lost = [
             request for post in posts if post.lost for request in post.lost_requests(open_loop=self._order.concurrency is None)
         ]
-        dealt = sum(post.ledger.dealt.count - post.ledger.reported.count for post in posts if post.lost)
+        unreported = sum(post.unreported for post in posts if post.lost)
         return FleetClosed(
             lane=self._lane,
             closed=closed,
             workers=tuple(post.closed() for post in posts),
             void=void,
             lost=tuple(lost),
-            lost_unsent=dealt - len(lost),
+            lost_unsent=unreported - len(lost),
             refused=self._fleet.refused,
         )

@@ -1,11 +1,12 @@
 """One worker as the master knows it: the connection to it, its clock, and its place in a block."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 from specbench.load.fleet.clock_offsets import ClockOffset, Echo, clocks_agree, drift_ns, offset_of
 from specbench.load.fleet.ledger import WorkerLedger
 from specbench.load.fleet.numbered import Link
 from specbench.load.fleet.wire import FromWorker, LostRequest, Ping, Pong, ShareDone, WorkerClosed, encode
+from specbench.load.messages import RequestJob
 from specbench.stream.connection import now_ns
 
 
@@ -46,10 +47,21 @@ class Post:
     def __init__(self, member: Member, streams: tuple[int, ...]) -> None:
         self.member, self.streams = member, streams
         self.ledger = WorkerLedger()
+        self._later_turns = 0  # of the sessions among what it was dealt, which the ledger counts as one each
         self.clock = ClockOffset(0, 0)
         self.clock_after: ClockOffset | None = None
         self.lined = self.idle = self.lost = False
         self.done: ShareDone | None = None
+
+    def deal(self, jobs: Sequence[RequestJob]) -> None:
+        """These requests and sessions went to the worker."""
+        self.ledger.deal(job.index for job in jobs)
+        self._later_turns += sum(len(job.then) for job in jobs)
+
+    @property
+    def unreported(self) -> int:
+        """How many requests, turn by turn, it was dealt and has not reported."""
+        return self.ledger.dealt.count + self._later_turns - self.ledger.reported.count
 
     def here(self, at_ns: int) -> int:
         """A moment of the worker's clock, by the master's."""

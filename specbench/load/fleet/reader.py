@@ -1,7 +1,7 @@
 """A worker's reading process: its part of each block under Locust's worker runner, between its decoder and the fleet's master.
 
-Nothing is decoded here. It ends with its decoder, and after five seconds in which the master says nothing: then its streams
-are cut, as nobody counts any more what they do.
+Nothing is decoded here, but for what `child.py` names. It ends with its decoder, and after five seconds in which the master says
+nothing: then its streams are cut, as nobody counts any more what they do.
 """
 
 from gevent import monkey
@@ -50,7 +50,7 @@ from specbench.load.fleet.wire import (
     decode_to_reader,
     encode,
 )
-from specbench.load.messages import MessageDecoder
+from specbench.load.messages import MessageDecoder, SessionEnded
 from specbench.load.streams import BlockDriver, BlockPart, StreamUser
 from specbench.model.captures import Capture
 from specbench.stream.connection import now_ns
@@ -145,9 +145,10 @@ class PartInHand:
     def _free(self) -> None:
         self._freed += 1
 
-    def _take(self, capture: Capture) -> None:
-        self.sent = self.sent.plus((capture.index,))
-        self._outlet.tell(capture)
+    def _take(self, answer: Capture | SessionEnded) -> None:
+        if isinstance(answer, Capture):  # the master learns from `freed` that a session ended early
+            self.sent = self.sent.plus((answer.index,))
+            self._outlet.tell(answer)
 
 
 class Reader:

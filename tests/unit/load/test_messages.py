@@ -44,7 +44,11 @@ CLOSED = BlockClosed(
 )
 
 works = st.builds(
-    RequestJob, index=st.integers(0, 10**6), body=st.binary(max_size=300), arrival_ns=st.none() | st.integers(0, 10**12)
+    RequestJob,
+    index=st.integers(0, 10**6),
+    body=st.binary(max_size=300),
+    arrival_ns=st.none() | st.integers(0, 10**12),
+    behind=st.lists(st.binary(max_size=9), max_size=2).map(tuple),
 )
 orders = st.lists(works | st.sampled_from([ORDER, NoMoreWork(), Abort()]), max_size=8)
 

@@ -31,6 +31,7 @@ from specbench.model.captures import Capture
 from specbench.stream.exchange import Timeouts
 from specbench.units import ns_of_ms, ns_of_s, seconds
 from tests.support.captures import DONE, said
+from tests.support.chatting import ChatEndpoint, Messages, chatting, in_words
 from tests.support.raw_server import CERTIFICATE, END, KEY, STREAM_HEAD, chunk, head, playing, read_request
 from tests.support.truthful import truth_endpoint
 
@@ -387,3 +388,38 @@ def test_the_parents_side_loads_neither_locust_nor_gevent() -> None:
     code = "import sys, specbench.load.parent; print(sorted({'locust', 'gevent', 'httpx'} & set(sys.modules)))"
 
     assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.strip() == "[]"
+
+
+def _own_sessions(number: int, think_ms: float = 0.0) -> Iterator[RequestJob]:
+    """Sessions of three turns whose later ones hold the answers to the earlier ones."""
+    ask, think_ns = '{"messages":[{"role":"user","content":"%s"}', ns_of_ms(think_ms)
+    answered, asked = b',{"role":"assistant","content":', b'},{"role":"user","content":"more"}'
+    for first in range(0, 3 * number, 3):
+        opening = (ask % first).encode()
+        then = (
+            RequestJob(index=first + 1, body=opening + answered, behind=(asked + b"]}",), think_ns=think_ns),
+            RequestJob(index=first + 2, body=opening + answered, behind=(asked + answered, asked + b"]}")),
+        )
+        yield RequestJob(index=first, body=opening + b"]}", think_ns=think_ns, then=then)
+
+
+def test_a_session_of_own_answers_ends_where_one_is_missing_and_the_stream_goes_on(child: LoadGenerator) -> None:
+    """The turns behind it are never sent, and none of them is waited for; every other turn holds what was said to it."""
+
+    def spoken(messages: Messages, number: int) -> list[bytes] | None:
+        session, turn = int(messages[0]["content"]), len(messages) // 2
+        if (session, turn) in ((3, 1), (9, 0)):
+            return in_words("") if session == 3 else None
+        return in_words(f'answer "{number}"\né')
+
+    with chatting(ChatEndpoint(spoken)) as chat:
+        captures, end = _driven(child, _order(chat.url, concurrency=1, min_requests=1000), _own_sessions(40, think_ms=1))
+
+    sent = sorted(capture.index for capture in captures)
+    assert (end.end_reason, sent) == ("work_done", [at for at in range(120) if at not in (5, 10, 11)])
+    assert len(chat.asked) == len(sent)
+    for messages in chat.asked:
+        for place, message in enumerate(messages):
+            if message["role"] == "assistant":
+                number = chat.asked.index(messages[:place])
+                assert message["content"] == f'answer "{number}"\né'

@@ -1,5 +1,6 @@
 """Conversations are sent whole: the same in both arms, each turn behind what the dataset recorded before it."""
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -8,9 +9,11 @@ from specbench.errors import DataError
 from specbench.model.scenario import Bin, Sampling, Sessions, Workload
 from specbench.prompts.dataset.conversations import requests_in
 from specbench.prompts.dataset.row import Row
+from specbench.prompts.request_body import body_of
 from specbench.prompts.sampler import PromptSource
-from specbench.prompts.sessions import DrawnSession, check_sessions, conversations_of, session
+from specbench.prompts.sessions import DrawnSession, body_parts, check_sessions, conversations_of, session
 from specbench.prompts.token_estimate import DEFAULT_ESTIMATOR
+from tests.support.evidence import an_arm
 
 TWO_TO_THREE = Sessions(turns=(2, 3), think_s=(1.0, 2.0))
 
@@ -30,7 +33,11 @@ def rows(*lengths: int) -> dict[str, tuple[Row, ...]]:
 
 def drawing(*lengths: int) -> PromptSource:
     """What draws from such conversations."""
-    held = rows(*lengths)
+    return drawing_from(rows(*lengths))
+
+
+def drawing_from(held: dict[str, tuple[Row, ...]]) -> PromptSource:
+    """What draws from these rows."""
     workload = Workload(
         corpus=None, dataset="d.jsonl", route="chat", length="natural", streaming=True, shared_prefix_tokens=0,
         bins=(
@@ -70,6 +77,58 @@ def test_each_turn_stands_behind_the_recorded_history() -> None:
     assert (one.prompts[0].bin, one.prompts[0].max_tokens, one.prompts[1].bin) == ("short", 5, "long")
     assert len(one.think_s) == len(one.prompts) - 1
     assert all(1.0 <= pause <= 2.0 for pause in one.think_s)
+
+
+OWN = Sessions(turns=(2, 3), think_s=(1.0, 2.0), history="own")
+CALL = {"role": "assistant", "tool_calls": [{"id": "c", "type": "function", "function": {"name": "f", "arguments": "{}"}}]}
+
+
+def talk(*turns: tuple[str, str] | dict[str, Any]) -> dict[str, tuple[Row, ...]]:
+    """A single conversation of these turns, (role, content) or whole."""
+    listed = [turn if isinstance(turn, dict) else {"role": turn[0], "content": turn[1]} for turn in turns]
+    found = [row._replace(session="0") for row in requests_in(listed, "each") if isinstance(row, Row)]
+    return {"short": tuple(row for row in found if row.turn == 0), "long": tuple(row for row in found if row.turn)}
+
+
+def bodies(held: dict[str, tuple[Row, ...]]) -> list[tuple[bytes, ...]]:
+    """The messages of each turn of the only conversation, in parts, as JSON."""
+    (turns,) = conversations_of(held, OWN)
+    source = replace(drawing_from(held), conversations=(turns,))
+    one = session(source, replace(OWN, turns=(len(turns), len(turns))), "c1/p00", 0, 0)
+    whole = [body_of(asked, source.workload, "m", {}, an_arm()) for asked in one.prompts]
+    return [tuple(part.partition(b'"messages":')[2] or part for part in body_parts(body)) for body in whole]
+
+
+def test_own_answers_have_their_places_between_the_recorded_questions() -> None:
+    """Each answer's, whatever was recorded there; a system text stays, and what was said before the first question."""
+    held = talk(
+        ("system", "Be\nbrief \\u0000."), ("user", 'q"0"'), ("assistant", "a0"), ("assistant", "more"), ("user", "q1"),
+        ("assistant", "a1"), ("user", "q2"),
+    )  # fmt: skip
+    first, second, third = bodies(held)
+
+    assert len(first) == 1
+    system = b'{"role":"system","content":"Be\\nbrief \\\\u0000."}'
+    assert second[0] == b'[%b,{"role":"user","content":"q\\"0\\""},{"role":"assistant","content":' % system
+    assert second[1].startswith(b'},{"role":"user","content":"q1"}],')
+    assert third[:2] == (second[0], b'},{"role":"user","content":"q1"},{"role":"assistant","content":')
+    assert third[2].startswith(b'},{"role":"user","content":"q2"}],')
+
+
+@pytest.mark.parametrize(
+    "held",
+    [
+        talk(("user", "q0"), CALL, {"role": "tool", "content": "3", "tool_call_id": "c"}, ("assistant", "a0"), ("user", "q1")),
+        {"short": (Row("q0", session="0"),), "long": (Row("q1", session="0", turn=1),)},
+    ],
+    ids=["a tool's result", "questions that do not go on"],
+)
+def test_a_turn_that_its_own_answers_do_not_lead_to_is_not_sent(held: Any) -> None:
+    """With the dataset's history it is, and a dataset that holds nothing else is refused with the reason."""
+    assert len(conversations_of(held, TWO_TO_THREE)) == 1
+    assert conversations_of(held, OWN) == ()
+    with pytest.raises(DataError, match=r"each a question behind a plain answer \(history: own\)"):
+        check_sessions("d.jsonl", held, OWN, 1)
 
 
 def test_both_arms_get_the_same_sessions_and_none_twice_before_all_came() -> None:

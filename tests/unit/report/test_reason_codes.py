@@ -66,6 +66,7 @@ RESULTS: dict[str, Callable[[], Result]] = {
     "carry_over": lambda: replace(_with(invalid(), "carry_over"), integrity=(_check("carry_over", False, None),)),
     "order_not_excluded": lambda: _with(_held(), "order_not_excluded"),
     "fading": lambda: _with(_held(), "fading"),
+    "own_history": lambda: _with(_held(), "own_history"),
     "slows_within_blocks": lambda: _with(_held(), "slows_within_blocks", check=_check("slows_within_blocks", None, "c1")),
 }
 TAGS = {"PROMOTE": None, "CAPPED": "skipped", "HOLD": "skipped", "ROLLBACK": "failure", "INVALID": "error"}
@@ -154,7 +155,7 @@ def test_the_documentation_explains_it(code: str) -> None:
     assert code in ("safety", "harm_beyond") or code in Path("docs/glossary.md").read_text()
 
 
-@pytest.mark.parametrize("code", ["order_not_excluded", "fading", "slows_within_blocks"])
+@pytest.mark.parametrize("code", ["order_not_excluded", "fading", "own_history", "slows_within_blocks"])
 def test_a_hold_that_is_no_question_of_pairs_says_what_it_waits_for(code: str) -> None:
     """The next run to make."""
     assert code in HELD

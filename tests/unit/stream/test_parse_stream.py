@@ -378,3 +378,11 @@ def test_an_error_nested_without_end_is_one(depths: Sequence[int]) -> None:
 
     assert set(named) == {"in_band_error"}
     assert set(inside) <= {"in_band_error", "protocol_error"}
+
+
+def test_who_has_other_work_is_let_go_again_and_again() -> None:
+    """Each 32 events, and what is read is the same."""
+    body, breaks = b"".join([said("a")] * 100) + DONE, []
+    whole = parse_stream(body, between=lambda: breaks.append(1))
+
+    assert (len(breaks), whole.text) == (3, parse_stream(body).text)

@@ -92,6 +92,16 @@ def test_two_hosts_are_compared_by_a_run_of_their_own(design: Design, command: s
     assert next_command(replace(result, config=replace(result.config, design=design))) == command
 
 
+def test_own_histories_are_exchanged_for_recorded_ones() -> None:
+    """Whatever the command line had said of them."""
+    result = replace(hold(), reasons=(reason("own_history", "Unlike prompts."),))
+    key = "workload.sessions.history"
+    flags = ("--set", f"{key}=own", "--model", "m")
+    command = next_command(replace(result, run=replace(result.run, flags=flags)))
+
+    assert command.endswith(f"--profile smoke --model m --set {key}=dataset")
+
+
 def test_an_arm_without_speculation_sends_to_the_doctor() -> None:
     """Its URL, where there is a server to ask."""
     check = IntegrityCheck(id="not_speculating", cell=None, ok=False, value=1.0, limit=None, message="No drafts.")
