@@ -94,6 +94,12 @@ _READING = f"""
 # Why a target is missed, by the beginning of its claim.
 _REASONS = {
     "fault “none”: PROMOTE": ("The test of what one block leaves to the next calls one sound run in a hundred INVALID."),
+    "ttft_p95 truly at its margin": (
+        "The test of shares errs in 5 of 100 where requests are many; with ten pairs of blocks it is one or two runs more."
+    ),
+    "A/A, starts differ by 3 %, stated: PROMOTE or CAPPED": (
+        "Their test errs in 5 of 100, which 300 runs know to three points either way."
+    ),
     "a win of 1.5, 0.5 % of requests never answered": (
         "In one such run of twenty nothing hung at all, and half a percent is what `error_rate` allows."
     ),

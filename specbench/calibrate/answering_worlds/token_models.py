@@ -73,17 +73,24 @@ def context_of(tokens: Tokens) -> Tokens:
 
 def noisy(logits: Logits, noise: float, random: Random) -> Logits:
     """The logits as one arithmetic computes them: each log probability is off by so many nats."""
-    return logits if not noise else logits + np.float32(noise) * random.standard_normal(logits.shape, dtype=np.float32)
+    if not noise:
+        return logits
+    found: Logits = random.standard_normal(logits.shape, dtype=np.float32)
+    found *= np.float32(noise)
+    found += logits
+    return found
 
 
 def shaped(logits: Logits, shaping: TokenSampling) -> Logits:
     """The probabilities (.., words) from which a sampled token is drawn; 0 for those that top_p leaves out."""
-    scaled = (logits - logits.max(axis=-1, keepdims=True)) / np.float32(shaping.temperature)
-    kept = np.exp(scaled)
+    kept: Logits = logits - logits.max(axis=-1, keepdims=True)
+    kept /= np.float32(shaping.temperature)
+    np.exp(kept, out=kept)
     for _ in range(2 if shaping.twice else 1):
-        kept = _nucleus(kept / kept.sum(axis=-1, keepdims=True), shaping.top_p)
-    found: Logits = kept / kept.sum(axis=-1, keepdims=True)
-    return found
+        kept /= kept.sum(axis=-1, keepdims=True)
+        kept = _nucleus(kept, shaping.top_p)
+    kept /= kept.sum(axis=-1, keepdims=True)
+    return kept
 
 
 def drawn(probabilities: Logits, random: Random) -> Tokens:
@@ -101,8 +108,10 @@ def of_tokens(values: Logits, tokens: Tokens) -> Logits:
 
 def _nucleus(probabilities: Logits, top_p: float) -> Logits:
     """The most probable tokens up to the one with which their sum reaches top_p."""
-    falling = -np.sort(-probabilities, axis=-1)
-    before = np.cumsum(falling, axis=-1) - falling
-    least = np.where(before < top_p, falling, np.float32(np.inf)).min(axis=-1, keepdims=True)
-    found: Logits = np.where(probabilities >= least, probabilities, np.float32(0.0))
+    rising = np.sort(probabilities, axis=-1)
+    falling = rising[..., ::-1]
+    before = np.cumsum(falling, axis=-1)
+    before -= falling
+    last = np.argmax((before < top_p)[..., ::-1], axis=-1)[..., None]
+    found: Logits = np.where(probabilities >= np.take_along_axis(rising, last, axis=-1), probabilities, np.float32(0.0))
     return found

@@ -64,6 +64,19 @@ def test_an_untried_depth_that_should_do_better_is_named() -> None:
     assert better_untried(TWO, (), [1], 0.02) == ()
 
 
+def test_a_prediction_is_held_against_what_was_measured_beside_it() -> None:
+    """The deepest run predicts .85 and .93 of depths 2 and 4, which took 1.11 and 1.19: depth 3 at .88 is no gain over none."""
+    sources = (
+        PredictedDepths(8, {8: 1.58, 1: 0.83, 2: 0.85, 3: 0.88, 4: 0.93}),
+        PredictedDepths(4, {4: 1.19}),
+        PredictedDepths(2, {2: 1.11}),
+        PredictedDepths(1, {1: 1.03}),
+    )
+
+    assert better_untried(None, sources, [1, 2, 4, 8], 0.02) == ()
+    assert better_untried(None, sources[:1], [8], 0.02) == (1, 2, 3, 4)
+
+
 def test_the_screen_starts_the_deepest_of_each_method() -> None:
     """Of seven depths one, of two methods two; six depths of one method, and one depth of each, need none.
 
