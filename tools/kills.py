@@ -19,7 +19,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 ARGUMENTS = [
-    "scenarios/code.yaml", "--profile", "smoke", "--processes", "2",
+    "scenarios/code.yaml", "--profile", "smoke", "--processes", "2", "--answers", "off",
     "--set", "matrix.pairs=2", "--set", "matrix.concurrency=[2]", "--set", "matrix.primary=2",
     "--set", "matrix.block={min_requests: 6, min_s: 0.7, max_s: 6}",
 ]  # fmt: skip
