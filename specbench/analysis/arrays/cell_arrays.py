@@ -85,7 +85,8 @@ class CellArrays:
 
     def sum_by_request(self, of_events: Ints) -> Ints:
         """Sums of a per-event quantity (n_events,) over the events of each request, (n_requests,)."""
-        running = np.concatenate(([0], np.cumsum(of_events)))
+        running = np.zeros(len(of_events) + 1, dtype=np.int64)
+        np.cumsum(of_events, out=running[1:])
         return running[self.first_event[1:]] - running[self.first_event[:-1]]
 
 

@@ -5,6 +5,7 @@ Which values belong to which metric is said in `metrics.py`; inference is in `co
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from math import ceil, floor
 
 import numpy as np
@@ -30,8 +31,7 @@ class Samples:
 
     def how_many(self, are: Bools) -> Floats:
         """How many values of each unit are so, (n_units,), by `are` (n,)."""
-        running = np.concatenate(([0], np.cumsum(are)))
-        return np.diff(running[self.offsets]).astype(np.float64)
+        return np.array([np.count_nonzero(are[first:last]) for first, last in pairwise(self.offsets)], dtype=np.float64)
 
     def of_unit(self, unit: int) -> Floats:
         """The values of one unit, (n_of_unit,)."""
