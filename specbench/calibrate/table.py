@@ -93,7 +93,7 @@ _READING = f"""
 
 # Why a target is missed, by the beginning of its claim.
 _REASONS = {
-    "fault “none”: PROMOTE": ("The test of what one block leaves to the next calls one sound run in a hundred INVALID."),
+    "fault “none”: PROMOTE": "The test of what one block leaves to the next calls one sound run in a hundred INVALID.",
     "ttft_p95 truly at its margin": (
         "The test of shares errs in 5 of 100 where requests are many; with ten pairs of blocks it is one or two runs more."
     ),

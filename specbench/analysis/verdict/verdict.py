@@ -52,12 +52,12 @@ def verdict_of(
     unsafe = [f for f in run_wide if f.state == "FAIL"]
     unsafe += _unsafe_cells(required, sound=not failed and not lost)
     dead = [standing for standing in required if standing.dead == ("speculative",)]
-    if conditions.own_history and not (failed or lost or not required):
-        return Verdict(word="HOLD", reasons=verdict.own_history(unsafe, dead))
     if (unsafe or dead) and not conditions.own_history:
         return Verdict(word="ROLLBACK", reasons=verdict.unsafe(unsafe, dead))
     if failed or lost or not required:
         return Verdict(word="INVALID", reasons=verdict.invalid(failed, lost))
+    if conditions.own_history:
+        return Verdict(word="HOLD", reasons=verdict.own_history(unsafe, dead))
     by_slice: dict[tuple[str | None, str | None], list[CellAssessment]] = {}
     for standing in standings:
         by_slice.setdefault(standing.slice, []).append(standing)
