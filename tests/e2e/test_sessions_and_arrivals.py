@@ -49,9 +49,7 @@ def test_sessions_hit_the_prefix_cache_alike_and_who_thinks_holds_a_stream(tmp_p
     scenario = tmp_path / "talks.yaml"
     scenario.write_text(
         "name: talks\n"
-        "arms:\n"
-        "  baseline: {engine: embedded}\n"
-        "  speculative: {engine: embedded, speculative: {method: draft_model, num_speculative_tokens: 4}}\n"
+        f"{EMBEDDED}"
         "workload:\n"
         "  source: {dataset: talks.jsonl, turns: each}\n"
         "  sessions: {turns: [2, 2], think_s: [0.2, 0.4]}\n"
@@ -91,6 +89,10 @@ def test_sessions_hit_the_prefix_cache_alike_and_who_thinks_holds_a_stream(tmp_p
     assert max(hits) - min(hits) < 0.1
 
 
+EMBEDDED = """arms:
+  baseline: {engine: embedded}
+  speculative: {engine: embedded, speculative: {method: draft_model, num_speculative_tokens: 4}}
+"""
 OWN_HISTORY = (
     "workload:\n"
     "  source: {dataset: talks.jsonl, turns: each}\n"
@@ -193,9 +195,7 @@ def test_the_embedded_engine_counts_its_own_answers_in_the_next_prompt(tmp_path:
     scenario = tmp_path / "own.yaml"
     scenario.write_text(
         "name: own\n"
-        "arms:\n"
-        "  baseline: {engine: embedded}\n"
-        "  speculative: {engine: embedded, speculative: {method: draft_model, num_speculative_tokens: 4}}\n"
+        f"{EMBEDDED}"
         f"{OWN_HISTORY}"
         "matrix: {concurrency: [2], pairs: 2, block: {min_requests: 10, min_s: 2, max_s: 10}}\n"
     )

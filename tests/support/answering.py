@@ -5,10 +5,11 @@ import threading
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from http.server import BaseHTTPRequestHandler
 from pathlib import Path
 from typing import Any
 
+from tests.support.loopback import on_loopback
 from tests.support.raw_server import KEY
 
 
@@ -54,18 +55,9 @@ def answering(table: Table) -> Iterator[Table]:
             self.end_headers()
             self.wfile.write(data)
 
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Answering)
-    server.daemon_threads = True
+    tls = None
     if table.certificate is not None:
-        context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-        context.load_cert_chain(table.certificate, KEY)
-        server.socket = context.wrap_socket(server.socket, server_side=True)
-    thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.02}, daemon=True)
-    thread.start()
-    table.url = f"{'http' if table.certificate is None else 'https'}://127.0.0.1:{server.server_address[1]}"
-    try:
+        tls = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+        tls.load_cert_chain(table.certificate, KEY)
+    with on_loopback(Answering, tls=tls) as table.url:
         yield table
-    finally:
-        server.shutdown()
-        server.server_close()
-        thread.join()

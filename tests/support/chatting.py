@@ -6,10 +6,11 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from http.server import BaseHTTPRequestHandler
 from typing import Any
 
 from tests.support.captures import DONE, event, finish, said
+from tests.support.loopback import on_loopback
 
 Messages = Sequence[dict[str, Any]]
 
@@ -84,14 +85,5 @@ def chatting(chat: ChatEndpoint) -> Iterator[ChatEndpoint]:
             self.end_headers()
             self.wfile.write(content)
 
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Chatting)
-    server.daemon_threads = True
-    thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.02}, daemon=True)
-    thread.start()
-    chat.url = f"http://127.0.0.1:{server.server_address[1]}"
-    try:
+    with on_loopback(Chatting) as chat.url:
         yield chat
-    finally:
-        server.shutdown()
-        server.server_close()
-        thread.join()

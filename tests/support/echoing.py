@@ -4,12 +4,13 @@ import base64
 import contextlib
 import html
 import json
-import threading
 import urllib.parse
 from collections.abc import Iterator
 from contextlib import contextmanager
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from http.server import BaseHTTPRequestHandler
 from typing import Any
+
+from tests.support.loopback import on_loopback
 
 BAD = "\x1b[31mred\x1b]0;title\x07\u202etxet\x9b2J\r\n::error::forged\n##[error]forged\n=cmd()\n"
 """Colours, a window's title, text from right to left, a C1 command, forged second lines, a formula."""
@@ -47,16 +48,8 @@ def echoing(known: list[str], fails_every: int = 4) -> Iterator[str]:
     Args:
         fails_every: One request for tokens of so many is answered with an error.
     """
-    server = ThreadingHTTPServer(("127.0.0.1", 0), _answering(known, fails_every))
-    server.daemon_threads = True
-    thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.02}, daemon=True)
-    thread.start()
-    try:
-        yield f"http://127.0.0.1:{server.server_address[1]}"
-    finally:
-        server.shutdown()
-        server.server_close()
-        thread.join()
+    with on_loopback(_answering(known, fails_every)) as url:
+        yield url
 
 
 def _answering(known: list[str], fails_every: int) -> type[BaseHTTPRequestHandler]:

@@ -6,8 +6,10 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from http.server import BaseHTTPRequestHandler
 from typing import Any
+
+from tests.support.loopback import on_loopback
 
 TOKENS = 6
 GAP_S = 0.004
@@ -40,16 +42,8 @@ def endpoint(behaviour: Behaviour, port: int = 0) -> Iterator[str]:
             served += 1
             return behaviour.good is None or served <= behaviour.good
 
-    server = ThreadingHTTPServer(("127.0.0.1", port), _answering(behaviour, is_good))
-    server.daemon_threads = True
-    thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.02}, daemon=True)
-    thread.start()
-    try:
-        yield f"http://127.0.0.1:{server.server_address[1]}"
-    finally:
-        server.shutdown()
-        server.server_close()
-        thread.join()
+    with on_loopback(_answering(behaviour, is_good), port) as url:
+        yield url
 
 
 def _answering(behaviour: Behaviour, is_good: Callable[[], bool]) -> type[BaseHTTPRequestHandler]:
