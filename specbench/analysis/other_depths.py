@@ -55,16 +55,8 @@ def tokens_at(answers: Sequence[Answer], drafted: int, depth: int) -> float | No
     Returns:
         None where there is no step, or where more than a few brought more tokens than such a round can: no chain of that depth.
     """
-    steps = [step for answer in answers for step in answer]
-    if not steps or sum(step > drafted + 1 for step in steps) > LONGER_SHARE * len(steps):
-        return None
-    unknown = _last_place(steps, drafted)
-    tokens = rounds = 0.0
-    for answer in answers:
-        places = _places(answer, drafted, unknown)
-        tokens += len(places)
-        rounds += _rounds(places, depth)
-    return tokens / rounds if rounds else None
+    places = _places(answers, drafted)
+    return None if places is None else _tokens_per_step(places, depth)
 
 
 def with_other_depths(
@@ -84,17 +76,17 @@ def with_other_depths(
 
 
 def _of_cell(cell: CellResult, answers: Sequence[Answer], drafted: int, cost: StepCost | None) -> tuple[OtherDepth, ...]:
-    here = tokens_at(answers, drafted, drafted)
-    if here is None or cell.acceptance.reason == absences.ALPHA_OF_TREES:
+    places = None if cell.acceptance.reason == absences.ALPHA_OF_TREES else _places(answers, drafted)
+    if places is None:
         return ()
+    here = _tokens_per_step(places, drafted)
     found = []
     for depth in DEPTHS:
         if depth == drafted or depth > DEEPER * drafted:
             continue
-        tokens = tokens_at(answers, drafted, depth)
-        if tokens is not None:
-            ratio = None if cost is None else ratio_at(cost, cell, (drafted, here), (depth, tokens))
-            found.append(OtherDepth(depth, tokens, ratio))
+        tokens = _tokens_per_step(places, depth)
+        ratio = None if cost is None else ratio_at(cost, cell, (drafted, here), (depth, tokens))
+        found.append(OtherDepth(depth, tokens, ratio))
     return tuple(found)
 
 
@@ -118,12 +110,26 @@ def _last_place(steps: Sequence[int], drafted: int) -> float:
     return kept / sum(steps)
 
 
-def _places(answer: Answer, drafted: int, unknown: float) -> list[float]:
-    """How probable it is that the draft is right at each place of the answer."""
-    places: list[float] = []
-    for step in answer:
-        places += [1.0] * (step - 1) + [unknown if step == drafted + 1 else 0.0]
-    return places
+def _places(answers: Sequence[Answer], drafted: int) -> list[list[float]] | None:
+    """How probable it is that the draft is right at each place of each answer; None as `tokens_at` says."""
+    steps = [step for answer in answers for step in answer]
+    if not steps or sum(step > drafted + 1 for step in steps) > LONGER_SHARE * len(steps):
+        return None
+    unknown = _last_place(steps, drafted)
+    whole = drafted + 1
+    found = []
+    for answer in answers:
+        places: list[float] = []
+        for step in answer:
+            places += [1.0] * (step - 1)
+            places.append(unknown if step == whole else 0.0)
+        found.append(places)
+    return found
+
+
+def _tokens_per_step(answers: Sequence[Sequence[float]], depth: int) -> float:
+    """Tokens per round of that depth over these answers, each given by its places; there is at least one place."""
+    return sum(map(len, answers)) / sum(_rounds(places, depth) for places in answers)
 
 
 def _rounds(places: Sequence[float], depth: int) -> float:
@@ -137,10 +143,13 @@ def _rounds(places: Sequence[float], depth: int) -> float:
             continue
         rounds += here
         for place in range(start, min(start + depth, len(places))):
-            begins[place + 1] += here * (1 - places[place])
-            here *= places[place]
-            if not here:
+            right = places[place]
+            if right == 1.0:
+                continue
+            begins[place + 1] += here * (1 - right)
+            if not right:
                 break
+            here *= right
         else:
             begins[start + depth + 1] += here
     return rounds

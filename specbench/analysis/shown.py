@@ -11,7 +11,7 @@ import numpy as np
 from specbench.analysis.arrays.cell_arrays import CellArrays
 from specbench.analysis.arrays.events import Floats
 from specbench.analysis.arrays.samples import Samples, quantiles
-from specbench.analysis.metrics.registry import SOURCES
+from specbench.analysis.metrics.registry import values_of
 from specbench.model.records import Block, RequestRecord
 from specbench.model.result import PerArm
 from specbench.model.scenario import ARMS, ArmName
@@ -110,7 +110,7 @@ def distributions_of(baseline: CellArrays, speculative: CellArrays) -> tuple[Dis
 
 
 def _distribution(name: str, arm: ArmName, columns: CellArrays) -> Distribution | None:
-    data = SOURCES[name](columns)
+    data = values_of(name, columns)
     assert isinstance(data, Samples)
     values = data.values[np.isfinite(data.values)]  # failed requests have no place on an axis; the error rate shows them
     if not len(values):

@@ -139,10 +139,10 @@ def failed_form(answers: Sequence[PerArm[Marks]], possible: Collection[str], why
 
 
 def _counts(mark: str, answers: Sequence[PerArm[Marks]]) -> MarkCounts:
-    both = [(mark in pair.baseline, mark in pair.speculative) for pair in answers]
+    both = [(mark in pair.baseline, mark in pair.speculative) for pair in answers if pair.baseline or pair.speculative]
     return MarkCounts(
         mark=mark,
-        answers=len(both),
+        answers=len(answers),
         only_speculative=both.count((False, True)),
         only_baseline=both.count((True, False)),
         baseline=sum(before for before, _ in both),

@@ -29,6 +29,7 @@ from specbench.model.scenario import ARMS, ArmName
 
 FOREIGN, HALF_CHARACTERS = "foreign", "U+FFFD"  # the second stands among the scripts of a record
 _NO_MARKS = frozenset[str]()
+_NEITHER = PerArm(_NO_MARKS, _NO_MARKS)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -91,14 +92,18 @@ def _has_fleet(cells: Sequence[CellEvidence]) -> bool:
 def paired_marks(cells: Sequence[CellEvidence]) -> list[PerArm[frozenset[str]]]:
     """The marks of both answers to each prompt that both arms answered to the end."""
     scripts: dict[str, set[str]] = {}
-    for record in (record for cell in cells for record in cell.records.baseline if record.outcome == "ok"):
+    for record in (record for cell in cells for record in cell.records.baseline if record.scripts and record.outcome == "ok"):
         scripts.setdefault(record.bin, set()).update(record.scripts)
     pairs = []
     for cell in cells:
         before, after = (_answered(cell, arm) for arm in ARMS)
-        for key in sorted(before.keys() & after.keys()):
-            usual = scripts.get(before[key].bin, set())
-            pairs.append(PerArm(_marks(before[key], usual), _marks(after[key], usual)))
+        for key, record in before.items():
+            other = after.get(key)
+            if other is None:
+                continue
+            usual = scripts.get(record.bin, set())
+            marks = _marks(record, usual), _marks(other, usual)
+            pairs.append(PerArm(*marks) if any(marks) else _NEITHER)
     return pairs
 
 

@@ -4,12 +4,13 @@ No metric is computed here: this module only lays records out, in the order of t
 """
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any, get_args
 
 import numpy as np
 
-from specbench.analysis.arrays.events import Bools, Events, Ints, Steps, events_of, steps_of
+from specbench.analysis.arrays.events import Bools, Events, Ints, Steps, events_of, opening_of, steps_of, sum_by_request
+from specbench.analysis.arrays.samples import Samples, Totals
 from specbench.errors import InternalError
 from specbench.model.records import Block, Outcome, RequestRecord
 from specbench.units import NS_PER_S
@@ -26,6 +27,7 @@ TURNS = ("first turn", "later turns")  # of sessions: parts of a cell that no bi
 PER_REQUEST = (
     *("block", "index", "bin", "sampling", "start_ns", "outcome", "prompt_tokens", "output_tokens", "counted", "turn"),
     *("rounds", "drafted", "accepted", "per_position", "step_count", "step_tokens", "step_gap_ns", "drafts"),
+    *("streamed_tokens", "tokens_inside", "opening_tokens"),
 )
 
 
@@ -62,6 +64,9 @@ class CellArrays:
     step_count: Ints  # (n_requests,) steps inside the window
     step_tokens: Ints  # (n_requests,) tokens
     step_gap_ns: Ints  # (n_requests,) sum of the times between steps
+    streamed_tokens: Ints  # (n_requests,) tokens of all its events
+    tokens_inside: Ints  # (n_requests,) tokens of its events inside the window
+    opening_tokens: Ints  # (n_requests,) tokens of its first step, and of what shares the first event's stamp
     drafts: Bools  # (n_requests,) whether its stream alone looks as accepted drafts make it
     first_request: Ints  # (n_units + 1,) into requests
     first_event: Ints  # (n_requests + 1,) into events
@@ -69,6 +74,7 @@ class CellArrays:
     steps: Steps  # every engine step
     speculates: bool | None = None  # None where nothing says
     stall_after_ns: int = NS_PER_S  # an answer that is silent for longer has stalled
+    known: dict[str, Samples | Totals] = field(default_factory=dict, init=False, repr=False)  # by quantity, each worked out once
 
     def unit_of_requests(self) -> Ints:
         """The unit of each request, (n_requests,); it never falls."""
@@ -82,12 +88,6 @@ class CellArrays:
     def started_inside(self) -> Bools:
         """Which requests began inside their block's steady window, (n_requests,)."""
         return (self.start_ns >= self.open_ns[self.block]) & (self.start_ns < self.close_ns[self.block])
-
-    def sum_by_request(self, of_events: Ints) -> Ints:
-        """Sums of a per-event quantity (n_events,) over the events of each request, (n_requests,)."""
-        running = np.zeros(len(of_events) + 1, dtype=np.int64)
-        np.cumsum(of_events, out=running[1:])
-        return running[self.first_event[1:]] - running[self.first_event[:-1]]
 
 
 def arrays_of(blocks: Sequence[Block], records: Sequence[RequestRecord], *, speculates: bool | None = None) -> CellArrays:
@@ -116,6 +116,7 @@ def arrays_of(blocks: Sequence[Block], records: Sequence[RequestRecord], *, spec
     unit = _ints(pairs.index(each.pair) for each in ordered)
     opened, closed = _ints(start for start, _ in windows), _ints(end for _, end in windows)
     events = events_of(kept, opened[block], closed[block])
+    first_event = np.concatenate(([0], np.cumsum(counts)))
     steps = steps_of(events)
     whole_steps = steps.request[steps.inside]
     return CellArrays(
@@ -144,9 +145,12 @@ def arrays_of(blocks: Sequence[Block], records: Sequence[RequestRecord], *, spec
         step_count=np.bincount(whole_steps, minlength=len(kept)),
         step_tokens=_summed(whole_steps, steps.tokens[steps.inside], len(kept)),
         step_gap_ns=_summed(whole_steps, steps.gap_ns[steps.inside], len(kept)),
+        streamed_tokens=sum_by_request(events.tokens, first_event),
+        tokens_inside=sum_by_request(np.where(events.inside, events.tokens, 0), first_event),
+        opening_tokens=sum_by_request(np.where(opening_of(events, first_event), events.tokens, 0), first_event),
         drafts=np.array([record.grouping == "drafts" for record in kept], dtype=np.bool_),
         first_request=_first_request(unit[block], len(pairs)),
-        first_event=np.concatenate(([0], np.cumsum(counts))),
+        first_event=first_event,
         events=events,
         steps=steps,
         speculates=speculates,
@@ -192,7 +196,7 @@ def _ints(values: Iterable[int]) -> Ints:
 
 
 def _told(values: Iterable[int | None]) -> Ints:
-    return _ints(NOT_TOLD if value is None else value for value in values)
+    return _ints([NOT_TOLD if value is None else value for value in values])
 
 
 def _summed(places: Ints, values: Ints, n: int) -> Ints:

@@ -105,6 +105,26 @@ def events_of(records: Sequence[RequestRecord], opened: Ints, closed: Ints) -> E
     )
 
 
+def sum_by_request(of_events: Ints | Bools, first_event: Ints) -> Ints:
+    """Sums of a per-event quantity (n_events,) over the events of each request, (n_requests,).
+
+    Args:
+        first_event: (n_requests + 1,) into events.
+    """
+    running = np.zeros(len(of_events) + 1, dtype=np.int64)
+    np.cumsum(of_events, out=running[1:])
+    return running[first_event[1:]] - running[first_event[:-1]]
+
+
+def opening_of(events: Events, first_event: Ints) -> Bools:
+    """Which events belong to the first engine step of their request, or share its first stamp, (n_events,)."""
+    counts = np.diff(first_event)
+    opening = first_event[:-1][counts > 0]
+    step, time_ns = (np.repeat(column[opening], counts[counts > 0]) for column in (events.step, events.time_ns))
+    together: Bools = (events.step == step) | (events.time_ns == time_ns)
+    return together
+
+
 def steps_of(events: Events) -> Steps:
     """The steps of these events.
 

@@ -15,7 +15,7 @@ from specbench.analysis.comparison.arm_statistics import ArmSamples
 from specbench.analysis.comparison.methods import ArmContrast, alone, by_pairs, by_value, p_of_failures, pooled, shares_test
 from specbench.analysis.comparison.prompt_pairs import by_prompt
 from specbench.analysis.metrics.acceptance import acceptance_of
-from specbench.analysis.metrics.registry import SOURCES
+from specbench.analysis.metrics.registry import values_of
 from specbench.analysis.stats.paired import Estimate, finite_exp, sign_flip_p
 from specbench.analysis.stats.percentile_ratio import SharesTest
 from specbench.analysis.stats.quantile import design_effect
@@ -144,7 +144,7 @@ def _compared(
 
 
 def _arms(family: list[Metric], columns: CellArrays) -> list[ArmSamples]:
-    data = SOURCES[family[0].quantity](columns)
+    data = values_of(family[0].quantity, columns)
     if isinstance(data, Samples):
         table = unit_quantiles(data, [metric.quantile or 0.0 for metric in family])
         return [ArmSamples(data, column, columns.pairs) for column in table.T]

@@ -41,15 +41,15 @@ def tpot(columns: CellArrays) -> Samples:
     no time passed between them, so that its tokens leave the denominator too. Undefined, and left out, where all came at once.
     """
     first, last = _ends(columns)
-    after = columns.sum_by_request(np.where(_in_first_step(columns), 0, columns.events.tokens))
-    long_enough = columns.sum_by_request(columns.events.tokens) >= TPOT_TOKENS
+    after = columns.streamed_tokens - columns.opening_tokens
+    long_enough = columns.streamed_tokens >= TPOT_TOKENS
     return _of_requests(columns, _per(last - first, after), (after > 0) & long_enough)
 
 
 def classic_tpot(columns: CellArrays) -> Samples:
     """Time per output token as most tools print it: (last - first content event) ÷ (tokens - 1)."""
     first, last = _ends(columns)
-    after = columns.sum_by_request(columns.events.tokens) - 1
+    after = columns.streamed_tokens - 1
     return _of_requests(columns, _per(last - first, after), after > 0)
 
 
@@ -73,14 +73,6 @@ def _ends(columns: CellArrays) -> tuple[Ints, Ints]:
         return columns.start_ns, columns.start_ns
     top = len(time_ns) - 1
     return time_ns[np.minimum(columns.first_event[:-1], top)], time_ns[np.maximum(columns.first_event[1:] - 1, 0)]
-
-
-def _in_first_step(columns: CellArrays) -> Bools:
-    """Which events belong to the first engine step of their request, or share its first stamp, (n_events,)."""
-    events = columns.events
-    opening = columns.first_event[:-1][events.request]
-    together: Bools = (events.step == events.step[opening]) | (events.time_ns == events.time_ns[opening])
-    return together
 
 
 def _per(span_ns: Ints, tokens: Ints) -> Floats:

@@ -40,3 +40,10 @@ SOURCES: dict[str, Source] = {
     "oom": throughput.told("oom_events"),
     "restarts": throughput.told("restarts"),
 }
+
+
+def values_of(quantity: str, columns: CellArrays) -> Samples | Totals:
+    """What the source of this quantity finds in these columns, worked out once."""
+    if quantity not in columns.known:
+        columns.known[quantity] = SOURCES[quantity](columns)
+    return columns.known[quantity]

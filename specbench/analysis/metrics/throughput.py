@@ -9,7 +9,7 @@ from collections.abc import Callable
 import numpy as np
 
 from specbench.analysis.arrays.cell_arrays import FAILED, NOT_TOLD, WITHOUT_LATENCY, CellArrays
-from specbench.analysis.arrays.events import Bools, Floats
+from specbench.analysis.arrays.events import Bools, Floats, sum_by_request
 from specbench.analysis.arrays.samples import Totals, summed
 from specbench.explain import absences
 from specbench.units import NS_PER_S
@@ -20,9 +20,8 @@ def output_tps(columns: CellArrays) -> Totals:
 
     No value in a unit with an answer whose streamed tokens are not known: its rate would be too low.
     """
-    events, units, n_units = columns.events, columns.unit_of_requests(), len(columns.pairs)
-    tokens = columns.sum_by_request(np.where(events.inside, events.tokens, 0))
-    tokens[columns.is_outcome(FAILED)] = 0
+    units, n_units = columns.unit_of_requests(), len(columns.pairs)
+    tokens = np.where(columns.is_outcome(FAILED), 0, columns.tokens_inside)
     window_s = _window_s(columns)
     window_s[np.unique(units[_tokens_unknown(columns)])] = 0.0
     reason = absences.TOKENS_UNKNOWN if _tokens_unknown(columns).any() and not window_s.any() else None
@@ -34,10 +33,10 @@ def completed_rps(columns: CellArrays) -> Totals:
 
     Where the tokens of an answer are not known, its share is that of its events.
     """
-    events = columns.events
-    weights = np.where(_tokens_unknown(columns)[events.request], 1, events.tokens)
-    inside = columns.sum_by_request(np.where(events.inside, weights, 0))
-    whole = columns.sum_by_request(weights)
+    inside, whole, unknown = columns.tokens_inside, columns.streamed_tokens, _tokens_unknown(columns)
+    if unknown.any():
+        inside = np.where(unknown, sum_by_request(columns.events.inside, columns.first_event), inside)
+        whole = np.where(unknown, np.diff(columns.first_event), whole)
     share = np.divide(inside, whole, out=np.zeros(len(whole)), where=whole > 0)
     share[~columns.is_outcome({"ok"})] = 0.0
     return Totals(summed(share, columns.unit_of_requests(), len(columns.pairs)), _window_s(columns))
@@ -86,7 +85,7 @@ def told(field: str, factor: float = 1.0) -> Callable[[CellArrays], Totals]:
 
 def _tokens_unknown(columns: CellArrays) -> Bools:
     """Which good answers have events and not one token: it is not known which of the counted tokens were streamed."""
-    unknown: Bools = (columns.sum_by_request(columns.events.tokens) == 0) & (np.diff(columns.first_event) > 0)
+    unknown: Bools = (columns.streamed_tokens == 0) & (np.diff(columns.first_event) > 0)
     return unknown & columns.is_outcome({"ok"})
 
 
