@@ -71,6 +71,7 @@ def confirming(proposal: Proposal, profile: str, tries: int, beside: Path) -> Sc
         source=proposal.source,
         cap=cap,
         thresholds=thresholds,
+        off_above=setting.rows[-1][0] - 1 if setting.rows and setting.rows[-1][2] == 0 else None,
     )
     loads = {*before.matrix.concurrency, *(load for border in thresholds for load in (border, border + 1))}
     whole = replace(

@@ -74,9 +74,19 @@ def _confirm_again(result: Result, confirms: Confirmation) -> str:
     """The next try: of the cap that this run proposes, else of what it was to confirm; '' once it has."""
     if result.verdict == "PROMOTE" and not few_pairs(result):
         return ""
-    proposes = result.verdict == "CAPPED" and not few_pairs(result)
+    by_router = _off_still_costs(result, confirms)
+    proposes = result.verdict == "CAPPED" and (by_router or not few_pairs(result))
     source = f"reports/{result.run.id}" if proposes else confirms.source
-    return " ".join(map(quote, ["specbench", "confirm", source, "--enforce", confirms.enforced_by]))
+    who = "router" if by_router else confirms.enforced_by
+    return " ".join(map(quote, ["specbench", "confirm", source, "--enforce", who]))
+
+
+def _off_still_costs(result: Result, confirms: Confirmation) -> bool:
+    """Whether the engine's table fails only at loads where it drafts nothing: a lower cap in it would change nothing there."""
+    found, off_above = result.enable_range, confirms.off_above
+    if result.verdict != "CAPPED" or confirms.enforced_by != "engine" or off_above is None:
+        return False
+    return found is not None and found.high is not None and found.high >= off_above
 
 
 def run_again(result: Result, pairs: int | None = None, *words: str) -> str:

@@ -135,6 +135,7 @@ class Confirmation:
     `source`: the folder as it was given.
 
     `cap`: the most streams, where a router enforces it. `thresholds`: batch sizes after which the setting changes.
+    `off_above`: the batch size above which the engine's table drafts nothing, None where it drafts at every one.
     """
 
     of: str
@@ -144,3 +145,4 @@ class Confirmation:
     source: str = ""
     cap: int | None = None
     thresholds: tuple[int, ...] = ()
+    off_above: int | None = None

@@ -190,15 +190,28 @@ def test_promote_of_a_confirm_is_no_proposal_any_more() -> None:
     ("profile", "effect", "command"),
     [
         ("standard", GOOD, ""),
-        ("standard", BAD, "specbench confirm reports/r1 --enforce engine"),
+        ("standard", BAD, "specbench confirm reports/r1 --enforce router"),
+        ("smoke", BAD, "specbench confirm reports/r1 --enforce router"),
         ("smoke", GOOD, "specbench confirm reports/t --enforce engine"),
     ],
 )
 def test_the_next_command_confirms_again(profile: str, effect: Effect, command: str) -> None:
-    """Nothing once it is confirmed; the lower cap where it has one; the same with more pairs after a first look."""
+    """Nothing once it is confirmed; by a router where the table costs too much at 0; the same after a first look."""
     asked = confirming(replace(PROPOSAL, setting=capped_table("embedded", DRAFT, 8)), profile, 0, OUT)
     off = Effect(tpot=1.0, tokens_per_step=1, drafts=False)
     counts = {"c9": off, "c16": off if effect is GOOD else replace(off, tpot=1.4)}
     result = _judged(asked, {"c1": GOOD, "c8": GOOD} | counts)
 
     assert (result.verdict, next_command(result)) == ("PROMOTE" if effect is GOOD else "CAPPED", command), result.reasons
+
+
+def test_a_table_that_drafts_at_every_load_is_capped_lower_by_the_engine() -> None:
+    """What hurts above the cap are its drafts there, not what a table costs where it drafts nothing."""
+    asked = confirming(replace(PROPOSAL, setting=capped_table("embedded", DRAFT, 8)), "standard", 0, OUT)
+    off = Effect(tpot=1.0, tokens_per_step=1, drafts=False)
+    result = _judged(asked, {"c1": GOOD, "c8": GOOD, "c9": off, "c16": replace(off, tpot=1.4)})
+    assert result.run.confirms is not None
+    drafting = replace(result, run=replace(result.run, confirms=replace(result.run.confirms, off_above=None)))
+
+    assert result.run.confirms.off_above == 8
+    assert next_command(drafting) == "specbench confirm reports/r1 --enforce engine"
