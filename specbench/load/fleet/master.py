@@ -48,6 +48,7 @@ from specbench.load.fleet.wire import (
     decode_to_master,
 )
 from specbench.load.messages import Abort, MessageDecoder, NoMoreWork, RequestJob
+from specbench.load.process_limits import give_back_memory
 from specbench.stream.connection import now_ns
 from specbench.units import ns_of_s
 
@@ -211,6 +212,7 @@ class Master:
             course = self._blocks[lane].get()
             try:
                 self.tell(course.drive())
+                give_back_memory()
             except Exception as error:  # noqa: BLE001
                 child.die(None, error, error.__traceback__)
 

@@ -51,6 +51,7 @@ from specbench.load.fleet.wire import (
     encode,
 )
 from specbench.load.messages import MessageDecoder, SessionEnded
+from specbench.load.process_limits import give_back_memory
 from specbench.load.streams import BlockDriver, BlockPart, StreamUser
 from specbench.model.captures import Capture
 from specbench.stream.connection import now_ns
@@ -184,6 +185,7 @@ class Reader:
             closed = part.driver.drive(runner)
             part.notify()
             self._outlet.tell(ShareClosed(serial=part.serial, closed=closed, dealt=part.dealt, sent=part.sent))
+            give_back_memory()
 
     def _nobody(self, join: JoinFleet) -> None:
         why = f"no master of a fleet at {join.host}:{join.port} takes this worker within {join.wait_s:g} s"
