@@ -9,6 +9,7 @@ from math import sqrt
 from shlex import quote
 from typing import Literal
 
+from specbench.explain.brief import table_words
 from specbench.explain.brief.changes import compared
 from specbench.explain.numbers import listed, one_of, percent, streams
 from specbench.explain.phrases import metric_words
@@ -83,7 +84,7 @@ def started_no_more(name: str, why: str) -> str:
 
 def change(ratio: float | None) -> str:
     """A figure against the baseline's, for a cell of the table."""
-    return "" if ratio is None else f"{100 * (ratio - 1):+.0f} %"
+    return "" if ratio is None else table_words.change(ratio - 1, 0)
 
 
 def sure(value: float | None) -> str:
@@ -121,8 +122,8 @@ def _pick_words(load: LoadPick) -> str:
 
 
 def candidate_head(name: str) -> str:
-    """What stands above a candidate's column: its depth alone where its name says no more."""
-    return name.removeprefix("depth-")
+    """What stands above a candidate's column."""
+    return name.replace("depth-", "depth ", 1) if name.startswith("depth-") else name
 
 
 def size_of(tune: Tune) -> str:
@@ -168,9 +169,13 @@ def notes_of(tune: Tune) -> tuple[str, ...]:
         said.append("Partial: the tune was cut off, so these are the picks so far, and there is no setting.")
     said += [_out(one) for one in tune.candidates if one.reason is not None]
     for load in tune.loads:
-        harmed = [f"{one.candidate} ({one.ruled_out})" for one in load.figures if one.ruled_out not in (None, "failed")]
+        harmed = [
+            f"{candidate_head(one.candidate)} ({metric_words(one.ruled_out)})"
+            for one in load.figures
+            if one.ruled_out is not None and one.ruled_out != "failed"
+        ]
         if harmed:
-            said.append(f"At {streams(load.streams)}, ruled out: {', '.join(harmed)}.")
+            said.append(f"At {streams(load.streams)}, ruled out as worse: {', '.join(harmed)}.")
         if load.pick is None:
             said.append(f"At {streams(load.streams)}, nothing can be picked.")
         if load.better_untried:

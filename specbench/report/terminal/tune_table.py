@@ -34,10 +34,16 @@ def tune_table(tune: Tune, folder: str) -> str:
 
 
 def _table(tune: Tune, names: list[str], last: bool) -> list[str]:
-    head = ("streams", *(words.candidate_head(name)[:-_CELL] for name in names), *(("pick", "sure") if last else ()))
+    head = ("streams", *(_shortened(words.candidate_head(name), -_CELL) for name in names), *(("pick", "sure") if last else ()))
     rows = [(str(load.streams), *(cell_text(load, name) for name in names), *_picked(load, last)) for load in tune.loads]
     return ["", *columns([head, *rows], (_LOAD, *([_CELL] * len(names)), *((_PICK, _SURE) if last else ())), gap=" ")]
 
 
 def _picked(load: LoadPick, last: bool) -> tuple[str, ...]:
-    return (words.pick_name(load)[:-_PICK], words.sure(load.sure) if load.pick else "") if last else ()
+    return (_shortened(words.pick_name(load), -_PICK), words.sure(load.sure) if load.pick else "") if last else ()
+
+
+def _shortened(name: str, width: int) -> str:
+    """The name in so many columns: a method loses its end, never its depth."""
+    method, dash, depth = name.rpartition("-")
+    return name if len(name) <= width else f"{method[: width - len(depth) - 2]}…{dash}{depth}"

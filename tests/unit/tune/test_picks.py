@@ -151,6 +151,22 @@ def test_the_terminal_shows_a_row_a_load_and_a_column_a_depth() -> None:
         assert max(len(line) for line in text.splitlines() if not line.startswith("speculative:")) <= 80
 
 
+def test_a_long_name_of_a_candidate_keeps_its_depth_in_a_narrow_column() -> None:
+    """Two depths of one method must not look alike."""
+    names = ("draft_model-4", "draft_model-16")
+    tried = [a_candidate(depth) for depth in (4, 16)]
+    tried = [replace(one, candidate=replace(one.candidate, name=name)) for one, name in zip(tried, names, strict=True)]
+    figures = tuple(
+        LoadFigure(candidate=name, ratio=ratio) for name, ratio in (("off", 1.0), *zip(names, (0.48, 0.52), strict=True))
+    )
+    load = replace(a_load(1, "draft_model-4"), figures=figures)
+    lines = tune_table(a_tune(candidates=tuple(tried), loads=(load,)), "reports/t").splitlines()
+    at = next(place for place, line in enumerate(lines) if "streams" in line and "off" in line)
+
+    assert lines[at].split() == ["streams", "off", "draft…-4", "draf…-16", "pick", "sure"]
+    assert lines[at + 1].split()[-3:] == ["draft_m…-4", "97", "%"]
+
+
 def test_what_is_written_is_read_again(tmp_path: Path) -> None:
     """And a damaged file, another version and no file are one line."""
     tune = a_tune(loads=(a_load(1, "depth-4", off=1.0, depth_4=0.5),))
