@@ -10,7 +10,7 @@ import msgspec
 
 from specbench.load.block_phases import Window, spread_s
 from specbench.load.fleet.clock_offsets import PINGS, ClockOffset
-from specbench.load.fleet.dealing import Dealer, stream_numbers
+from specbench.load.fleet.dealing import AHEAD, Dealer, stream_numbers
 from specbench.load.fleet.member import Member, Post
 from specbench.load.fleet.wire import (
     FleetBlock,
@@ -27,11 +27,15 @@ from specbench.load.fleet.wire import (
     ShareDone,
     Wanted,
     WindowIs,
+    encode,
 )
 from specbench.load.messages import BlockClosed, NoMoreWork, RequestJob
 from specbench.model.records import Void
 from specbench.stream.connection import now_ns
 from specbench.units import ns_of_s
+
+RUNS_LOW = 0.25
+"""Of a closed loop's reserve: a worker that has used so much of it since it was last dealt to gets more at once."""
 
 TICK_S = 0.02
 DEAL_S = 0.05
@@ -211,7 +215,10 @@ class BlockCourse:
         heappush(self._events, (at_ns, self._count, what))
 
     def _deal(self) -> None:
-        """What has come from the run since the last time goes to the workers, in one message each."""
+        """What has come from the run since the last time goes to the workers, in one message each.
+
+        Where a worker holds enough, it travels with the master's next packet: a packet costs more than what is in it.
+        """
         dealer = self._dealer
         if dealer is None:
             return
@@ -224,8 +231,12 @@ class BlockCourse:
         for place, job in dealer.deals():
             dealt.setdefault(place, []).append(job)
         for place, jobs in dealt.items():
-            posts[place].deal(jobs)
-            posts[place].member.link.say(Jobs(serial=self._serial, jobs=tuple(jobs)), now_ns())
+            post, message = posts[place], Jobs(serial=self._serial, jobs=tuple(jobs))
+            post.deal(jobs)
+            if self._order.concurrency is None or len(jobs) >= RUNS_LOW * (len(post.streams) + AHEAD):
+                post.member.link.say(message, now_ns())
+            else:
+                post.member.link.add(encode(message))
         if dealer.just_done():
             for post in posts:
                 post.member.link.say(NoMoreJobs(serial=self._serial), now_ns())
