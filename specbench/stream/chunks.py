@@ -160,7 +160,7 @@ _read = msgspec.json.Decoder(Chunk).decode
 
 
 def read_chunk(data: bytes) -> Chunk:
-    """The event as a `Chunk`, or as a `Doubtful` where something harmless in it had to be put right.
+    """The event as a `Chunk`, or as a `LenientChunk` where something harmless in it had to be put right.
 
     Raises: msgspec.ValidationError where it is JSON of another shape, msgspec.DecodeError where it is no JSON.
     """
