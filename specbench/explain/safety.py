@@ -97,7 +97,7 @@ def share_against_baseline(
     surplus: tuple[float, float, float],
     margin: float,
     alpha: float,
-    in_bursts: bool = False,
+    in_bursts: bool,
 ) -> str:
     """The shares of failed requests; `surplus` is their difference, its upper bound and how probable it is by chance.
 

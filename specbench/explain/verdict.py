@@ -251,7 +251,7 @@ def place_not_controlled(would_be: VerdictWord, said: Sequence[str]) -> tuple[Re
 
 
 def over_slices(
-    word: VerdictWord, parts: Sequence[tuple[tuple[str | None, str | None], VerdictWord, tuple[Reason, ...]]], beside: str = ""
+    word: VerdictWord, parts: Sequence[tuple[tuple[str | None, str | None], VerdictWord, tuple[Reason, ...]]], beside: str
 ) -> tuple[Reason, ...]:
     """The verdict over slices: which of them are eligible, and what is not known of the answers; then each one's sentences."""
     eligible = [_name(name) for name, part, _ in parts if part in ("PROMOTE", "CAPPED")]

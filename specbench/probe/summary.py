@@ -46,7 +46,7 @@ class ProcessOutcome:
     moved: str | None = None
 
 
-def summarize(parts: Sequence[ProcessOutcome], engine: str, telemetry: Telemetry | None, max_tokens: int = 0) -> dict[str, Any]:
+def summarize(parts: Sequence[ProcessOutcome], engine: str, telemetry: Telemetry | None, max_tokens: int) -> dict[str, Any]:
     """The numbers of one probe by the names that `probe --json` prints.
 
     Args:

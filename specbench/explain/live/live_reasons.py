@@ -36,7 +36,7 @@ def metric_words(metric: str) -> str:
     return f"{NAMES[name]} p{rest}" if name in NAMES and rest.isdecimal() else NAMES.get(metric, metric)
 
 
-def unusable(problem: str, detail: str | None = None, models: tuple[str, ...] = ()) -> Reason:
+def unusable(problem: str, detail: str | None, models: tuple[str, ...]) -> Reason:
     """Nothing can be said of the speculative arm at all."""
     known = f": {', '.join(models)}" if models else ""
     more = f" ({detail})" if detail else ""

@@ -108,11 +108,6 @@ class Link:
         if messages or now_ns - self._spoke_ns >= (KNOWN_NS if news else KEEP_ALIVE_NS):
             self._packet(messages, now_ns)
 
-    @property
-    def all_arrived(self) -> bool:
-        """Whether the other side has all that was said."""
-        return self._outbox.empty
-
     def _packet(self, messages: list[tuple[int, bytes]], now_ns: int) -> None:
         self._known_arrived, self._spoke_ns = self._inbox.arrived, now_ns
         self._send(encode(Numbered(arrived=self._inbox.arrived, messages=tuple(messages))))
