@@ -46,12 +46,12 @@ class ErrorRate:
 
     @property
     def low(self) -> float:
-        """The lower end."""
+        """The lower end of the share's exact 95 % interval."""
         return 1.0 - ErrorRate(self.runs - self.hits, self.runs).high
 
     @property
     def high(self) -> float:
-        """The upper end."""
+        """The upper end of the share's exact 95 % interval."""
         bound = share_upper_bound(self.hits, self.runs, 0.025)
         assert bound is not None
         return bound
@@ -180,7 +180,7 @@ def looking_rows(found: Outcomes) -> list[TargetRow]:
 
 
 def other_rows(found: Outcomes) -> list[TargetRow]:
-    """T7, T9 and T10."""
+    """The rows of T7, T9 and T10."""
     rows = [
         at_least("T7", f"fault “{name}”: {wanted}", share_of(found[f"fault-{name}"], verdict_is(wanted)), 0.99)
         for name, (_, wanted) in FAULTS.items()

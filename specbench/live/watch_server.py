@@ -41,7 +41,7 @@ class WatchServer:
         return int(listening.getsockname()[1])
 
     def app(self) -> Starlette:
-        """The routes."""
+        """The application with its routes, each answered from the newest state."""
 
         def answering(answer: Callable[[WatchResult, tuple[LivePeriod, ...]], Response]) -> Callable[[Request], Response]:
             def endpoint(_: Request) -> Response:

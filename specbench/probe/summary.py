@@ -85,7 +85,7 @@ def summarize(parts: Sequence[ProcessOutcome], engine: str, telemetry: Telemetry
 
 
 def as_text(told: dict[str, Any]) -> str:
-    """The same for people."""
+    """The numbers of one probe as text for people."""
     requests, generator = told["requests"], told["generator"]
     lines = [
         f"{told['engine']}: {requests['ok']} requests ok, {requests['failed']} failed, {told['tokens']} tokens, "

@@ -14,12 +14,12 @@ def row_line(told: Told, reason: str, role: str | None) -> str:
 
 
 def open_line(line: str, pairs: int | None) -> str:
-    """The same of what is open, with the pairs that would settle it."""
+    """The line of an open row, with the pairs that would settle it."""
     return f"{line}, open" + (f": about {pairs} pairs settle it" if pairs is not None else "")
 
 
 def beyond_cap(line: str) -> str:
-    """The same of a load above the cap."""
+    """The line of a row at a load above the cap."""
     return f"beyond the cap: {line}"
 
 

@@ -115,7 +115,7 @@ def failures(load: str, attempted: tuple[int, int], failed: tuple[int, int]) -> 
 
 
 def harm(cell: ImportedCell, metric: ImportedMetric) -> str:
-    """Harm over runs."""
+    """That a metric is past its default limit over several runs of each arm."""
     runs = f"{cell.runs.baseline} and {cell.runs.speculative} runs"
     change = "" if metric.ratio is None else f" by {_change(metric.ratio)}"
     return f"At {cell.load}, the {metric_label(metric.ours)} changed{change} over {runs}: harm past the default limit."

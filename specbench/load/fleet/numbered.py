@@ -81,7 +81,7 @@ class Link:
         self.forward(encode(message), now_ns)
 
     def forward(self, payload: bytes, now_ns: int) -> None:
-        """The same for a message that is packed already."""
+        """The packed message will arrive, once and in order, or the other side is lost."""
         self._outbox.put(payload)
         self.pump(now_ns)
 
