@@ -18,8 +18,8 @@ BEYOND_IN_A_BLOCK = "too many requests failed in a block, so this percentile is 
 ON_THE_EDGE = "so many requests failed that this percentile may be unbounded"
 NO_SUCH_METRIC = "this version has no such metric"
 WHOLE_BLOCKS_ONLY = "the engine reports it for whole blocks only"
-NOT_TOLD = "the engine does not report it"
-EVENT_SIZES_NOT_TOLD = "the endpoint does not report how many tokens an event holds"
+NOT_REPORTED = "the engine does not report it"
+EVENT_SIZES_NOT_REPORTED = "the endpoint does not report how many tokens an event holds"
 CAME_WHOLE = "every answer came in one piece, so none could stall"
 NO_REASON = "no reason was given"
 NO_LATER_STEP = "no answer has a second step"
@@ -47,7 +47,7 @@ def of_arms(absent: PerArm[str | None]) -> str | None:
     return None if absent.speculative is None else f"speculative: {absent.speculative}"
 
 
-def partly_told(blocks: int, pairs: int) -> str:
+def partly_reported(blocks: int, pairs: int) -> str:
     """That what an engine told of some blocks may be the better part of the truth."""
     return f"an engine reported it in only {blocks} of {pairs} blocks"
 
