@@ -1,8 +1,8 @@
 """How often every pick of `specbench tune` is within 5 % of the best: ten seeds against long tunes that leave no depth out.
 
 `python -m benchmarks.tune_seeds [FOLDER] [--only PART ...]` takes about two hours on two quiet cores: two long tunes of 18
-minutes, which agree within 3 %, then ten of 6 to 8. It may be stopped and called again: a tune that finished is kept, one that did not is measured
-anew. `--only seed-3` measures that part alone; `--only none` measures nothing and says what there is.
+minutes, which agree within 4 %, then ten of 6 to 8. It may be stopped and called again: a tune that finished is kept, one that
+did not is measured anew. `--only seed-3` measures that part alone; `--only none` measures nothing and says what there is.
 """
 
 import argparse

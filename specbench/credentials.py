@@ -70,7 +70,7 @@ class Secrets:
         return _pattern(tuple(found)).sub(_hidden, text) if found else text
 
     def out_of_bytes(self, data: bytes) -> bytes:
-        """The same for bytes: offsets in them stay as they are."""
+        """The bytes with each secret covered by as many asterisks, so that offsets in them stay as they are."""
         return self.out_of(data.decode("latin-1")).encode("latin-1") if self.values else data
 
     def out_of_all(self, value: object) -> object:
@@ -111,7 +111,7 @@ def escaped(json_text: bytes) -> bytes:
 
 
 def printable_line(text: str) -> str:
-    """The same for a text that is to be one line, whatever line breaks are in it."""
+    """The text on one line, whatever line breaks are in it, and printable as `printable` has it."""
     return printable(" ".join(text.splitlines()))
 
 

@@ -1,1 +1,1 @@
-"""From facts to verdict, pure: `columns` → `metrics` → `compare` → `findings` → `verdict`, composed by `judge`."""
+"""From facts to verdict, pure: `arrays` → `metrics` → `comparison` → `verdict`, composed by `judge.py`."""

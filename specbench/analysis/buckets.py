@@ -11,6 +11,8 @@ from math import inf
 
 from specbench.model.live.live_period import BucketCounts
 
+_MOST_EDGES = 24
+
 
 def mean(counts: BucketCounts) -> float | None:
     """The exact mean of what was observed; None where nothing was."""
@@ -74,13 +76,13 @@ def share_outside(counts: BucketCounts, low: float, high: float) -> float | None
     return (under + over) / counts.count
 
 
-def resolving_edges(low: float, high: float, margin: float, also: Iterable[float] = (), most: int = 24) -> tuple[float, ...]:
+def resolving_edges(low: float, high: float, margin: float, also: Iterable[float]) -> tuple[float, ...]:
     """Edges fine enough to tell a change of `margin`: geometric from .8 × low to 1.3 × high, with these limits, at most so many.
 
     Each is 1 + margin ÷ 2 times the one before, or more where that would be too many.
     """
     first, last, kept = 0.8 * low, 1.3 * high, sorted({*also})
-    step, room = 1 + margin / 2, max(most - len(kept), 2)
+    step, room = 1 + margin / 2, max(_MOST_EDGES - len(kept), 2)
     if first * step ** (room - 1) < last:
         step = (last / first) ** (1 / (room - 1))
     made = [first]

@@ -37,7 +37,7 @@ from specbench.errors import ExitCode
 from specbench.explain.answers.answers_in_verdict import answers_notes, beside
 from specbench.explain.phrases import place_of
 from specbench.model.cell_assessment import CellAssessment, RunConditions, state_of
-from specbench.model.guardrails import RUN_WIDE, SHARES, SLOWS, asked_of, with_later_defaults
+from specbench.model.guardrails import RUN_WIDE, SHARES, SLOWS, applies_to, with_later_defaults
 from specbench.model.records import RunData
 from specbench.model.result import CellCoordinates, CellResult, Finding, IntegrityCheck, PerArm, Reason, Result
 from specbench.model.scenario import ArmName, Scenario
@@ -57,9 +57,9 @@ def judge(evidence: RunData, tool_version: str) -> Result:
     whole = counted(with_this_look(evidence), {death.block.id for death in killed})
     names = {block.id for block in whole.blocks}
     open_kills = tuple(death for death in killed if death.block.id in names)
-    mended = tuple(death for death in killed if death.block.id not in names)
+    measured_again = tuple(death for death in killed if death.block.id not in names)
     result = _judged(without(whole, open_kills) if open_kills else whole, whole, open_kills, tool_version)
-    said = (*resumed(evidence), *(sentence_of(death, evidence) for death in mended))
+    said = (*resumed(evidence), *(sentence_of(death, evidence) for death in measured_again))
     return replace(result, notes=(*result.notes, *said), ramp=ramp)
 
 
@@ -73,7 +73,7 @@ def _judged(evidence: RunData, whole: RunData, killed: tuple[Death, ...], tool_v
     answers = judged_answers(evidence, [cell.evidence for cell in cells])
     safety = (*safety, *answers.findings)
     order = OrderEffects() if refusals else order_effects(cells, whole.blocks, manifest, manifest.scenario.alpha)
-    results, standings = _judged_cells(evidence, cells, by_cell, order.gains, alpha)
+    results, assessments = _judged_cells(evidence, cells, by_cell, order.gains, alpha)
     speculated = {cell.evidence.cell.id: cell.evidence.records.speculative for cell in cells}
     results = with_other_depths(results, speculated, manifest.scenario.speculative.speculative)
     before_load = cached_alike(evidence.manifest.scenario, evidence.manifest.repeated)
@@ -85,7 +85,7 @@ def _judged(evidence: RunData, whole: RunData, killed: tuple[Death, ...], tool_v
         refusals=refusals,
         partial=whole.partial,
         place_controlled=place.controlled,
-        place_said=place.said,
+        place_sentences=place.sentences,
         enough_launches=enough_launches(evidence.manifest, evidence.blocks),
         doubts=doubts,
         made_up=_made_up(evidence),
@@ -93,17 +93,17 @@ def _judged(evidence: RunData, whole: RunData, killed: tuple[Death, ...], tool_v
         synthetic=is_made_up(manifest),
         own_history=manifest.scenario.workload.own_history,
     )
-    verdict = verdict_of(standings, safety, integrity, conditions)
+    verdict = verdict_of(assessments, safety, integrity, conditions)
     if killed:
         verdict = held_for_kills(verdict, [sentence_of(death, whole) for death in killed])
     given = {reason.message for reason in verdict.reasons}  # what is a reason needs no note
-    said = (*(sentence_of(death, whole) for death in killed), *place.said)
+    said = (*(sentence_of(death, whole) for death in killed), *place.sentences)
     return Result(
         schema_version=SCHEMA_VERSION,
         tool_name="specbench",
         tool_version=tool_version,
         run=run_info(whole),
-        config=config_of(evidence, [standing.id for standing in standings if standing.required]),
+        config=config_of(evidence, [assessment.id for assessment in assessments if assessment.required]),
         endpoints=PerArm(endpoint_of(evidence.manifest, "baseline"), endpoint_of(evidence.manifest, "speculative")),
         verdict=verdict.word,
         promote=verdict.word == "PROMOTE",
@@ -140,9 +140,10 @@ def _measured(evidence: RunData, alpha: float) -> tuple[CellMetrics, ...]:
 
 def _speculates(evidence: RunData, arm: ArmName) -> bool | None:
     """Whether the endpoint or the scenario says that this arm speculates; where both speak, the endpoint knows."""
-    told = next((e.facts["speculation"] for e in evidence.manifest.endpoints if e.arm == arm and "speculation" in e.facts), None)
+    facts = (endpoint.facts for endpoint in evidence.manifest.endpoints if endpoint.arm == arm)
+    reported = next((each["speculation"] for each in facts if "speculation" in each), None)
     declared = evidence.manifest.scenario.arm(arm).speculative is not None
-    return told == "on" if told in ("on", "off") else declared or None
+    return reported == "on" if reported in ("on", "off") else declared or None
 
 
 def _judged_cells(
@@ -157,7 +158,7 @@ def _judged_cells(
     bins = judged_bins(cells, evidence.manifest, alpha)
     required = [cell for cell in cells if cell.evidence.required]
     steady = steadiness([d for cell in required for d in cell.drifts], _smallest_margin(evidence))
-    results, standings = [], []
+    results, assessments = [], []
     for cell in cells:
         name = cell.evidence.cell.id
         shown = benefit_of(cell, scenario.success, alpha) if _shows_benefit(cell.evidence, evidence) else None
@@ -166,8 +167,8 @@ def _judged_cells(
         found = (*findings[name], *harm_in_bins(bins[name]), *safety.get(name, ()), *((shown,) if shown else ()))
         results.append(replace(_result(cell, found, checks, scenario), bins=bins[name]))
         doubted = fading or (by_order.get(name) if shown is not None and shown.state == "PASS" else None)
-        standings.append(replace(_standing(results[-1], cell, shown), fading=doubted))
-    return tuple(results), tuple(standings)
+        assessments.append(replace(_assessment(results[-1], cell, shown), fading=doubted))
+    return tuple(results), tuple(assessments)
 
 
 def _result(
@@ -210,7 +211,7 @@ def _doubts(checks: Sequence[IntegrityCheck]) -> tuple[Reason, ...]:
     return tuple(Reason(code=SLOWS, cell=one.cell, metric=None, message=one.message) for one in checks if one.id == SLOWS)
 
 
-def _standing(result: CellResult, cell: CellMetrics, benefit: Finding | None) -> CellAssessment:
+def _assessment(result: CellResult, cell: CellMetrics, benefit: Finding | None) -> CellAssessment:
     where = cell.evidence.cell
     return CellAssessment(
         id=result.id,
@@ -233,21 +234,21 @@ def _standing(result: CellResult, cell: CellMetrics, benefit: Finding | None) ->
 def _safety(
     evidence: RunData, cells: Sequence[CellMetrics], alpha: float
 ) -> tuple[tuple[Finding, ...], dict[str, tuple[Finding, ...]]]:
-    """The run-wide findings, over the required cells that each guardrail is asked of; those of single cells by their ids."""
+    """The run-wide findings, over the required cells that each guardrail applies to; those of single cells by their ids."""
     found: list[Finding] = []
     by_cell: dict[str, tuple[Finding, ...]] = {}
     for guardrail in with_later_defaults(evidence.manifest.scenario.guardrails):
-        asked = [cell for cell in cells if cell.evidence.required and asked_of(guardrail, cell.evidence.cell)]
+        judged = [cell for cell in cells if cell.evidence.required and applies_to(guardrail, cell.evidence.cell)]
         if guardrail.metric in SHARES:
-            whole, apart = share_findings(guardrail, [_shares(cell, cells, guardrail.metric) for cell in asked], alpha)
+            whole, apart = share_findings(guardrail, [_shares(cell, cells, guardrail.metric) for cell in judged], alpha)
             if guardrail.metric == "error_rate":
-                together = [cell.evidence for cell in asked if cell.evidence.cell.id not in apart]
+                together = [cell.evidence for cell in judged if cell.evidence.cell.id not in apart]
                 hanging = PerArm(never_answered(together, "baseline"), never_answered(together, "speculative"))
                 whole = with_never_answered(whole, hanging, alpha)
             found.append(whole)
             by_cell |= {name: (*by_cell.get(name, ()), finding) for name, finding in apart.items()}
         elif guardrail.metric in RUN_WIDE:
-            found.append(count_finding(guardrail, reported_counts([cell.evidence.blocks for cell in asked], guardrail.metric)))
+            found.append(count_finding(guardrail, reported_counts([cell.evidence.blocks for cell in judged], guardrail.metric)))
     return tuple(found), by_cell
 
 

@@ -43,7 +43,7 @@ class SelectionRules:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LoadSelection:
-    """The pick at one load and the leader, each with how sure it is that none is better by more than `within`.
+    """The pick at one load, how sure it is that none is better by more than `within`, and the candidate that leads.
 
     `means`: log figures less the mean of the baseline, of all candidates with a figure. `sure` is None where it cannot be known.
     `chances`: how probable it is of each that it is better than the leader.
@@ -53,7 +53,6 @@ class LoadSelection:
     pick: str
     leader: str
     sure: float | None
-    leader_sure: float | None
     next_best: str | None
     means: Mapping[str, float]
     chances: Mapping[str, float]
@@ -171,7 +170,6 @@ def _picked(fit: _Fit, rules: SelectionRules, level: float, variance: float | No
         pick=pick,
         leader=leader,
         sure=sure[pick],
-        leader_sure=sure[leader],
         next_best=next((one for one in order if one != pick), None),
         means={name: fit.difference(name, base)[0] for name in fit.names},
         chances={one: _better(fit, one, leader, 0.0, variance, df) or 0.0 for one in allowed if one != leader} | {leader: 1.0},

@@ -42,9 +42,9 @@ def speed_up(alpha: float, gamma: int, cost: float) -> float:
     return expected_tokens(alpha, gamma) / (1 + gamma * cost)
 
 
-def best_gamma(alpha: float, cost: float, deepest: int = DEEPEST) -> int:
-    """The depth of at most `deepest` with the largest speed-up; 0 where no depth is faster than not drafting."""
-    return max(range(deepest + 1), key=lambda gamma: (speed_up(alpha, gamma, cost), -gamma))
+def best_gamma(alpha: float, cost: float) -> int:
+    """The depth of at most DEEPEST with the largest speed-up; 0 where no depth is faster than not drafting."""
+    return max(range(DEEPEST + 1), key=lambda gamma: (speed_up(alpha, gamma, cost), -gamma))
 
 
 def crossing(points: Sequence[tuple[float, float]]) -> float | None:

@@ -34,7 +34,7 @@ class _Place:
     ids: tuple[int, ...] | None
 
     def after(self, token: NextToken) -> "_Place":
-        """One token on."""
+        """The place one token further on."""
         ids = None if self.ids is None or token.id is None else (*self.ids, token.id)
         return replace(self, at=self.at + len(token.text), ids=ids)
 

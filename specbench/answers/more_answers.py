@@ -39,7 +39,7 @@ class MorePrompts:
 
 
 def more_prompts(scenario: Scenario, drawing: PromptSource, loads: Sequence[int], missing: dict[str, int]) -> MorePrompts:
-    """So many prompts of each sampling as are missing, spread over these loads, the settings in turn."""
+    """New prompts, as many of each sampling as are missing, spread over these loads with the samplings in turn."""
     wanted = [
         (load, number, sampling.name)
         for sampling in scenario.workload.sampling

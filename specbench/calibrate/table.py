@@ -114,7 +114,7 @@ WORLDS = "Worlds in which the rules were not made"
 
 
 def table_of(found: Outcomes) -> str:
-    """The whole page."""
+    """The table of targets as a Markdown page, a section for each kind of campaign."""
     sections = {
         "Whole runs": verdict_rows(found),
         "Single tests, before Holm": test_rows(found),

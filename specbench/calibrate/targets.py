@@ -46,12 +46,12 @@ class ErrorRate:
 
     @property
     def low(self) -> float:
-        """The lower end."""
+        """The lower end of the share's exact 95 % interval."""
         return 1.0 - ErrorRate(self.runs - self.hits, self.runs).high
 
     @property
     def high(self) -> float:
-        """The upper end."""
+        """The upper end of the share's exact 95 % interval."""
         bound = share_upper_bound(self.hits, self.runs, 0.025)
         assert bound is not None
         return bound
@@ -118,9 +118,9 @@ def verdict_rows(found: Outcomes) -> list[TargetRow]:
         at_least("T5", "a true win in 12 cells (TPOT −25 %, TTFT +2 %): PROMOTE", share_of(win, verdict_is("PROMOTE")), 0.9),
         at_most("", "the same win ends in ROLLBACK or INVALID", share_of(win, verdict_is("ROLLBACK", "INVALID")), 0.05),
         at_least("cap", "wins to 8 streams, +30 % at 16: CAPPED at 8", share_of(clear, _capped_at(8)), 0.9),
-        at_most("cap", "wins to 8 streams, +30 % at 16: enabled at 16", share_of(clear, _enabled_beyond(8)), 0.05),
+        at_most("cap", "wins to 8 streams, +30 % at 16: enabled at 16", share_of(clear, _enabled_beyond_8), 0.05),
         at_least("cap", "wins to 8, at the margin of +10 % at 16: CAPPED at 8", share_of(edge, _capped_at(8)), 0.9),
-        at_most("cap", "wins to 8, at the margin of +10 % at 16: enabled at 16", share_of(edge, _enabled_beyond(8)), 0.06),
+        at_most("cap", "wins to 8, at the margin of +10 % at 16: enabled at 16", share_of(edge, _enabled_beyond_8), 0.06),
         at_most(
             "ITL",
             "TPOT ratio at most .6, alpha .5 to .7: ROLLBACK blamed on ITL",
@@ -180,7 +180,7 @@ def looking_rows(found: Outcomes) -> list[TargetRow]:
 
 
 def other_rows(found: Outcomes) -> list[TargetRow]:
-    """T7, T9 and T10."""
+    """The rows of T7, T9 and T10."""
     rows = [
         at_least("T7", f"fault “{name}”: {wanted}", share_of(found[f"fault-{name}"], verdict_is(wanted)), 0.99)
         for name, (_, wanted) in FAULTS.items()
@@ -283,8 +283,8 @@ def _capped_at(level: int) -> Event:
     return lambda outcome: bool(outcome["verdict"] == "CAPPED" and outcome["cap"] == level)
 
 
-def _enabled_beyond(level: int) -> Event:
-    return lambda outcome: bool(outcome["verdict"] == "PROMOTE" or (outcome["cap"] or 0) > level)
+def _enabled_beyond_8(outcome: Outcome) -> bool:
+    return bool(outcome["verdict"] == "PROMOTE" or (outcome["cap"] or 0) > 8)
 
 
 def _stopped_by_the_second(outcome: Outcome) -> bool:

@@ -162,7 +162,7 @@ def settled(evidence: RunData) -> tuple[Result, tuple[int, ...]]:
 
 
 def determinism(index: int) -> Outcome:
-    """The same facts judged twice, the second time in another order."""
+    """Whether the same facts, judged twice and the second time in another order, give the same result."""
     evidence = simulated_run("determinism", index, SHIFTING, ONE_BIN, (1, 4), lambda cell: BASELINE)
     turned = replace(evidence, blocks=evidence.blocks[::-1], records=evidence.records[::-1])
     first, second = (result_json(judge(facts, "calibrate")) for facts in (evidence, turned))

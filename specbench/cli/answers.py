@@ -42,9 +42,9 @@ def answers(
     check_one_of(False, quiet, as_json)
     more = [] if prompts is None else [f"answers.prompts={prompts}"]
     overrides = overrides_of("full", [*(settings or ()), *more], baseline, speculative, model)
-    asked = given_scenario(scenario, overrides)
+    requested = given_scenario(scenario, overrides)
     with progress_on() as watching:
-        found = check_answers(asked, watching)
+        found = check_answers(requested, watching)
     deliver(_as_json(found) if as_json else _as_text(found, quiet))
     raise typer.Exit(ExitCode[found.word])
 

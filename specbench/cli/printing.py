@@ -72,7 +72,7 @@ def _writes(out: TextIO | None, text: str) -> bool:
 
 def check_one_of(verbose: bool, quiet: bool, as_json: bool) -> None:
     """Refuses options that contradict each other."""
-    given = [name for name, asked in (("--verbose", verbose), ("--quiet", quiet), ("--json", as_json)) if asked]
+    given = [name for name, is_set in (("--verbose", verbose), ("--quiet", quiet), ("--json", as_json)) if is_set]
     if len(given) > 1:
         raise typer.BadParameter(f"give one of them: {', '.join(given)}", param_hint=given[0])
 

@@ -137,13 +137,13 @@ def run(
         raise typer.BadParameter("either --resume, which goes on in its folder, or --out", param_hint="--resume, --out")
     interrupted = None if resume is None else interrupted_run(run_named(resume))
     if interrupted is None:
-        asked = given_scenario(scenario, overrides)
-        folder = out or folder_for(asked)
+        requested = given_scenario(scenario, overrides)
+        folder = out or folder_for(requested)
     else:
-        asked, folder = _resumed(interrupted, scenario, overrides, until), interrupted.folder
+        requested, folder = _resumed(interrupted, scenario, overrides, until), interrupted.folder
         until = "resolved" if interrupted.manifest.until_resolved else "budget"
     measure_and_print(
-        asked,
+        requested,
         folder,
         RunWays(until == "resolved", interrupted, fleet_options(processes, workers, worker_wait, listen)),
         gate=gate,
@@ -168,7 +168,7 @@ ONCE = RunWays()
 
 
 def measure_and_print(
-    asked: "Scenario",
+    scenario: "Scenario",
     folder: Path,
     ways: RunWays = ONCE,
     *,
@@ -186,7 +186,7 @@ def measure_and_print(
 
     try:
         with progress_on() as watching:
-            result = run(asked, folder, watching, ways.until_resolved, ways.interrupted, ways.fleet or ONE_PROCESS)
+            result = run(scenario, folder, watching, ways.until_resolved, ways.interrupted, ways.fleet or ONE_PROCESS)
     except Interrupted as interruption:
         _print_partial(folder, as_json)
         raise typer.Exit(128 + interruption.signal_number) from None
@@ -230,22 +230,22 @@ def plan(
     if tune:
         _plan_tune(scenario_path(scenario, overrides), overrides, as_json)
         return
-    asked = given_scenario(scenario, overrides)
-    if asked.workload.dataset is not None:
+    requested = given_scenario(scenario, overrides)
+    if requested.workload.dataset is not None:
         from specbench.arms.prompt_source import dataset_of
         from specbench.explain.dataset.dataset_notes import bins_line
 
-        tell(f"{asked.name}: {bins_line(dataset_of(asked).census)}")
-    spreads = stated_prior(asked) if like is None else spreads_in(like)
-    trials = trials_of(asked, cells_of(asked))
+        tell(f"{requested.name}: {bins_line(dataset_of(requested).census)}")
+    spreads = stated_prior(requested) if like is None else spreads_in(like)
+    trials = trials_of(requested, cells_of(requested))
     if verbose:
-        deliver(f"{describe(asked, trials)}\n\n{describe_power(asked, spreads)}")
+        deliver(f"{describe(requested, trials)}\n\n{describe_power(requested, spreads)}")
     elif as_json:
-        deliver(plan_json(asked, trials, spreads))
+        deliver(plan_json(requested, trials, spreads))
     else:
-        deliver(plan_line(asked, trials) if quiet else plan_table(asked, trials, spreads))
+        deliver(plan_line(requested, trials) if quiet else plan_table(requested, trials, spreads))
     if like is not None:
-        check_margins(asked, spreads)
+        check_margins(requested, spreads)
 
 
 def _plan_tune(path: Path, overrides: "Overrides", as_json: bool) -> None:
@@ -258,12 +258,14 @@ def _plan_tune(path: Path, overrides: "Overrides", as_json: bool) -> None:
     from specbench.tune.tuning import DEFAULTS, tune_rules
 
     request = TuneRequest(content=content_of(path), path=str(path), overrides=overrides)
-    asked = scenario_at(path, overrides)
-    size = tune_size(asked, candidates_of(request), tune_rules(request, *DEFAULTS))
+    scenario = scenario_at(path, overrides)
+    size = tune_size(scenario, candidates_of(request), tune_rules(request, *DEFAULTS))
     if as_json:
         deliver(json.dumps(asdict(size), indent=2))
     else:
-        deliver(f"{planned(asked.name, size.candidates, size.starts, size.blocks, size.minutes)}\n{start_assumed(size.start_s)}")
+        deliver(
+            f"{planned(scenario.name, size.candidates, size.starts, size.blocks, size.minutes)}\n{start_assumed(size.start_s)}"
+        )
 
 
 def _resumed(interrupted: "InterruptedRun", scenario: Path | None, overrides: "Overrides", until: str | None) -> "Scenario":
@@ -273,9 +275,9 @@ def _resumed(interrupted: "InterruptedRun", scenario: Path | None, overrides: "O
 
     if scenario is None and overrides != Overrides():
         raise typer.BadParameter("what changes a scenario is given together with it, as it was at first", param_hint="SCENARIO")
-    asked = stored_scenario(interrupted) if scenario is None else scenario_at(scenario, overrides)
-    check_same_scenario(interrupted, asked, until)
-    return asked
+    requested = stored_scenario(interrupted) if scenario is None else scenario_at(scenario, overrides)
+    check_same_scenario(interrupted, requested, until)
+    return requested
 
 
 def _print_partial(folder: Path, as_json: bool) -> None:

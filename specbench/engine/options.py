@@ -1,6 +1,6 @@
 """How one embedded engine is to behave, checked and frozen.
 
-Nothing is started or trained here; what follows from the accelerator's memory is computed in `core.py`.
+Nothing is started or trained here; what follows from the accelerator's memory is computed in `core/setup.py`.
 """
 
 import math

@@ -9,7 +9,7 @@ from specbench.model.scenario import ARMS, ArmName
 NO_SUCCESS = "no request succeeded"
 NO_SAMPLE = "the steady window holds no sample"
 ONE_PAIR = "a single pair shows no spread"
-OPEN_END = "with so few pairs the interval has no end"
+OPEN_END = "too few pairs: the interval is unbounded"
 NO_SPREAD = "every pair shows exactly the same ratio, which no real timing does"
 NO_PAIR = "no pair has a value in both arms"
 AT_ZERO = "a value of 0 has no ratio"
@@ -18,8 +18,8 @@ BEYOND_IN_A_BLOCK = "too many requests failed in a block, so this percentile is 
 ON_THE_EDGE = "so many requests failed that this percentile may be unbounded"
 NO_SUCH_METRIC = "this version has no such metric"
 WHOLE_BLOCKS_ONLY = "the engine reports it for whole blocks only"
-NOT_TOLD = "the engine does not report it"
-EVENT_SIZES_NOT_TOLD = "the endpoint does not report how many tokens an event holds"
+NOT_REPORTED = "the engine does not report it"
+EVENT_SIZES_NOT_REPORTED = "the endpoint does not report how many tokens an event holds"
 CAME_WHOLE = "every answer came in one piece, so none could stall"
 NO_REASON = "no reason was given"
 NO_LATER_STEP = "no answer has a second step"
@@ -32,7 +32,7 @@ NO_ROUND = "no verification round was counted"
 ALPHA_WITHOUT_POSITIONS = "alpha needs counts per position, which are not reported"
 ALPHA_OF_ODD_COUNTS = "alpha is unknown: counts per position do not add up to the accepted tokens"
 ALPHA_WITHOUT_ROUNDS = "alpha needs counts of rounds and drafted tokens"
-ALPHA_OF_TREES = "alpha is for chains: more tokens were drafted than a chain of this depth has"
+ALPHA_OF_TREES = "alpha is defined for chains only: more tokens were drafted than a chain of this depth holds"
 ALPHA_OF_UNEQUAL_DRAFTS = "alpha is unknown: drafts differ in length"
 MIXED_BINS = "its limit is for single bins, and this cell mixes them; use `traffic: separate`"
 UNLIKE_COUNTS = "only one arm's server counts its tokens, so figures per token are not comparable"
@@ -47,7 +47,7 @@ def of_arms(absent: PerArm[str | None]) -> str | None:
     return None if absent.speculative is None else f"speculative: {absent.speculative}"
 
 
-def partly_told(blocks: int, pairs: int) -> str:
+def partly_reported(blocks: int, pairs: int) -> str:
     """That what an engine told of some blocks may be the better part of the truth."""
     return f"an engine reported it in only {blocks} of {pairs} blocks"
 

@@ -13,8 +13,8 @@ _ENDS = {
     "too_little": "no rate: the blocks are too few or too uneven; give more --minutes",
 }
 OTHERS = "Other limits, from the same blocks: the highest probed rate that held, and the next one, which did not."
-PEAK = "Traffic is taken as the peak, split at random over the machines; a good balancer needs no more."
-ON_LIMITS = "The answer rests on the limits: with looser or tighter ones the arms can change places. See the other limits."
+PEAK = "Traffic is taken as the peak, split at random over the machines. A good balancer needs no more machines."
+ON_LIMITS = "The answer depends on the limits: looser or tighter ones can reverse it. See the other limits."
 VIRTUAL = "Times are virtual: the embedded engine takes each step's time from a model of an accelerator."
 
 

@@ -202,10 +202,10 @@ def limit(found: Finding, unit: str = "") -> str:
     if found.bound is None:
         return "no more than the baseline" if found.role == "safety" else ABSENT
     least = (found.direction == "higher") if found.role != "success" else found.bound > 1
-    return f"{'≥' if least else '≤'} {seen_and_limit(found)[1]}"
+    return f"{'≥' if least else '≤'} {value_and_limit(found)[1]}"
 
 
-def seen_and_limit(found: Finding) -> tuple[str, str]:
+def value_and_limit(found: Finding) -> tuple[str, str]:
     """The ratio and its limit, with as many decimals as it takes that different ones look different."""
     texts = ratio(found.ratio), ratio(found.bound)
     return apart(found.ratio, found.bound) if texts[0] == texts[1] and found.ratio != found.bound else texts
@@ -216,7 +216,7 @@ def unit_of(metric: str, unit: str) -> str:
     return "" if metric == "alpha" else unit
 
 
-def asked_limit(guardrail: Guardrail) -> str:
+def stated_limit(guardrail: Guardrail) -> str:
     """What a guardrail allows, in words, before anything is measured."""
     metric = METRICS[guardrail.metric]
     if guardrail.slo is not None:

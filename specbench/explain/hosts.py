@@ -71,7 +71,7 @@ def two_accelerators(baseline: str, speculative: str) -> str:
     return f"Both arms are on this machine: the baseline on accelerator {baseline}, the speculative arm on {speculative}."
 
 
-def accelerators_not_told(count: int | None) -> str:
+def accelerators_not_reported(count: int | None) -> str:
     """That it is not known whether two engines on one machine share an accelerator."""
     how_many = "number not recorded" if count is None else f"it has {count}"
     return (

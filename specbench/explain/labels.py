@@ -20,7 +20,7 @@ COUNTS = {
 COUNT_GROUPS = {"by_outcome": "outcome", "finish_reasons": "finish", "stamp_sources": "stamps by", "token_sources": "tokens by"}
 CHARACTERS = "characters per token"
 SAME_TEXT = "greedy answers with the same text in both arms"
-NOT_TOLD = "not reported"
+NOT_REPORTED = "not reported"
 FACT_STATES = {
     "differs": "must be equal, differs:",
     "accepted": "differs, accepted (accept_differences):",

@@ -21,8 +21,8 @@ PARTIAL = "Partial run: it ended early, and only what was measured is judged."
 VIRTUAL = "Times are virtual: the embedded engine takes each step's time from a model of an accelerator."
 MB = 1_000_000
 OTHER_DEPTHS = (
-    "At these depths the same answers yield so many tokens per step: each is walked again from its recorded steps. "
-    "Depths above the one that ran are less certain. A prediction says what to try and decides nothing."
+    "Tokens per step that the same answers would yield at other depths, replayed from their recorded steps. "
+    "Depths above the one that ran are less certain. A prediction suggests what to try and decides nothing."
 )
 GUARDS = ("tpot_p95", "pace_p95")
 _LITTLE_ROOM = "Little room in the KV cache"
@@ -70,7 +70,7 @@ def disk_short(folder: str, needed: int, free: int) -> str:
 
 def going_on(folder: object, place: str | None, blocks: int) -> str:
     """Where a resumed run goes on, and how many blocks are left."""
-    return f"{folder} goes on at {place}: {blocks} blocks are left" if place is not None else f"{folder} has all its blocks"
+    return f"{folder} continues at {place}: {blocks} blocks are left" if place is not None else f"{folder} has all its blocks"
 
 
 def resumed(times: int, anew: int) -> str:
@@ -193,7 +193,7 @@ def certainty_of(scenario: Scenario) -> tuple[str, ...]:
     if matrix.schedule == "restart":
         return (
             f"Each arm's engine started {matrix.pairs} times, once a pair (schedule: restart). Intervals include differences"
-            " between starts. Drift of the machine weighs more, as a start lies between the blocks of a pair.",
+            " between starts. Drift of the machine counts more, as an engine start lies between the blocks of a pair.",
         )
     if matrix.schedule == "simultaneous":
         return (

@@ -26,7 +26,7 @@ def number(value: float | None) -> str:
 
 
 def figure(value: float | None) -> str:
-    """The same inside a sentence: without trailing zeros, commas from 1,000 on, 'unknown' where there is none."""
+    """Three significant digits inside a sentence: no trailing zeros, commas from 1,000 on, 'unknown' where there is none."""
     if value is None:
         return "unknown"
     if value == 0:

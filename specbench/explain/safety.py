@@ -14,7 +14,7 @@ from specbench.model.scenario import ArmName, Guardrail
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ToldCount:
+class ReportedCount:
     """What one arm's engine says of a count over its `blocks`, of which `silent` do not tell; `count` is None where unknown."""
 
     count: int | None
@@ -97,7 +97,7 @@ def share_against_baseline(
     surplus: tuple[float, float, float],
     margin: float,
     alpha: float,
-    in_bursts: bool = False,
+    in_bursts: bool,
 ) -> str:
     """The shares of failed requests; `surplus` is their difference, its upper bound and how probable it is by chance.
 
@@ -135,20 +135,20 @@ def together(places: Sequence[str]) -> str:
     return " and ".join([places[0], *(f"{place[0].lower()}{place[1:]}" for place in places[1:])])
 
 
-def count_known(guardrail: Guardrail, told: PerArm[ToldCount]) -> str:
+def count_known(guardrail: Guardrail, reported: PerArm[ReportedCount]) -> str:
     """How often it went wrong in the engines of both arms."""
-    before = told.baseline.count
+    before = reported.baseline.count
     limit = "the baseline's count" if guardrail.slo is None else figure(guardrail.slo)
-    least = "at least " if told.speculative.silent else ""
+    least = "at least " if reported.speculative.silent else ""
     without = "" if before is None else f", {before} without"
-    after = f"{least}{told.speculative.count} with speculation{without}"
+    after = f"{least}{reported.speculative.count} with speculation{without}"
     return f"{_over(guardrail)} {metric_words(guardrail.metric)}: {after} (limit: {limit})."
 
 
-def count_unknown(guardrail: Guardrail, told: PerArm[ToldCount]) -> str:
+def count_unknown(guardrail: Guardrail, reported: PerArm[ReportedCount]) -> str:
     """Why a count is not known, which at least one arm does not tell whole."""
     words = metric_words(guardrail.metric)
-    before, after = told.baseline, told.speculative
+    before, after = reported.baseline, reported.speculative
     if not before.ever and not after.ever:
         return f"{_over(guardrail)} {words}: not compared. Neither engine reports it."
     if before.count is None and after.count is None:

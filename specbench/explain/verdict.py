@@ -79,7 +79,7 @@ def unsafe(findings: Sequence[Finding], dead: Sequence[CellAssessment]) -> tuple
     first = next((metric for metric in _BREAKS if metric in metrics), None)
     headline = _reason("unsafe", f"Turn speculation off: {'it breaks the service' if first is None else _BREAKS[first]}.")
     why = "the speculative arm was dead: no request succeeded, or its engine exited. The baseline answered."
-    gone = [_reason("dead_arm", f"{standing.place}, {why}", standing.id) for standing in dead]
+    gone = [_reason("dead_arm", f"{cell.place}, {why}", cell.id) for cell in dead]
     return (headline, *(_of(finding, "safety") for finding in findings), *gone)
 
 
@@ -90,10 +90,10 @@ def invalid(checks: Sequence[IntegrityCheck], lost: Sequence[CellAssessment]) ->
     again = {NOT_SPECULATING, _SAME_AS_NOT_SPECULATING} if first else set()
     failed = [_reason(check.id, check.message, check.cell) for check in checks if check.id not in again]
     gone = []
-    for standing in lost:
-        who = "both arms were" if "speculative" in standing.dead else "the baseline was"
+    for cell in lost:
+        who = "both arms were" if "speculative" in cell.dead else "the baseline was"
         why = f"{who} dead: no request succeeded, or the engine exited. Nothing can be compared."
-        gone.append(_reason("dead_baseline", f"{standing.place}, {why}", standing.id))
+        gone.append(_reason("dead_baseline", f"{cell.place}, {why}", cell.id))
     if first and not failed and not gone:
         return first
     nothing = (
@@ -104,7 +104,7 @@ def invalid(checks: Sequence[IntegrityCheck], lost: Sequence[CellAssessment]) ->
 
 def promoted(required: Sequence[CellAssessment], ranges: Iterable[LoadRange]) -> Reason:
     """Rule 3: everything passed."""
-    checks = sum(1 for standing in required for f in standing.findings if f.decides)
+    checks = sum(1 for cell in required for f in cell.findings if f.decides)
     loads = " and ".join(_load(span) for span in ranges)
     return _reason("promote", f"Speculation passed up to {loads}: all {checks} checks in {one_of(len(required), 'cell')} passed.")
 
@@ -122,7 +122,7 @@ def capped(ranges: Iterable[LoadRange]) -> Reason:
 def beyond(above: Sequence[CellAssessment], span: LoadRange) -> tuple[Reason, ...]:
     """What ended the range: the harm above it, or else what was not shown there."""
     if span.beyond == "harm_beyond":
-        worst = next(standing for standing in above if standing.state == "FAIL")
+        worst = next(cell for cell in above if cell.state == "FAIL")
         return tuple(_of(finding, "harm_beyond") for finding in failed_findings(worst))
     if span.beyond == "not_shown_beyond":
         return _open(above[0], "not_shown_beyond")
@@ -165,18 +165,18 @@ def benefit_shown(benefit: Finding) -> Reason:
 
 def harm(required: Sequence[CellAssessment], benefit: Finding | None) -> tuple[Reason, ...]:
     """Rule 5: a guardrail broke, and no range of the load is left to cap at."""
-    failed = [standing for standing in required if standing.state == "FAIL"]
-    count = sum(len(failed_findings(standing)) for standing in failed)
+    failed = [cell for cell in required if cell.state == "FAIL"]
+    count = sum(len(failed_findings(cell)) for cell in failed)
     headline = _reason("harm", f"Turn speculation off: {one_of(count, 'check')} broke {_places(failed)}.")
     gain = () if benefit is None or benefit.state == "PASS" else (_of(benefit, "no_gain"),)
-    return (headline, *(_of(finding, "harm") for standing in failed for finding in failed_findings(standing)), *gain)
+    return (headline, *(_of(finding, "harm") for cell in failed for finding in failed_findings(cell)), *gain)
 
 
 def hold(
     required: Sequence[CellAssessment], benefit: Finding | None, safety: Sequence[Finding], fading: Reason | None = None
 ) -> tuple[Reason, ...]:
     """Rule 6: neither a benefit nor a harm is proven; `fading`: why the gain does not count."""
-    doubts = [reason for standing in required for reason in standing.doubts]
+    doubts = [reason for cell in required for reason in cell.doubts]
     if benefit is not None and benefit.state == "FAIL":
         headline = _reason("no_benefit", "Hold: the required gain is ruled out. No harm is proven.")
     elif fading is not None:
@@ -186,7 +186,7 @@ def hold(
     else:
         headline = _reason("insufficient_evidence", "Hold: the data prove neither the gain with its limits nor harm.")
     gain = () if benefit is None else (_of(benefit, "benefit" if benefit.state == "PASS" else "gain_not_shown"),)
-    rest = [reason for standing in required for reason in _open(standing, "insufficient_evidence") if standing.state != "PASS"]
+    rest = [reason for cell in required for reason in _open(cell, "insufficient_evidence") if cell.state != "PASS"]
     run_wide = [_of(one, "answers_not_shown" if one.metric in ANSWERS else "insufficient_evidence") for one in safety]
     return (headline, *gain, *run_wide, *rest)
 
@@ -221,7 +221,7 @@ def killed_from_outside(killed: Sequence[str], would_be: VerdictWord, reasons: S
 
 def unmeasured(required: Sequence[CellAssessment]) -> tuple[Reason, ...]:
     """The cells that a partial run never reached."""
-    return tuple(reason for standing in required if standing.state == "NODATA" for reason in _open(standing, "partial"))
+    return tuple(reason for cell in required if cell.state == "NODATA" for reason in _open(cell, "partial"))
 
 
 def too_few_launches(would_be: VerdictWord) -> Reason:
@@ -239,7 +239,7 @@ def made_up_text(would_be: VerdictWord, made_up: int, prompts: int) -> Reason:
     return _reason("made_up_text", message)
 
 
-def place_not_controlled(would_be: VerdictWord, said: Sequence[str]) -> tuple[Reason, ...]:
+def place_not_controlled(would_be: VerdictWord, sentences: Sequence[str]) -> tuple[Reason, ...]:
     """The arms stand in different places, and nothing shows that the places are alike; then why no cited run does."""
     headline = _reason(
         "place_not_controlled",
@@ -247,11 +247,11 @@ def place_not_controlled(would_be: VerdictWord, said: Sequence[str]) -> tuple[Re
         " Run `run --aa` (baseline on both) or `run --swap` (arms swapped), then cite that run with --place."
         " If the hosts are known to be equal, declare `place: same`.",
     )
-    return (headline, *(_reason("place_not_controlled", sentence) for sentence in said))
+    return (headline, *(_reason("place_not_controlled", sentence) for sentence in sentences))
 
 
 def over_slices(
-    word: VerdictWord, parts: Sequence[tuple[tuple[str | None, str | None], VerdictWord, tuple[Reason, ...]]], beside: str = ""
+    word: VerdictWord, parts: Sequence[tuple[tuple[str | None, str | None], VerdictWord, tuple[Reason, ...]]], beside: str
 ) -> tuple[Reason, ...]:
     """The verdict over slices: which of them are eligible, and what is not known of the answers; then each one's sentences."""
     eligible = [_name(name) for name, part, _ in parts if part in ("PROMOTE", "CAPPED")]
@@ -263,13 +263,13 @@ def over_slices(
     return (_reason("slices", text), *details)
 
 
-def _open(standing: CellAssessment, code: str) -> tuple[Reason, ...]:
+def _open(cell: CellAssessment, code: str) -> tuple[Reason, ...]:
     """Why a cell did not pass; an unmeasured cell without findings still gets its sentence."""
-    reasons = tuple(_of(finding, code) for finding in (*failed_findings(standing), *open_findings(standing)))
-    reasons += standing.doubts
-    if reasons or standing.state == "PASS":
+    reasons = tuple(_of(finding, code) for finding in (*failed_findings(cell), *open_findings(cell)))
+    reasons += cell.doubts
+    if reasons or cell.state == "PASS":
         return reasons
-    return (_reason(code, f"{standing.place}, nothing was measured.", standing.id),)
+    return (_reason(code, f"{cell.place}, nothing was measured.", cell.id),)
 
 
 def _of(finding: Finding, code: str) -> Reason:
@@ -282,10 +282,10 @@ def _reason(code: str, message: str, cell: str | None = None) -> Reason:
     return Reason(code=code, cell=cell, metric=None, message=message)
 
 
-def _places(standings: Sequence[CellAssessment]) -> str:
+def _places(cells: Sequence[CellAssessment]) -> str:
     """The first cells by name, in the middle of a sentence, and how many more there are."""
-    named = [f"{standing.place[0].lower()}{standing.place[1:]}" for standing in standings[:NAMED_PLACES]]
-    more = len(standings) - len(named)
+    named = [f"{cell.place[0].lower()}{cell.place[1:]}" for cell in cells[:NAMED_PLACES]]
+    more = len(cells) - len(named)
     return " and ".join([*named, *([f"in {one_of(more, 'cell')} more"] if more else [])])
 
 

@@ -45,7 +45,7 @@ class Alarm:
     summary: str
 
     def rule(self) -> dict[str, Any]:
-        """As Prometheus writes it."""
+        """The alarm as an entry of Prometheus' rule file."""
         return {
             "alert": self.name,
             "expr": self.expr,
@@ -62,7 +62,7 @@ def rules(order: ExportOrder) -> dict[str, Any]:
 
 
 def prometheus_rule(order: ExportOrder, name: str) -> dict[str, Any]:
-    """The same as an object of the Prometheus operator."""
+    """The rule file as an object of the Prometheus operator."""
     return {
         "apiVersion": "monitoring.coreos.com/v1",
         "kind": "PrometheusRule",

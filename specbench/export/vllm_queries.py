@@ -41,7 +41,7 @@ class LatencyLimit:
         return round(1 - self.percentile / 100, 4)
 
 
-def latency_limit(limit: LiveLimit, edges_s: Sequence[float] | None = None) -> LatencyLimit:
+def latency_limit(limit: LiveLimit, edges_s: Sequence[float] | None) -> LatencyLimit:
     """The limit at its edge; one between edges cannot be decided and is refused."""
     quantity, _, percentile = limit.metric.partition("_p")
     known = sorted(edges_s or HISTOGRAMS[quantity][1])

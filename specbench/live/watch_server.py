@@ -14,9 +14,10 @@ from specbench.explain.live.live_lines import MEANINGS, empty_policy, left_behin
 from specbench.model.live.live_period import LivePeriod
 from specbench.model.live.watch_result import WatchResult
 from specbench.model.result import Result
+from specbench.net.web_server import listening_at, serve_on
 from specbench.report.formats.policy import policy_of
 from specbench.report.live.watch_metrics import watch_metrics
-from specbench.report.serve import NO_RESULT, TEXT, listening_at, serve_on
+from specbench.report.serve import NO_RESULT, TEXT
 
 
 class WatchServer:
@@ -41,7 +42,7 @@ class WatchServer:
         return int(listening.getsockname()[1])
 
     def app(self) -> Starlette:
-        """The routes."""
+        """The application with its routes, each answered from the newest state."""
 
         def answering(answer: Callable[[WatchResult, tuple[LivePeriod, ...]], Response]) -> Callable[[Request], Response]:
             def endpoint(_: Request) -> Response:

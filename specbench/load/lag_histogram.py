@@ -18,7 +18,7 @@ class LagHistogram:
         self._counts = np.zeros(_DOUBLINGS * _CLASSES, dtype=np.int64)
 
     def add(self, lags_ns: npt.NDArray[np.int64]) -> None:
-        """Count these in."""
+        """Counts these times in."""
         halves, doublings = np.frexp(np.maximum(lags_ns, 1).astype(np.float64))  # a time is halves · 2^doublings, .5 ≤ halves < 1
         places = doublings.astype(np.int64) * _CLASSES + ((halves - 0.5) * 2 * _CLASSES).astype(np.int64)
         self._counts += np.bincount(places, minlength=len(self._counts))

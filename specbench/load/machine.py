@@ -82,7 +82,7 @@ class ResourceMonitor:
         if self._opened is not None and self._closed is None:
             self._lags.append(late_ns)
 
-    def told(self) -> ResourceUsage:
+    def usage(self) -> ResourceUsage:
         """The window's figures, up to now where it has not closed."""
         opened, closed = self._opened, self._closed or _moment()
         if opened is None or closed.at_ns <= opened.at_ns:

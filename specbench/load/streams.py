@@ -312,7 +312,7 @@ class BlockDriver:
             watch.woke(now_ns() - before_ns - ns_of_s(TICK_S))
         if self._aborted:
             self._window.stop(now_ns(), "aborted")
-        return watch.told()
+        return watch.usage()
 
 
 def _redirected(url: httpx.URL, exchange: Exchange) -> httpx.URL | None:

@@ -44,9 +44,9 @@ class RunConditions:
     """What holds for the whole run, whatever its cells say.
 
     `refusals`: why nothing was measured at all. `partial`: the run did not reach its end. `place_controlled`: the two places are
-    known to be alike, `place_said` what the runs cited for it show. `enough_launches`: False where the launch is the unit and
-    there were too few. `doubts`: why no win counts, whatever the cells say. `made_up`: how many prompts of how many were made up
-    to recorded lengths, None where all were written by somebody. `answers`: what a headline adds on answers that were not
+    known to be alike, `place_sentences` what the runs cited for it show. `enough_launches`: False where the launch is the unit
+    and there were too few. `doubts`: why no win counts, whatever the cells say. `made_up`: how many prompts of how many were
+    made up to recorded lengths, None where all were written by somebody. `answers`: what a headline adds on answers that were not
     compared, or are lossy by declaration. `synthetic`: drafts are accepted at a given rate, so the answers are not the model's.
     `own_history`: prompts hold the arm's own answers, so that no two arms have the same.
     """
@@ -54,7 +54,7 @@ class RunConditions:
     refusals: tuple[str, ...] = ()
     partial: bool = False
     place_controlled: bool = True
-    place_said: tuple[str, ...] = ()
+    place_sentences: tuple[str, ...] = ()
     enough_launches: bool = True
     doubts: tuple[Reason, ...] = ()
     made_up: tuple[int, int] | None = None
@@ -87,12 +87,12 @@ def state_of(
     return "INCONCLUSIVE" if "INCONCLUSIVE" in states or doubts else "PASS"
 
 
-def failed_findings(standing: CellAssessment) -> tuple[Finding, ...]:
+def failed_findings(cell: CellAssessment) -> tuple[Finding, ...]:
     """The required findings of the cell that failed, safety first."""
-    failed = [f for f in standing.findings if f.decides and f.state == "FAIL"]
+    failed = [f for f in cell.findings if f.decides and f.state == "FAIL"]
     return tuple(sorted(failed, key=lambda f: f.role != "safety"))
 
 
-def open_findings(standing: CellAssessment) -> tuple[Finding, ...]:
+def open_findings(cell: CellAssessment) -> tuple[Finding, ...]:
     """The required findings of the cell that neither passed nor failed."""
-    return tuple(f for f in standing.findings if f.decides and f.is_open)
+    return tuple(f for f in cell.findings if f.decides and f.is_open)

@@ -128,7 +128,7 @@ def _as_before(rest: Guardrail, matrix: Matrix) -> Guardrail:
     return replace(rest, role="advisory", required=False)
 
 
-def asked_of(guardrail: Guardrail, cell: Cell) -> bool:
+def applies_to(guardrail: Guardrail, cell: Cell) -> bool:
     """Whether the guardrail is asked of this cell: of its load, and of its bin where the cell has only one."""
     at_level = guardrail.cells is None or cell.level in guardrail.cells
     return at_level and (guardrail.bins is None or cell.bin is None or cell.bin in guardrail.bins)
@@ -142,4 +142,4 @@ def advises(guardrail: Guardrail, cell: Cell, cells: Sequence[Cell]) -> bool:
     by_rate = cell.rate is not None
     if not guardrail.metric.startswith(_CLOSED_LOOP_ONLY if by_rate else _OPEN_LOOP_ONLY):
         return False
-    return any((other.rate is not None) != by_rate and other.required and asked_of(guardrail, other) for other in cells)
+    return any((other.rate is not None) != by_rate and other.required and applies_to(guardrail, other) for other in cells)

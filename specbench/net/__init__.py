@@ -1,1 +1,1 @@
-"""Addresses and proxies: nothing here knows of requests or answers."""
+"""Addresses, proxies, and serving on an address: nothing here knows what is asked or answered."""

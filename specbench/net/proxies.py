@@ -25,7 +25,7 @@ class Proxy:
 
     @property
     def name(self) -> str:
-        """Host and port."""
+        """The proxy as host:port, without its authorization."""
         return f"{self.host}:{self.port}"
 
     @property

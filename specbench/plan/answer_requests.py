@@ -36,5 +36,5 @@ def added_requests(scenario: Scenario) -> AddedRequests:
 
 
 def with_reserve(missing: int) -> int:
-    """So many prompts that those missing are answered by both arms at a length that can be judged, even if a few are not."""
+    """How many prompts to send for so many missing ones: a few get no answer of both arms that is long enough to judge."""
     return 0 if missing <= 0 else missing + missing // RESERVED + 1

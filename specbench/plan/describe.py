@@ -2,7 +2,7 @@
 
 from textwrap import wrap
 
-from specbench.explain.findings import asked_limit
+from specbench.explain.findings import stated_limit
 from specbench.explain.numbers import columns
 from specbench.model.records import Cell
 from specbench.model.scenario import ARMS, Arm, ArmName, Guardrail, Scenario, Schedule
@@ -78,7 +78,7 @@ def _required(scenario: Scenario, cell: Cell) -> str:
 def _rails(scenario: Scenario) -> list[str]:
     lines = []
     for rail in scenario.guardrails:
-        line = f"{rail.role if rail.required else 'optional'}: {rail.metric} {asked_limit(rail)}{_where(rail)}"
+        line = f"{rail.role if rail.required else 'optional'}: {rail.metric} {stated_limit(rail)}{_where(rail)}"
         lines += wrap(line, width=80, initial_indent="  ", subsequent_indent="      ")
     return lines
 

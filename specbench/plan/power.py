@@ -11,7 +11,7 @@ from specbench.analysis.hosts.equivalence import start_effect
 from specbench.analysis.stats.paired import detectable_effect, pairs_needed, t_quantile, with_starts
 from specbench.errors import ScenarioError
 from specbench.explain.numbers import columns, tenths
-from specbench.model.guardrails import BUDGET_PAIRS, asked_of
+from specbench.model.guardrails import BUDGET_PAIRS, applies_to
 from specbench.model.metrics import METRICS
 from specbench.model.records import Cell
 from specbench.model.scenario import Guardrail, Scenario
@@ -58,7 +58,7 @@ def stated_prior(scenario: Scenario) -> PairVariance:
 def power_of(scenario: Scenario, spreads: PairVariance) -> tuple[Power, ...]:
     """What the plan sees of its success metric and deciding guardrails, in each required cell whose spread is known."""
     cells = _required(scenario)
-    rules = {(cell.id, rule.metric): rule for rule in _deciding(scenario) for cell in cells if asked_of(rule, cell)}
+    rules = {(cell.id, rule.metric): rule for rule in _deciding(scenario) for cell in cells if applies_to(rule, cell)}
     tests = max(1, len(rules))
     return tuple(
         _power(scenario, key, spreads, rules.get(key), tests)

@@ -9,8 +9,10 @@ from specbench.model.scenario import Bin, Scenario
 
 _LEAST = {"tpot": TPOT_TOKENS, "pace": PACE_TOKENS + 1}  # tokens of an answer; pace is from one token to the eighth after it
 
+_WIDTH = 80  # characters
 
-def never_shown(scenario: Scenario, width: int = 80) -> list[str]:
+
+def never_shown(scenario: Scenario) -> list[str]:
     """What can never be shown as answers are too short for it, in lines for `specbench plan`; none where all are long enough.
 
     In mixed traffic one bin of long answers is enough; with separate cells each bin is judged alone.
@@ -24,7 +26,7 @@ def never_shown(scenario: Scenario, width: int = 80) -> list[str]:
         rails = _rails(scenario, group, most)
         if success or rails:
             text = too_short([one.name for one in group] if len(groups) > 1 else [], most, success, rails)
-            found += ["", *wrap(text, width, initial_indent="  ", subsequent_indent="  ")]
+            found += ["", *wrap(text, _WIDTH, initial_indent="  ", subsequent_indent="  ")]
     return found
 
 

@@ -46,7 +46,7 @@ class ProcessOutcome:
     moved: str | None = None
 
 
-def summarize(parts: Sequence[ProcessOutcome], engine: str, telemetry: Telemetry | None, max_tokens: int = 0) -> dict[str, Any]:
+def summarize(parts: Sequence[ProcessOutcome], engine: str, telemetry: Telemetry | None, max_tokens: int) -> dict[str, Any]:
     """The numbers of one probe by the names that `probe --json` prints.
 
     Args:
@@ -85,7 +85,7 @@ def summarize(parts: Sequence[ProcessOutcome], engine: str, telemetry: Telemetry
 
 
 def as_text(told: dict[str, Any]) -> str:
-    """The same for people."""
+    """The numbers of one probe as text for people."""
     requests, generator = told["requests"], told["generator"]
     lines = [
         f"{told['engine']}: {requests['ok']} requests ok, {requests['failed']} failed, {told['tokens']} tokens, "

@@ -1,1 +1,1 @@
-"""From text at hand to prompts of asked lengths: `corpora` finds the text, `pieces` measures it, `draw` cuts the prompts."""
+"""From text to prompts of given lengths: `corpora` finds the text, `token_estimate` measures it, `sampler` cuts prompts."""

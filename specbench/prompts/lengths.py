@@ -14,8 +14,8 @@ from numpy.typing import NDArray
 
 from specbench.errors import DataError
 
-SCRIPTS = ("Latin letters", "digits and signs", "CJK", "other")
-STATED = (0.22, 0.45, 0.8, 0.55)  # tokens for each character, where nothing counted any
+# Tokens for each character where nothing counted any: Latin letters, digits and signs, CJK, other.
+STATED = (0.22, 0.45, 0.8, 0.55)
 _LETTERS = b"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ "  # a word carries the blank before it
 _ASCII = bytes(range(128))
 _FURTHER_LATIN, _CJK = bytes(range(0xC2, 0xCB)), bytes([*range(0xE3, 0xEE), 0xEF])

@@ -13,9 +13,7 @@ CORPUS = "prose"
 BLOCK_TOKENS = 512  # what an id stands for in Mooncake's published traces
 
 
-def text_of_blocks(
-    documents: Sequence[str], unit: TokenEstimator, tokens: int, blocks: Sequence[int] = (), number: int = 0
-) -> str:
+def text_of_blocks(documents: Sequence[str], unit: TokenEstimator, tokens: int, blocks: Sequence[int], number: int) -> str:
     """A text of about so many tokens: a block's id always gives the same text, and what has no id is the request's own.
 
     Args:

@@ -152,7 +152,7 @@ def salted(text: str, salt: str) -> str:
 
 
 def with_salt(asked: Prompt, salt: str) -> Prompt:
-    """The same request, whose question (of several the first) no other one has."""
+    """The request with a line of its own before its first question, so that no cache serves it from an earlier one."""
     place = next((place for place, message in enumerate(asked.messages) if message["role"] == "user"), None)
     if place is None:
         return replace(asked, text=salted(asked.text, salt))

@@ -5,11 +5,7 @@ ROLLBACK says back; CAPPED, HOLD and INVALID say neither, so that a roll-out pau
 than the caller lets it be (`max_age_s`): the run that was to replace it may never have started.
 """
 
-import asyncio
-import errno
 import json
-import logging
-import socket
 import time
 from collections.abc import Callable
 from dataclasses import asdict
@@ -23,10 +19,11 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, PlainTextResponse, Response
 from starlette.routing import Route
 
-from specbench.errors import DataError, UnreachableError
+from specbench.errors import DataError
 from specbench.explain.verdict import headline
 from specbench.files import regular_bytes
 from specbench.model.result import Result
+from specbench.net.web_server import serve_app
 from specbench.report import render
 from specbench.report.formats.policy import policy_of
 from specbench.report.formats.result_json import read_result
@@ -34,23 +31,10 @@ from specbench.store import REPORT
 
 NOT_YET = 409  # Flagger: anything but 200 to 202 is a no
 NO_RESULT = 503
-HEAD_S = 10.0
-"""Within so many seconds a connection has sent the whole head of a request, or is closed."""
-
-MOST_CONNECTIONS = 256
-MOST_LINES = 200  # that are logged while it serves: who can reach it must not be able to fill a disk
 TEXT = "text/plain; version=0.0.4; charset=utf-8"
-
 
 CLOCKS_APART_S = 60.0
 """How far a run may seem to have ended in the future, as two machines' clocks differ."""
-
-_REMEDIES = {
-    errno.EADDRINUSE: "something listens there already; give another --port",
-    errno.EACCES: "ports below 1024 need a privilege; give another --port",
-    errno.EADDRNOTAVAIL: "this machine has no such address; give another --host",
-    errno.EAFNOSUPPORT: "this machine does not speak that kind of address; give another --host",
-}
 
 
 def app(run: Path, allow_capped: bool = False, max_age_s: float | None = None, now: Callable[[], float] = time.time) -> Starlette:
@@ -163,56 +147,6 @@ def _refused(_: Request, error: Exception) -> Response:
     return Response(json.dumps({"error": error.detail}), error.status_code, media_type="application/json")
 
 
-class Few(logging.Filter):
-    """Lets so many lines through, says then that there were more, and is silent."""
-
-    def __init__(self, most: int = MOST_LINES) -> None:
-        super().__init__()
-        self._left = most
-
-    def filter(self, record: logging.LogRecord) -> bool:
-        """Whether this line is written."""
-        self._left -= 1
-        if self._left == 0:
-            record.msg, record.args, record.exc_info = "there is more to say; it is not logged", (), None
-        return self._left >= 0
-
-
-def impatient(protocol: type[Any], head_s: float = HEAD_S) -> type[asyncio.Protocol]:
-    """The server's protocol, in which a connection must send each head of a request in time; uvicorn itself waits for ever."""
-
-    class Impatient(protocol):  # type: ignore[misc]
-        _alarm: asyncio.TimerHandle | None = None
-
-        def connection_made(self, transport: Any) -> None:
-            super().connection_made(transport)
-            self._wait()
-
-        def connection_lost(self, exc: Exception | None) -> None:
-            self._rest()
-            super().connection_lost(exc)
-
-        def on_headers_complete(self) -> None:
-            self._rest()
-            super().on_headers_complete()
-
-        def on_response_complete(self) -> None:
-            super().on_response_complete()
-            self._wait()
-
-        def _wait(self) -> None:
-            self._rest()
-            if not self.transport.is_closing():
-                self._alarm = self.loop.call_later(head_s, self.transport.abort)
-
-        def _rest(self) -> None:
-            if self._alarm is not None:
-                self._alarm.cancel()
-                self._alarm = None
-
-    return Impatient
-
-
 def serve(run: Path, host: str, port: int, allow_capped: bool, max_age_s: float | None = None) -> None:
     """Serves the run until the process is told to end.
 
@@ -222,49 +156,3 @@ def serve(run: Path, host: str, port: int, allow_capped: bool, max_age_s: float 
     """
     read_result(run)  # says at once what a request would say much later
     serve_app(app(run, allow_capped, max_age_s), host, port)
-
-
-def serve_app(served: Starlette, host: str, port: int) -> None:
-    """Serves these routes until the process is told to end: few connections, short log, no patience with slow heads.
-
-    Raises:
-        UnreachableError: The address cannot be bound.
-    """
-    with listening_at(host, port) as listening:
-        serve_on(served, listening)
-
-
-def serve_on(served: Starlette, listening: socket.socket) -> None:
-    """Serves these routes on a socket that listens already, until the process is told to end."""
-    import uvicorn
-    from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
-
-    config = uvicorn.Config(
-        served,
-        http=impatient(HttpToolsProtocol),
-        ws="none",
-        limit_concurrency=MOST_CONNECTIONS,
-        access_log=False,
-        log_level="warning",
-    )
-    logging.getLogger("uvicorn.error").addFilter(Few())
-    uvicorn.Server(config).run(sockets=[listening])
-
-
-def listening_at(host: str, port: int) -> socket.socket:
-    """A socket that listens there, by IPv4 or IPv6 as the host says; `::` takes both where the system can.
-
-    Raises:
-        UnreachableError: The address cannot be bound.
-    """
-    name = host.removeprefix("[").removesuffix("]")
-    try:
-        family, *_, address = socket.getaddrinfo(name or None, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)[0]
-        both = family == socket.AF_INET6 and address[0] == "::" and socket.has_dualstack_ipv6()
-        return socket.create_server(address[:2], family=family, dualstack_ipv6=both)
-    except socket.gaierror as error:
-        raise UnreachableError(f"--host {host}: no address is known for it ({error.strerror}); give another --host") from None
-    except OSError as error:
-        shown = f"[{name}]" if ":" in name else name
-        remedy = _REMEDIES.get(error.errno or 0, "give another --host or --port")
-        raise UnreachableError(f"{shown}:{port} cannot be listened on ({error.strerror}); {remedy}") from None

@@ -12,12 +12,13 @@ from starlette.routing import Route
 from specbench.errors import DataError
 from specbench.explain import labels, numbers
 from specbench.explain.history import history_sentences as sentences
+from specbench.net.web_server import serve_app
 from specbench.report.formats.html import rendered
 from specbench.report.formats.result_json import read_result
 from specbench.report.history.history_folder import history_as_it_stands
 from specbench.report.history.history_formats import changes_with_facts
 from specbench.report.runs import RunSummary, run_folders, runs_in
-from specbench.report.serve import NO_RESULT, report_page, serve_app
+from specbench.report.serve import NO_RESULT, report_page
 
 MOST_RUNS = 200  # that the page lists, the newest first
 HTML = "text/html; charset=utf-8"

@@ -34,7 +34,7 @@ from specbench.stream.exchange import Timeouts
 from specbench.stream.record import RequestSpec, record_and_answer
 from specbench.telemetry import ENGINES, telemetry_of
 from specbench.telemetry.endpoint import get_all
-from specbench.telemetry.oom import tells_of_a_crash, with_oom_events
+from specbench.telemetry.oom import shows_crash, with_oom_events
 from specbench.telemetry.scrape import MetricsSource, Sampler, metrics_source, scrape_idle
 from specbench.units import ns_of_s
 
@@ -146,7 +146,7 @@ def _death(ready: RunningArm, end: BlockSummary, mark: int) -> str | None:
         mark: Where its log stood before the block.
     """
     died = None if ready.ended is None else ready.ended(DYING_S if end.end_reason == "endpoint_dead" else 0.0)
-    if died is None or ready.engine is None or not tells_of_a_crash(ready.engine.lines_since(mark) or ()):
+    if died is None or ready.engine is None or not shows_crash(ready.engine.lines_since(mark) or ()):
         return died
     return f"{died}, after its log had told of a crash,"
 

@@ -35,7 +35,7 @@ class ScheduleContext:
     looking: EarlyStopping | None = None
 
 
-def run_trials(course: ScheduleContext, trials: Sequence[Trial], last_visit: LastVisit | None = None) -> tuple[str, ...]:
+def run_trials(course: ScheduleContext, trials: Sequence[Trial], last_visit: LastVisit | None) -> tuple[str, ...]:
     """All trials, in order, until what is looked for is settled or one of the engines has died.
 
     Args:

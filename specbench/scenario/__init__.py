@@ -1,1 +1,1 @@
-"""From a scenario's YAML text to one frozen value: `text` reads, `grammar` knows the fields, `parse` freezes."""
+"""From a scenario's YAML text to one frozen value: `text` reads, `schema` knows the fields, `parse` freezes."""

@@ -15,7 +15,7 @@ _SLEEP_ENV = {"VLLM_SERVER_DEV_MODE": "1"}  # vLLM has /sleep and /wake_up only 
 
 
 def arm_of(form: ArmSchema, name: ArmName, text: YamlSource) -> Arm:
-    """The frozen arm.
+    """The arm of that name, frozen, with the command that starts it.
 
     Raises:
         ScenarioError: it says neither where the engine is nor how to start it, or both, or what only another kind of arm may say.

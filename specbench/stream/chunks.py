@@ -160,7 +160,7 @@ _read = msgspec.json.Decoder(Chunk).decode
 
 
 def read_chunk(data: bytes) -> Chunk:
-    """The event as a `Chunk`, or as a `Doubtful` where something harmless in it had to be put right.
+    """The event as a `Chunk`, or as a `LenientChunk` where something harmless in it had to be put right.
 
     Raises: msgspec.ValidationError where it is JSON of another shape, msgspec.DecodeError where it is no JSON.
     """
@@ -174,29 +174,29 @@ def read_chunk(data: bytes) -> Chunk:
         raise
 
 
-def _put_right(told: Any) -> Chunk:
+def _put_right(raw: Any) -> Chunk:
     """The chunk in JSON where an event may be null, text stand under another name, a field that matters little be of any type."""
-    if told is None:
+    if raw is None:
         return Chunk()
-    if not isinstance(told, dict):
-        return msgspec.convert(told, Chunk)
-    found = put_right(told, MOST_TOKENS)
-    told |= {"oddities": (), "unread": ()}
+    if not isinstance(raw, dict):
+        return msgspec.convert(raw, Chunk)
+    found = put_right(raw, MOST_TOKENS)
+    raw |= {"oddities": (), "unread": ()}
     for _ in range(_MOST_ODD):
         try:
-            chunk = msgspec.convert(told, LenientChunk)
+            chunk = msgspec.convert(raw, LenientChunk)
             break
         except msgspec.ValidationError as problem:
-            if not _dropped(told, str(problem)):
+            if not _dropped(raw, str(problem)):
                 raise
             found.oddities.add("odd_type")
     else:
-        chunk = msgspec.convert(told, LenientChunk)
+        chunk = msgspec.convert(raw, LenientChunk)
     chunk.oddities, chunk.unread = tuple(sorted(found.oddities)), tuple(sorted(found.unread))
     return chunk
 
 
-def _dropped(told: Any, problem: str) -> bool:
+def _dropped(raw: Any, problem: str) -> bool:
     """Whether the field that a problem names could be set to None, as nothing rests on it; text and its place never are."""
     steps: list[str | int] = [name or int(place) for name, place in _STEP.findall(problem.rpartition("`$")[2])]
     names = [step for step in steps if isinstance(step, str)]
@@ -204,8 +204,8 @@ def _dropped(told: Any, problem: str) -> bool:
         return False
     last = len(steps) - 1 - steps[::-1].index(names[-1])
     for step in steps[:last]:
-        told = told[step]
-    told[names[-1]] = None
+        raw = raw[step]
+    raw[names[-1]] = None
     return True
 
 

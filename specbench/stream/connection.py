@@ -76,7 +76,7 @@ class PlainConnection:
         return self.receive_ready()
 
     def receive_ready(self) -> tuple[bytes, int | None]:
-        """The same with the patience that was set last: none on a watched connection.  Raises: BlockingIOError, OSError."""
+        """What `receive` gives, within the timeout set last (none on a watched connection).  Raises: BlockingIOError, OSError."""
         data, ancillary, _, _ = self._sock.recvmsg(READ_SIZE, _ANCILLARY)
         for level, kind, value in ancillary:
             if kind == SO_TIMESTAMPNS and level == socket.SOL_SOCKET and len(value) == 16:

@@ -45,13 +45,13 @@ class Found:
     unread: set[str] = field(default_factory=set)
 
 
-def put_right(told: dict[str, Any], most: int) -> Found:
+def put_right(raw: dict[str, Any], most: int) -> Found:
     """What was odd in this event, which is changed in place; a count above `most` stands as not told."""
     found = Found()
     for path in _COUNTED_AT:
-        for fields in _objects(told, *path):
+        for fields in _objects(raw, *path):
             _counts(fields, most, found)
-    for choice in _objects(told, "choices"):
+    for choice in _objects(raw, "choices"):
         if isinstance(delta := choice.get("delta"), dict):
             choice["delta"] = _delta(delta, found)
         if isinstance(reason := choice.get("finish_reason"), dict | bool | int):
@@ -60,86 +60,86 @@ def put_right(told: dict[str, Any], most: int) -> Found:
     return found
 
 
-def text_of(told: Any) -> str:
+def text_of(raw: Any) -> str:
     """The text in a part of a message, or in a list of parts; one of another kind (a reference, say) has none."""
-    if isinstance(told, dict):
-        return text_of(told.get("text"))
-    if isinstance(told, list):
-        return "".join(map(text_of, told))
-    return told if isinstance(told, str) else ""
+    if isinstance(raw, dict):
+        return text_of(raw.get("text"))
+    if isinstance(raw, list):
+        return "".join(map(text_of, raw))
+    return raw if isinstance(raw, str) else ""
 
 
-def has_words(told: Any) -> bool:
+def has_words(raw: Any) -> bool:
     """Whether a value of unknown meaning holds text, names and references aside."""
-    if isinstance(told, dict):
-        return any(has_words(value) for name, value in told.items() if not _is_aside(name))
-    if isinstance(told, list):
-        return any(map(has_words, told))
-    return isinstance(told, str) and bool(told)
+    if isinstance(raw, dict):
+        return any(has_words(value) for name, value in raw.items() if not _is_aside(name))
+    if isinstance(raw, list):
+        return any(map(has_words, raw))
+    return isinstance(raw, str) and bool(raw)
 
 
-def _delta(told: dict[str, Any], found: Found) -> dict[str, Any]:
+def _delta(raw: dict[str, Any], found: Found) -> dict[str, Any]:
     """The delta with the names that are read: content, reasoning, refusal, tool_calls, function_call."""
     for wrapper in _WRAPPERS:
-        if isinstance(inner := told.get(wrapper), dict):
-            told = {**{name: value for name, value in inner.items() if name in THOUGHTS}, **told}
-            told[wrapper] = {name: value for name, value in inner.items() if name not in THOUGHTS}
-    content = told.get("content")
-    thoughts = [_thought(told.get(name), found) for name in THOUGHTS]
+        if isinstance(inner := raw.get(wrapper), dict):
+            raw = {**{name: value for name, value in inner.items() if name in THOUGHTS}, **raw}
+            raw[wrapper] = {name: value for name, value in inner.items() if name not in THOUGHTS}
+    content = raw.get("content")
+    thoughts = [_thought(raw.get(name), found) for name in THOUGHTS]
     if isinstance(content, list) and all(isinstance(part, dict | str) for part in content):
         thoughts += [_thought(part["thinking"], found) for part in content if isinstance(part, dict) and "thinking" in part]
         content = text_of(content)
-    refusal, audio = told.get("refusal"), told.get("audio")
+    refusal, audio = raw.get("refusal"), raw.get("audio")
     if isinstance(audio, dict) and isinstance(transcript := audio.get("transcript"), str):
         content = f"{content or ''}{transcript}"
     known = {"content", "refusal", "tool_calls", "function_call", "audio", *THOUGHTS}
-    found.unread |= {name for name, value in told.items() if name not in known and not _is_aside(name) and has_words(value)}
+    found.unread |= {name for name, value in raw.items() if name not in known and not _is_aside(name) and has_words(value)}
     return {
         "content": content,
         "reasoning": "".join(dict.fromkeys(thoughts)) or None,  # gateways mirror one text under several names
         "refusal": refusal if isinstance(refusal, str) else text_of(refusal) or None,
-        "tool_calls": [_call(call, found) for call in _listed(told.get("tool_calls"))] or None,
-        "function_call": None if told.get("function_call") is None else _function(told["function_call"], found),
+        "tool_calls": [_call(call, found) for call in _listed(raw.get("tool_calls"))] or None,
+        "function_call": None if raw.get("function_call") is None else _function(raw["function_call"], found),
     }
 
 
-def _thought(told: Any, found: Found) -> str:
+def _thought(raw: Any, found: Found) -> str:
     """The text of reasoning in any of its forms; what is encrypted has none, and what is summed up has only its summary."""
-    if isinstance(told, list):
-        return "".join(_thought(part, found) for part in told)
-    if not isinstance(told, dict):
-        return told if isinstance(told, str) else ""
-    if told.get("summary"):
+    if isinstance(raw, list):
+        return "".join(_thought(part, found) for part in raw)
+    if not isinstance(raw, dict):
+        return raw if isinstance(raw, str) else ""
+    if raw.get("summary"):
         found.oddities.add("reasoning_summary")
-    parts = (told.get(name) for name in ("text", "content", "thinking", "reasoning", "reasoning_content", "summary"))
+    parts = (raw.get(name) for name in ("text", "content", "thinking", "reasoning", "reasoning_content", "summary"))
     return "".join(dict.fromkeys(_thought(part, found) for part in parts))
 
 
-def _call(told: Any, found: Found) -> dict[str, Any]:
+def _call(raw: Any, found: Found) -> dict[str, Any]:
     """A tool call as text under `function`, wherever it stands: there, under `custom`, or in the call itself."""
-    if not isinstance(told, dict):
-        return {"function": _function(told, found)}
-    place = {name: told[name] for name in ("index", "id") if name in told}
+    if not isinstance(raw, dict):
+        return {"function": _function(raw, found)}
+    place = {name: raw[name] for name in ("index", "id") if name in raw}
     for name in ("function", "custom"):
-        if told.get(name) is not None:
-            return {**place, "function": _function(told[name], found)}
-    spoken = {name: told[name] for name in ("name", "arguments", "input") if name in told}
+        if raw.get(name) is not None:
+            return {**place, "function": _function(raw[name], found)}
+    spoken = {name: raw[name] for name in ("name", "arguments", "input") if name in raw}
     return {**place, "function": _function(spoken, found)}
 
 
-def _function(told: Any, found: Found) -> dict[str, Any]:
-    if not isinstance(told, dict):
-        return {"arguments": _as_text(told, found)}
-    spoken = [told[name] for name in ("arguments", "input") if told.get(name) is not None]
-    return {"name": _as_text(told.get("name"), found), "arguments": "".join(_as_text(one, found) or "" for one in spoken)}
+def _function(raw: Any, found: Found) -> dict[str, Any]:
+    if not isinstance(raw, dict):
+        return {"arguments": _as_text(raw, found)}
+    spoken = [raw[name] for name in ("arguments", "input") if raw.get(name) is not None]
+    return {"name": _as_text(raw.get("name"), found), "arguments": "".join(_as_text(one, found) or "" for one in spoken)}
 
 
-def _as_text(told: Any, found: Found) -> str | None:
+def _as_text(raw: Any, found: Found) -> str | None:
     """Text as it stands, any other value as its JSON; an empty one is how some say that there are no arguments yet."""
-    if told is None or isinstance(told, str):
-        return told
+    if raw is None or isinstance(raw, str):
+        return raw
     found.oddities.add("odd_type")
-    return json.dumps(told, ensure_ascii=False) if told or told == 0 else None
+    return json.dumps(raw, ensure_ascii=False) if raw or raw == 0 else None
 
 
 def _counts(fields: dict[str, Any], most: int, found: Found) -> None:
@@ -155,8 +155,8 @@ def _counts(fields: dict[str, Any], most: int, found: Found) -> None:
                 found.oddities.add("implausible_count")
 
 
-def _listed(told: Any) -> Iterable[Any]:
-    return told if isinstance(told, list) else () if told is None else (told,)
+def _listed(raw: Any) -> Iterable[Any]:
+    return raw if isinstance(raw, list) else () if raw is None else (raw,)
 
 
 def _is_aside(name: str) -> bool:
@@ -164,9 +164,9 @@ def _is_aside(name: str) -> bool:
     return name in _ASIDE or name.endswith(_ASIDE_ENDS)
 
 
-def _objects(told: Any, *path: str) -> list[dict[str, Any]]:
+def _objects(raw: Any, *path: str) -> list[dict[str, Any]]:
     """The objects at a path of names, those in lists included."""
-    found = [told]
+    found = [raw]
     for name in path:
         inner = [one.get(name) for one in found if isinstance(one, dict)]
         found = [one for value in inner for one in (value if isinstance(value, list) else [value])]

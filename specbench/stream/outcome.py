@@ -47,7 +47,7 @@ def succeeded(status: int) -> bool:
     return 200 <= status < 300 and status not in WITHOUT_BODY
 
 
-def outcome_of_status(status: int, body: bytes, location: str | None = None) -> tuple[Outcome, str]:
+def outcome_of_status(status: int, body: bytes, location: str | None) -> tuple[Outcome, str]:
     """The outcome of an answer whose status says that it failed; `location` is where a redirect points to."""
     if 300 <= status < 400 and location is not None:
         return "http_error", f"HTTP {status}: redirects are not followed under load; use {excerpt(location)}"

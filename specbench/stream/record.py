@@ -214,8 +214,8 @@ def _released_at_once(event_ns: Sequence[int], steps: Sequence[int] | None) -> b
 
 
 def _acceptance(answer: ParsedStream, rule: StreamFormat) -> SpeculationCounts | None:
-    """What the engine told of its drafts for this request, read as its `StreamRule` says; None where no answer can
-    have had as many."""
+    """What the engine told of its drafts for this request, read as its `StreamFormat` says; None where no answer
+    can have had as many."""
     told = _document(answer.account) if rule.answer_counts is not None and answer.account is not None else None
     counts = rule.answer_counts(told) if rule.answer_counts is not None and isinstance(told, dict) else None
     if counts is None:

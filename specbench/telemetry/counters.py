@@ -113,7 +113,7 @@ def exposes(span: ScrapeWindow, stem: str) -> bool:
 
 
 def whole(told: Reported[float]) -> Reported[int]:
-    """The same count as an integer."""
+    """The count as an integer."""
     return Reported(None if told.value is None else round(told.value), told.reason)
 
 

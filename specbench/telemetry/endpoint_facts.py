@@ -31,7 +31,7 @@ def model_names(answers: HttpAnswers) -> list[str]:
 
 
 def about(answers: HttpAnswers, model: str) -> HttpAnswers:
-    """The same answers with no model but this one in `/v1/models`, where it is listed: an endpoint may serve several."""
+    """The answers with no model but this one in `/v1/models`, where it is listed: an endpoint may serve several."""
     page = json_at(answers, "/v1/models")
     own = [one for one in objects_in(page, "data") if one.get("id") == model]
     if not own:

@@ -52,7 +52,7 @@ def oom_events(texts: Iterable[str]) -> int:
     return len({_OOM.split(text)[-1].strip() for text in own if _OOM.search(text)})
 
 
-def tells_of_a_crash(printed: Iterable[str]) -> bool:
+def shows_crash(printed: Iterable[str]) -> bool:
     """Whether a line of an engine's log tells that it crashed; what the line repeats of a prompt or an answer is left out."""
     return any(_CRASH.search(_REPEATED.split(line, maxsplit=1)[0]) for line in printed)
 

@@ -38,10 +38,10 @@ SETTING_TEXT = "setting.txt"
 Out = Mapping[tuple[str, float], str]
 
 
-def selection_of(folder: Path, tune: Tune, out: Out | None = None) -> Selection:
+def selection_of(folder: Path, tune: Tune, out: Out) -> Selection:
     """The picks by the facts in the candidates' run folders; `out` says why a candidate may not be picked at a load."""
     depths = {BASELINE: 0, **{one.candidate.name: _rank(one.candidate) for one in tune.candidates}}
-    rules = SelectionRules(depths=depths, within=tune.rules.within, sure=tune.rules.sure, out=frozenset(out or ()))
+    rules = SelectionRules(depths=depths, within=tune.rules.within, sure=tune.rules.sure, out=frozenset(out))
     names = [one.candidate.name for one in tune.candidates if (folder / one.candidate.name / MANIFEST).is_file()]
     return select(_start_figures(folder, names, tune), rules)
 

@@ -14,6 +14,7 @@ from tests.support.loopback import on_loopback
 
 BAD = "\x1b[31mred\x1b]0;title\x07\u202etxet\x9b2J\r\n::error::forged\n##[error]forged\n=cmd()\n"
 """Colours, a window's title, text from right to left, a C1 command, forged second lines, a formula."""
+FAILS_EVERY = 4  # requests for tokens: the last of so many is answered with an error
 
 
 def forms(secret: str) -> dict[str, str]:
@@ -42,17 +43,13 @@ def cores(secret: str) -> dict[str, str]:
 
 
 @contextmanager
-def echoing(known: list[str], fails_every: int = 4) -> Iterator[str]:
-    """The URL of such an endpoint. `known` is what it tells: endpoints that share the list tell each other's secrets.
-
-    Args:
-        fails_every: One request for tokens of so many is answered with an error.
-    """
-    with on_loopback(_answering(known, fails_every)) as url:
+def echoing(known: list[str]) -> Iterator[str]:
+    """The URL of such an endpoint. `known` is what it tells: endpoints that share the list tell each other's secrets."""
+    with on_loopback(_answering(known)) as url:
         yield url
 
 
-def _answering(known: list[str], fails_every: int) -> type[BaseHTTPRequestHandler]:
+def _answering(known: list[str]) -> type[BaseHTTPRequestHandler]:
     asked = [0]
 
     class Answering(BaseHTTPRequestHandler):
@@ -87,7 +84,7 @@ def _answering(known: list[str], fails_every: int) -> type[BaseHTTPRequestHandle
             if "messages" not in body or asked[0] == 1:
                 # The first answer is a good one whatever comes later, or there would be no run.
                 (self._json(404, {"detail": told}) if "messages" not in body else self._stream(told, False))
-            elif asked[0] % fails_every:
+            elif asked[0] % FAILS_EVERY:
                 self._stream(told, asked[0] % 7 == 0)
             else:
                 # A secret that an excerpt cuts in two is found as well.

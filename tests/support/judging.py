@@ -1,4 +1,4 @@
-"""Literal comparisons, findings and standings for tests of the rules. No test and no assertion lives here."""
+"""Literal comparisons, findings and assessments for tests of the rules. No test and no assertion lives here."""
 
 from dataclasses import replace
 from typing import Any
@@ -97,7 +97,7 @@ def a_check(ok: bool | None = True, name: str = "merged_events", cell: str | Non
     return IntegrityCheck(id=name, cell=cell, ok=ok, value=0.0, limit=0.01, message=f"{name} is {ok}.")
 
 
-def a_standing(state: CellState = "PASS", level: float = 4.0, **fields: Any) -> CellAssessment:
+def an_assessment(state: CellState = "PASS", level: float = 4.0, **fields: Any) -> CellAssessment:
     """A required cell at this many streams; its findings and checks are what its state implies."""
     findings: tuple[Finding, ...] = ()
     if state in ("PASS", "FAIL", "INCONCLUSIVE", "NODATA"):

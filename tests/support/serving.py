@@ -12,9 +12,10 @@ Handle = Callable[[socket.socket, bytes], None]
 
 
 @contextmanager
-def serving(handle: Handle) -> Iterator[str]:
+def serving(handle: Handle, host: str = "127.0.0.1") -> Iterator[str]:
     """The URL of a server that hands over each request with its connection, until one of both sides closes that."""
-    with socket.create_server(("127.0.0.1", 0), backlog=128) as listener:
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    with socket.create_server((host, 0), family=family, backlog=1024) as listener:
 
         def serve() -> None:
             with contextlib.suppress(OSError):
@@ -25,7 +26,7 @@ def serving(handle: Handle) -> Iterator[str]:
         thread = threading.Thread(target=serve, daemon=True)
         thread.start()
         try:
-            yield f"http://127.0.0.1:{listener.getsockname()[1]}"
+            yield f"http://{f'[{host}]' if ':' in host else host}:{listener.getsockname()[1]}"
         finally:
             with contextlib.suppress(OSError):
                 listener.shutdown(socket.SHUT_RDWR)

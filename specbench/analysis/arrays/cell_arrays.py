@@ -22,7 +22,7 @@ SET_ASIDE: frozenset[Outcome] = frozenset({"cut", "client_resource", "prompt_too
 WITHOUT_LATENCY: frozenset[Outcome] = frozenset({"empty_output", "not_streamed"})
 # Everything else that is not "ok": the answer never came, so that its latency lies beyond every number.
 FAILED: frozenset[Outcome] = frozenset(OUTCOMES) - SET_ASIDE - WITHOUT_LATENCY - {"ok"}
-NOT_TOLD = -1
+NOT_REPORTED = -1
 TURNS = ("first turn", "later turns")  # of sessions: parts of a cell that no bin's name can be
 PER_REQUEST = (
     *("block", "index", "bin", "sampling", "start_ns", "outcome", "prompt_tokens", "output_tokens", "counted", "turn"),
@@ -36,7 +36,7 @@ class CellArrays:
     """One arm of one cell. A unit is one pair's blocks of this arm, which comparisons take as one observation.
 
     Requests are in the order of their unit: unit u holds the requests first_request[u] to first_request[u + 1], request i the
-    events first_event[i] to first_event[i + 1]. Counts that nobody told are NOT_TOLD.
+    events first_event[i] to first_event[i + 1]. Counts that nobody told are NOT_REPORTED.
     """
 
     blocks: tuple[Block, ...]  # by pair and order
@@ -56,7 +56,7 @@ class CellArrays:
     prompt_tokens: Ints  # (n_requests,) tokens
     output_tokens: Ints  # (n_requests,) tokens
     counted: Bools  # (n_requests,) False where each event was taken for one token
-    turn: Ints  # (n_requests,) of its session, from 0; NOT_TOLD where prompts stand alone
+    turn: Ints  # (n_requests,) of its session, from 0; NOT_REPORTED where prompts stand alone
     rounds: Ints  # (n_requests,) of verification
     drafted: Ints  # (n_requests,) tokens
     accepted: Ints  # (n_requests,) tokens
@@ -196,7 +196,7 @@ def _ints(values: Iterable[int]) -> Ints:
 
 
 def _told(values: Iterable[int | None]) -> Ints:
-    return _ints([NOT_TOLD if value is None else value for value in values])
+    return _ints([NOT_REPORTED if value is None else value for value in values])
 
 
 def _summed(places: Ints, values: Ints, n: int) -> Ints:

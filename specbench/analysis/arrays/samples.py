@@ -1,6 +1,6 @@
 """Measured values grouped by unit (the blocks of one pair), in the two forms that a metric can have.
 
-Which values belong to which metric is said in `metrics.py`; inference is in `compare.py` and the `stats_` modules.
+Which values belong to which metric is decided in `metrics/`, inference is in `comparison/` and `stats/`.
 """
 
 from collections.abc import Sequence

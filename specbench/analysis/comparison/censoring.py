@@ -35,7 +35,7 @@ def with_certain_percentiles(
 
 
 def bins_with_certain_percentiles(bins: Sequence[BinResult], columns: PerArm[CellArrays]) -> tuple[BinResult, ...]:
-    """The same for the comparisons of each bin."""
+    """The bins, with such percentiles in their comparisons left without a value too."""
     if not (columns.baseline.events.censored.any() or columns.speculative.events.censored.any()):
         return tuple(bins)
     return tuple(replace(each, metrics=with_certain_percentiles(each.metrics, *_of_bin(each, columns))) for each in bins)

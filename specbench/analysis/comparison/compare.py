@@ -75,9 +75,7 @@ def bin_results(
     return tuple(_bin_result(select_bin(baseline, *key), select_bin(speculative, *key), key, alpha, start, same) for key in found)
 
 
-def turn_results(
-    baseline: CellArrays, speculative: CellArrays, alpha: float = ALPHA, start: StartSd | None = None
-) -> tuple[BinResult, ...]:
+def turn_results(baseline: CellArrays, speculative: CellArrays, alpha: float, start: StartSd | None) -> tuple[BinResult, ...]:
     """Both arms of one cell, the first turns of sessions and the later ones apart; none where prompts stand alone."""
     if not (baseline.turn >= 0).any() and not (speculative.turn >= 0).any():
         return ()

@@ -1,6 +1,6 @@
 """Three ways to set two arms against each other on one metric: pair by pair, pooled over blocks, by their values alone.
 
-Which metric takes which way is a column of `metrics.py`; a `Comparison` is made of the outcome in `compare.py`.
+Which metric takes which way is a column of `model/metrics.py`; a `Comparison` is made of the outcome in `compare.py`.
 """
 
 from collections.abc import Sequence

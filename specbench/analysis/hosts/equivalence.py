@@ -24,7 +24,7 @@ class HostEquivalence:
     """Whether the two places are known to be alike, and one sentence for each run cited for it: what it shows, or why nothing."""
 
     controlled: bool
-    said: tuple[str, ...] = ()
+    sentences: tuple[str, ...] = ()
 
 
 def place_by_address(manifest: Manifest) -> bool:
@@ -52,13 +52,13 @@ def two_accelerators(manifest: Manifest) -> str | None:
     scenario = manifest.scenario
     if all(scenario.arm(arm).url is None and scenario.arm(arm).launch is None for arm in ARMS):
         return None
-    said = PerArm(_accelerator(manifest, "baseline"), _accelerator(manifest, "speculative"))
-    if said.baseline != said.speculative and said.baseline and said.speculative:
-        return hosts.two_accelerators(said.baseline, said.speculative)
-    alike = said.baseline == said.speculative and (said.baseline is not None or _both_started(manifest))
+    accelerators = PerArm(_accelerator(manifest, "baseline"), _accelerator(manifest, "speculative"))
+    if accelerators.baseline != accelerators.speculative and accelerators.baseline and accelerators.speculative:
+        return hosts.two_accelerators(accelerators.baseline, accelerators.speculative)
+    alike = accelerators.baseline == accelerators.speculative and (accelerators.baseline is not None or _both_started(manifest))
     if alike or manifest.accelerators in (0, 1):
         return None
-    return hosts.accelerators_not_told(manifest.accelerators)
+    return hosts.accelerators_not_reported(manifest.accelerators)
 
 
 def _both_started(manifest: Manifest) -> bool:
@@ -79,10 +79,10 @@ def place_of_run(manifest: Manifest, findings: Sequence[Finding]) -> HostEquival
             together with them.
     """
     doubts = [(run, why_not_equivalent(run, findings, manifest.cells)) for run in manifest.previous_runs]
-    said = tuple(hosts.cited_run(run, doubt) for run, doubt in doubts)
+    sentences = tuple(hosts.cited_run(run, doubt) for run, doubt in doubts)
     controlled = place_by_address(manifest) or any(doubt is None for _, doubt in doubts)
     apart = two_accelerators(manifest) if not controlled and _on_this_machine(manifest) else None
-    return HostEquivalence(controlled, said if apart is None else (apart, *said))
+    return HostEquivalence(controlled, sentences if apart is None else (apart, *sentences))
 
 
 def why_not_equivalent(run: PreviousRun, findings: Sequence[Finding], cells: Sequence[Cell]) -> str | None:

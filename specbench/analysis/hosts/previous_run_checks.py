@@ -12,7 +12,7 @@ from urllib.parse import urlsplit
 from specbench.explain import hosts
 from specbench.explain.phrases import subject_of
 from specbench.model.answers.answer_rules import ANSWERS
-from specbench.model.guardrails import DEFAULT_EXCESS, SHARES, advises, asked_of
+from specbench.model.guardrails import DEFAULT_EXCESS, SHARES, advises, applies_to
 from specbench.model.previous_runs import PreviousFinding, PreviousRun, PreviousRunKind
 from specbench.model.records import Endpoint, Manifest
 from specbench.model.result import CellResult, Finding, Result
@@ -104,8 +104,9 @@ def _checks(kind: PreviousRunKind | None, there: Manifest, result: Result, here:
         ("cells", hosts.unmeasured(left) if left else None),
     ]
     if kind == "swap":
-        return [*checks, ("treatment", unlike_treatment(there, here)), ("asked", asked_otherwise(there.scenario, here.scenario))]
-    return [*checks, ("asked", asked_less(there, here)), ("result", _unequal(there, result))]
+        unlike = other_gain_or_margins(there.scenario, here.scenario)
+        return [*checks, ("treatment", unlike_treatment(there, here)), ("asked", unlike)]
+    return [*checks, ("asked", less_required(there, here)), ("result", _unequal(there, result))]
 
 
 def _engines(kind: PreviousRunKind | None, there: Manifest, here: Manifest) -> str | None:
@@ -185,14 +186,14 @@ def _started(launch: Launch) -> tuple[tuple[str, ...], dict[str, str]]:
     return launch.command, {name: value for name, value in launch.env.items() if name not in DEVICE_VARIABLES}
 
 
-def asked_otherwise(then: Scenario, now: Scenario) -> str | None:
+def other_gain_or_margins(then: Scenario, now: Scenario) -> str | None:
     """Why the findings of a swap cannot be read together with this run's: another gain, or other margins."""
     if then.success != now.success:
         return hosts.ANOTHER_GAIN
     return None if set(_relative(then)) == set(_relative(now)) else hosts.OTHER_MARGINS
 
 
-def asked_less(there: Manifest, here: Manifest) -> str | None:
+def less_required(there: Manifest, here: Manifest) -> str | None:
     """Why an A/A that passed does not show what this run needs: it must have been asked as much, in the same cells."""
     then, now = there.scenario, here.scenario
     if then.success.metric != now.success.metric:
@@ -230,7 +231,7 @@ def _margin(rule: Guardrail) -> float:
 def _decided_cells(manifest: Manifest, rule: Guardrail) -> set[str]:
     """The required cells in which the guardrail decides."""
     cells = manifest.cells
-    return {cell.id for cell in cells if cell.required and asked_of(rule, cell) and not advises(rule, cell, cells)}
+    return {cell.id for cell in cells if cell.required and applies_to(rule, cell) and not advises(rule, cell, cells)}
 
 
 def _told(manifest: Manifest, arm: ArmName, fact: str) -> str | None:

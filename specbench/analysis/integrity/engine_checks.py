@@ -62,7 +62,7 @@ def no_foreign_traffic(cell: CellEvidence) -> IntegrityCheck:
     return cell.check("foreign_traffic", ok, worst, FOREIGN_SHARE, message)
 
 
-def prefix_cache_alike(cell: CellEvidence, *, same_prompts: bool = True) -> IntegrityCheck:
+def prefix_cache_alike(cell: CellEvidence, *, same_prompts: bool) -> IntegrityCheck:
     """Both arms found about as much of their prompts in a cache: an arm that ran second on warm prompts has no prefill to do.
 
     Where the arms have not the `same_prompts`, shares that differ say nothing.

@@ -31,7 +31,6 @@ class AcceptanceDrift:
 
     quantity: live_reasons.Quantity
     evidence: float | None
-    hours: int
     alarm: Reason | None = None
     alarm_after: int | None = None
 
@@ -55,7 +54,7 @@ def drifts(periods: Sequence[LivePeriod], tolerance: float) -> tuple[AcceptanceD
 def drift_of(quantity: live_reasons.Quantity, values: Sequence[float], tolerance: float) -> AcceptanceDrift:
     """The drift of one quantity by its hourly values; once it has alarmed, the alarm stands."""
     if len(values) <= REFERENCE_HOURS:
-        return AcceptanceDrift(quantity=quantity, evidence=None, hours=len(values))
+        return AcceptanceDrift(quantity=quantity, evidence=None)
     scale = 1.0 if quantity == "alpha" else fmean(values[:REFERENCE_HOURS])
     scaled = [value / scale for value in values]
     reference, later = scaled[:REFERENCE_HOURS], scaled[REFERENCE_HOURS:]
@@ -67,7 +66,7 @@ def drift_of(quantity: live_reasons.Quantity, values: Sequence[float], tolerance
     if alarm_after is not None:
         alarm = live_reasons.acceptance_drift(quantity, middle * scale, fmean(later[-24:]) * scale, REFERENCE_HOURS)
     now = max(evidence[-1], 0.0) / level
-    return AcceptanceDrift(quantity=quantity, evidence=now, hours=len(values), alarm=alarm, alarm_after=alarm_after)
+    return AcceptanceDrift(quantity=quantity, evidence=now, alarm=alarm, alarm_after=alarm_after)
 
 
 def _values(hours: Sequence[LivePeriod], quantity: live_reasons.Quantity) -> list[float]:

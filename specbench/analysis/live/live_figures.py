@@ -82,7 +82,7 @@ def abandoned_share(period: LivePeriod) -> float | None:
 
 
 def abandoned_share_of(periods: Sequence[LivePeriod]) -> float | None:
-    """The same over all of these periods; None where one of them does not tell."""
+    """The share of requests given up, as `abandoned_share` has it, over all of these periods; None where one does not tell."""
     told = [(period.first_tokens, period.finished, period.running_rise) for period in periods]
     known = [(a, b, c) for a, b, c in told if a is not None and b is not None and c is not None]
     first = sum(one[0] for one in known)

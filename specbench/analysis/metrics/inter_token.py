@@ -63,7 +63,7 @@ def tokens_per_step(columns: CellArrays) -> Totals:
     """
     units, n_units, told = columns.unit_of_requests(), len(columns.pairs), columns.counted
     tokens, steps = (summed(column[told], units[told], n_units) for column in (columns.step_tokens, columns.step_count))
-    reason = absences.EVENT_SIZES_NOT_TOLD if columns.step_count.any() and not steps.any() else None
+    reason = absences.EVENT_SIZES_NOT_REPORTED if columns.step_count.any() and not steps.any() else None
     if (tokens > steps).any():
         merged_few = columns.speculates is False and tokens.sum() <= (1 + MERGED_SHARE) * steps.sum()
         reason = None if merged_few else no_sign(columns)

@@ -32,13 +32,13 @@ SOURCES: dict[str, Source] = {
     "alpha": acceptance.alpha,
     "tokens_per_step": inter_token.tokens_per_step,
     "step_time": inter_token.step_time,
-    "batch_size": throughput.told("batch_size"),
-    "queue_time": throughput.told("queue_time_s_mean", MS_PER_S),
-    "kv_peak": throughput.told("kv_usage_peak"),
-    "memory": throughput.told("memory_bytes_peak"),
-    "preemptions": throughput.told("preemptions"),
-    "oom": throughput.told("oom_events"),
-    "restarts": throughput.told("restarts"),
+    "batch_size": throughput.reported("batch_size"),
+    "queue_time": throughput.reported("queue_time_s_mean", MS_PER_S),
+    "kv_peak": throughput.reported("kv_usage_peak"),
+    "memory": throughput.reported("memory_bytes_peak"),
+    "preemptions": throughput.reported("preemptions"),
+    "oom": throughput.reported("oom_events"),
+    "restarts": throughput.reported("restarts"),
 }
 
 

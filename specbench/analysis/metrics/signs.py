@@ -6,7 +6,7 @@ or the streams look as only accepted drafts make them (`grouping` of their recor
 
 from dataclasses import dataclass
 
-from specbench.analysis.arrays.cell_arrays import NOT_TOLD, CellArrays
+from specbench.analysis.arrays.cell_arrays import NOT_REPORTED, CellArrays
 from specbench.explain import absences
 from specbench.model.records import SpeculationCounts
 
@@ -40,7 +40,7 @@ def no_sign(columns: CellArrays) -> str | None:
         return None
     if columns.speculates is False:
         return absences.SAYS_OFF
-    if any(one.rounds == 0 or one.drafted == 0 for one in told) or (columns.drafted != NOT_TOLD).any():
+    if any(one.rounds == 0 or one.drafted == 0 for one in told) or (columns.drafted != NOT_REPORTED).any():
         return absences.NO_DRAFT
     return None if _like_drafts(columns) else unread_page(columns) or absences.NO_SIGN
 

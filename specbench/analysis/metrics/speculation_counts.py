@@ -9,7 +9,7 @@ from typing import Literal
 
 import numpy as np
 
-from specbench.analysis.arrays.cell_arrays import NOT_TOLD, CellArrays
+from specbench.analysis.arrays.cell_arrays import NOT_REPORTED, CellArrays
 from specbench.analysis.arrays.events import Floats
 from specbench.analysis.arrays.samples import summed
 from specbench.analysis.metrics.inter_token import tokens_per_step
@@ -45,16 +45,17 @@ def counts_of(columns: CellArrays, by: Literal["unit", "request"] = "unit") -> C
     Args:
         by: "unit" for one row per unit; "request" for one row per request, where requests tell their own.
     """
-    told = (columns.rounds != NOT_TOLD) & (columns.accepted != NOT_TOLD) & columns.is_outcome({"ok"}) & columns.started_inside()
-    if told.any() and columns.rounds[told].sum() > 0:
-        units = columns.unit_of_requests()[told] if by == "unit" else np.arange(int(told.sum()))
-        n_rows = len(columns.pairs) if by == "unit" else int(told.sum())
-        positions = [summed(column[told], units, n_rows) for column in columns.per_position.T]
+    counted = (columns.rounds != NOT_REPORTED) & (columns.accepted != NOT_REPORTED)
+    counted &= columns.is_outcome({"ok"}) & columns.started_inside()
+    if counted.any() and columns.rounds[counted].sum() > 0:
+        units = columns.unit_of_requests()[counted] if by == "unit" else np.arange(int(counted.sum()))
+        n_rows = len(columns.pairs) if by == "unit" else int(counted.sum())
+        positions = [summed(column[counted], units, n_rows) for column in columns.per_position.T]
         return Counts(
             source=PER_REQUEST,
-            rounds=summed(columns.rounds[told], units, n_rows),
-            drafted=summed(columns.drafted[told], units, n_rows) if (columns.drafted[told] != NOT_TOLD).all() else None,
-            accepted=summed(columns.accepted[told], units, n_rows),
+            rounds=summed(columns.rounds[counted], units, n_rows),
+            drafted=summed(columns.drafted[counted], units, n_rows) if (columns.drafted[counted] != NOT_REPORTED).all() else None,
+            accepted=summed(columns.accepted[counted], units, n_rows),
             per_position=np.array(positions).reshape(len(positions), n_rows).T,
             reason=None,
         )

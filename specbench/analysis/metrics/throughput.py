@@ -8,7 +8,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from specbench.analysis.arrays.cell_arrays import FAILED, NOT_TOLD, WITHOUT_LATENCY, CellArrays
+from specbench.analysis.arrays.cell_arrays import FAILED, NOT_REPORTED, WITHOUT_LATENCY, CellArrays
 from specbench.analysis.arrays.events import Bools, Floats, sum_by_request
 from specbench.analysis.arrays.samples import Totals, summed
 from specbench.explain import absences
@@ -56,13 +56,13 @@ def error_rate(columns: CellArrays) -> Totals:
 
 def output_length(columns: CellArrays) -> Totals:
     """Mean output tokens of the successful requests that began inside the window."""
-    kept = columns.started_inside() & columns.is_outcome({"ok"}) & (columns.output_tokens != NOT_TOLD)
+    kept = columns.started_inside() & columns.is_outcome({"ok"}) & (columns.output_tokens != NOT_REPORTED)
     units, n_units = columns.unit_of_requests()[kept], len(columns.pairs)
     counts = np.bincount(units, minlength=n_units).astype(np.float64)
     return Totals(summed(columns.output_tokens[kept], units, n_units), counts)
 
 
-def told(field: str, factor: float = 1.0) -> Callable[[CellArrays], Totals]:
+def reported(field: str, factor: float = 1.0) -> Callable[[CellArrays], Totals]:
     """What the engine tells of itself in this field of `Telemetry`, times `factor`, over the blocks that tell it.
 
     Where none does, the reason is the engine's own.
@@ -75,7 +75,7 @@ def told(field: str, factor: float = 1.0) -> Callable[[CellArrays], Totals]:
         blocks = [(unit, block.telemetry) for unit, block in zip(columns.unit, columns.blocks, strict=True) if block.telemetry]
         values = [(unit, value) for unit, telemetry in blocks if (value := getattr(telemetry, field)) is not None]
         said = sorted({why for _, telemetry in blocks if (why := telemetry.why_absent(field))})
-        reason = None if values else next(iter(said), absences.NOT_TOLD)
+        reason = None if values else next(iter(said), absences.NOT_REPORTED)
         units = np.array([unit for unit, _ in values], dtype=np.int64)
         sums = summed(np.array([value for _, value in values], dtype=np.float64) * factor, units, n_units)
         return Totals(sums, np.bincount(units, minlength=n_units).astype(np.float64), reason)

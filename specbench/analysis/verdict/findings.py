@@ -1,7 +1,7 @@
 """From comparisons to findings: is the harm that a guardrail guards against absent, shown, or undecided?
 
 Pure functions of `Comparison` values, in two passes: every harm test first, then, as all tests of a run are one family, the
-findings. Numbers from records are made elsewhere (`compare.py`), and what findings add up to is `verdict.py`'s.
+findings. Numbers from records are made elsewhere (`comparison/compare.py`), and what findings add up to is `verdict.py`'s.
 """
 
 from collections.abc import Sequence

@@ -15,7 +15,7 @@ from specbench.explain import absences
 from specbench.explain.findings import FindingContext
 from specbench.explain.phrases import place_of
 from specbench.explain.rules.load_ranges import BASELINE_OUTRUN
-from specbench.model.guardrails import RUN_WIDE, advises, asked_of
+from specbench.model.guardrails import RUN_WIDE, advises, applies_to
 from specbench.model.metrics import METRICS
 from specbench.model.records import Manifest
 from specbench.model.result import Comparison, Finding, PerArm
@@ -40,7 +40,7 @@ def run_findings(cells: Sequence[CellMetrics], manifest: Manifest, alpha: float)
 def benefit_of(cell: CellMetrics, success: Success, alpha: float) -> Finding:
     """The success metric judged in this cell."""
     comparison = _comparison(cell, success.metric)
-    partly = _partly_told(success.metric, None, comparison, cell.pairs_used)
+    partly = _partly_reported(success.metric, None, comparison, cell.pairs_used)
     withheld_for = _uncompared(cell, None) or partly or _withheld(cell, success.metric)
     return benefit(success, comparison, _setting(cell, alpha), withheld_for, cell.tests.get(success.metric))
 
@@ -49,14 +49,14 @@ def _cases(cell: CellMetrics, manifest: Manifest, alpha: float) -> list[Case]:
     return [
         _case(cell, _in_this_loop(guardrail, cell, manifest), alpha)
         for guardrail in manifest.scenario.guardrails
-        if guardrail.metric not in RUN_WIDE and asked_of(guardrail, cell.evidence.cell)
+        if guardrail.metric not in RUN_WIDE and applies_to(guardrail, cell.evidence.cell)
     ]
 
 
 def _case(cell: CellMetrics, guardrail: Guardrail, alpha: float) -> Case:
     metric = guardrail.metric
     comparison = _comparison(cell, metric)
-    partly = _partly_told(metric, guardrail.slo, comparison, cell.pairs_used)
+    partly = _partly_reported(metric, guardrail.slo, comparison, cell.pairs_used)
     return Case(
         guardrail=replace(guardrail, required=guardrail.required and cell.evidence.required),
         comparison=comparison,
@@ -74,13 +74,13 @@ def _mixed(guardrail: Guardrail, cell: CellMetrics) -> str | None:
     return absences.MIXED_BINS
 
 
-def _partly_told(metric: str, slo: float | None, comparison: Comparison, pairs: int) -> str | None:
+def _partly_reported(metric: str, slo: float | None, comparison: Comparison, pairs: int) -> str | None:
     """What an engine told of some blocks only may be the better part of the truth."""
     known = METRICS.get(metric)
     told = [comparison.n.speculative] if slo is not None else [comparison.n.baseline, comparison.n.speculative]
     if known is None or not known.engine or not 0 < min(told) < pairs:
         return None
-    return absences.partly_told(min(told), pairs)
+    return absences.partly_reported(min(told), pairs)
 
 
 def _in_this_loop(guardrail: Guardrail, cell: CellMetrics, manifest: Manifest) -> Guardrail:

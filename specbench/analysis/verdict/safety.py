@@ -12,7 +12,7 @@ from specbench.analysis.arrays.samples import Totals
 from specbench.analysis.stats.rates import RateDifference, rate_difference, share_upper_bound
 from specbench.analysis.verdict.findings import draft_of
 from specbench.explain import safety
-from specbench.explain.safety import Failures, NeverAnswered, ToldCount
+from specbench.explain.safety import Failures, NeverAnswered, ReportedCount
 from specbench.model.guardrails import DEFAULT_EXCESS
 from specbench.model.records import Block
 from specbench.model.result import Finding, FindingState, PerArm
@@ -103,24 +103,24 @@ def with_never_answered(found: Finding, hanging: PerArm[NeverAnswered], alpha: f
     return replace(found, state=state, reason=found.reason + sentence)
 
 
-def count_finding(guardrail: Guardrail, told: PerArm[ToldCount]) -> Finding:
+def count_finding(guardrail: Guardrail, reported: PerArm[ReportedCount]) -> Finding:
     """How often something went wrong in the engines (memory ran out, a restart): no more than in the baseline, or than `slo`.
 
     Not known of an arm: NODATA. No block of either arm tells: NODATA, and not required, as no engine is obliged to tell; one that
     tells at times is, as its silence may hide what happened.
     """
-    before, after = told.baseline.count, told.speculative.count
+    before, after = reported.baseline.count, reported.speculative.count
     state: FindingState
     allowed = before if guardrail.slo is None else guardrail.slo
-    if allowed is None or after is None or (told.speculative.silent and after <= allowed):
-        state, reason = "NODATA", safety.count_unknown(guardrail, told)
+    if allowed is None or after is None or (reported.speculative.silent and after <= allowed):
+        state, reason = "NODATA", safety.count_unknown(guardrail, reported)
     else:
-        state, reason = "FAIL" if after > allowed else "PASS", safety.count_known(guardrail, told)
-    asked = guardrail.required and (told.baseline.ever or told.speculative.ever)
+        state, reason = "FAIL" if after > allowed else "PASS", safety.count_known(guardrail, reported)
+    asked = guardrail.required and (reported.baseline.ever or reported.speculative.ever)
     return _finding(guardrail, state, None, None, reason, required=asked)
 
 
-def reported_counts(cells: Sequence[PerArm[tuple[Block, ...]]], metric: str) -> PerArm[ToldCount]:
+def reported_counts(cells: Sequence[PerArm[tuple[Block, ...]]], metric: str) -> PerArm[ReportedCount]:
     """How often each arm's engine says that memory ran out ('oom') or that it started anew ('restarts'), over all blocks.
 
     No count for an arm of which a single block does not tell: what happened in it may be the one thing that mattered. Where the
@@ -128,25 +128,25 @@ def reported_counts(cells: Sequence[PerArm[tuple[Block, ...]]], metric: str) -> 
     their number stands: it is at least that.
     """
     before, after = (_counts(cells, arm, metric) for arm in ARMS)
-    whole = PerArm(_told(before), _told(after))
+    whole = PerArm(_reported(before), _reported(after))
     least = sum(count for count in after if count is not None)
     if whole.speculative.count is None and least > (whole.baseline.count or 0):
         return PerArm(whole.baseline, replace(whole.speculative, count=least))
     return whole
 
 
-def _told(counts: Sequence[int | None]) -> ToldCount:
-    told = [count for count in counts if count is not None]
-    whole = bool(told) and len(told) == len(counts)
-    return ToldCount(count=sum(told) if whole else None, silent=len(counts) - len(told), blocks=len(counts))
+def _reported(counts: Sequence[int | None]) -> ReportedCount:
+    known = [count for count in counts if count is not None]
+    whole = bool(known) and len(known) == len(counts)
+    return ReportedCount(count=sum(known) if whole else None, silent=len(counts) - len(known), blocks=len(counts))
 
 
 def _counts(cells: Sequence[PerArm[tuple[Block, ...]]], arm: ArmName, metric: str) -> list[int | None]:
-    """The count of each block of the arm, None where a block does not tell; an engine that died has started anew, told or not."""
+    """The count of each block of the arm, None where a block does not report it; an engine that died started anew in any case."""
     counts: list[int | None] = []
     for block in (block for blocks in cells for block in blocks.of(arm)):
-        told = block.telemetry
-        count = None if told is None else told.oom_events if metric == "oom" else told.restarts
+        telemetry = block.telemetry
+        count = None if telemetry is None else telemetry.oom_events if metric == "oom" else telemetry.restarts
         died = metric == "restarts" and block.engine_exit is not None
         counts.append((count or 0) + died if count is not None or died else None)
     return counts

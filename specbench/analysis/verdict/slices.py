@@ -36,40 +36,40 @@ class _Span:
     above: tuple[CellAssessment, ...]
 
 
-def slice_verdict(standings: Sequence[CellAssessment], safety: Sequence[Finding], conditions: RunConditions) -> SliceVerdict:
+def slice_verdict(cells: Sequence[CellAssessment], safety: Sequence[Finding], conditions: RunConditions) -> SliceVerdict:
     """The first of rules 3 to 6 that holds for these cells, which all belong to one slice.
 
     Args:
-        standings: The slice's cells; the run has passed rules 1 and 2.
+        cells: The slice's cells; the run has passed rules 1 and 2.
         safety: The run-wide required safety findings, none of them FAIL.
         conditions: What holds for the whole run.
     """
-    required = [standing for standing in standings if standing.required]
+    required = [cell for cell in cells if cell.required]
     spans = [span for axis in AXES if (span := _span(required, axis)) is not None]
-    benefit = next((standing.benefit for standing in standings if standing.benefit is not None), None)
-    fading = next((standing.fading for standing in standings if standing.fading is not None), None)
+    benefit = next((cell.benefit for cell in cells if cell.benefit is not None), None)
+    fading = next((cell.fading for cell in cells if cell.fading is not None), None)
     shown = benefit is not None and benefit.state == "PASS" and fading is None
     safe = all(finding.state == "PASS" for finding in safety if finding.metric not in ANSWERS)
     in_range = bool(spans) and all(span.cells and not span.below for span in spans)
     if in_range and shown and safe and benefit is not None:
         unshown = [finding for finding in safety if finding.state != "PASS"]
         return _on(required, spans, benefit, conditions, unshown)
-    unsafe = [finding for standing in required for finding in failed_findings(standing) if finding.role == "safety"]
+    unsafe = [finding for cell in required for finding in failed_findings(cell) if finding.role == "safety"]
     if unsafe:  # no range to cap at: what fails waits for nothing
         return _off("ROLLBACK", required, verdict.unsafe(unsafe, ()))
-    if any(standing.state == "FAIL" for standing in required):
+    if any(cell.state == "FAIL" for cell in required):
         word: VerdictWord = "ROLLBACK" if conditions.place_controlled else "HOLD"
-        place = () if conditions.place_controlled else verdict.place_not_controlled("ROLLBACK", conditions.place_said)
+        place = () if conditions.place_controlled else verdict.place_not_controlled("ROLLBACK", conditions.place_sentences)
         return _off(word, required, (*place, *verdict.harm(required, benefit)))
     reasons = verdict.hold(required, benefit, [finding for finding in safety if finding.state != "PASS"], fading)
     return _off("HOLD", required, reasons)
 
 
-def above_a_range(standing: CellAssessment, standings: Sequence[CellAssessment]) -> bool:
+def above_a_range(cell: CellAssessment, cells: Sequence[CellAssessment]) -> bool:
     """Whether the cell lies above a range of its slice that passes, so that what is found in it may cap that range."""
-    required = [one for one in standings if one.required and one.slice == standing.slice]
-    span = _span(required, standing.axis)
-    return span is not None and bool(span.cells) and not span.below and standing in span.above
+    required = [one for one in cells if one.required and one.slice == cell.slice]
+    span = _span(required, cell.axis)
+    return span is not None and bool(span.cells) and not span.below and cell in span.above
 
 
 def _on(
@@ -98,7 +98,7 @@ def _on(
         return _off("HOLD", required, (verdict.made_up_text(word, *conditions.made_up), verdict.benefit_shown(benefit)))
     if not conditions.place_controlled:
         return _off(
-            "HOLD", required, (*verdict.place_not_controlled(word, conditions.place_said), verdict.benefit_shown(benefit))
+            "HOLD", required, (*verdict.place_not_controlled(word, conditions.place_sentences), verdict.benefit_shown(benefit))
         )
     ranges = {span.axis: _enable_range(span) for span in spans}
     beyond = [reason for span in spans for reason in verdict.beyond(span.above, ranges[span.axis])]
@@ -113,14 +113,14 @@ def _on(
     )
 
 
-def _off(word: VerdictWord, standings: Sequence[CellAssessment], reasons: tuple[Reason, ...]) -> SliceVerdict:
-    slice_name = standings[0].slice if standings else (None, None)
+def _off(word: VerdictWord, cells: Sequence[CellAssessment], reasons: tuple[Reason, ...]) -> SliceVerdict:
+    slice_name = cells[0].slice if cells else (None, None)
     return SliceVerdict(slice=slice_name, word=word, enable_range=None, rate_range=None, reasons=reasons)
 
 
 def _span(required: Sequence[CellAssessment], axis: Axis) -> _Span | None:
     """The range on this axis, empty where its primary cell did not pass; None where the slice has no cell on the axis."""
-    cells = sorted((standing for standing in required if standing.axis == axis), key=lambda standing: standing.level)
+    cells = sorted((cell for cell in required if cell.axis == axis), key=lambda cell: cell.level)
     if not cells:
         return None
     start = next((index for index, cell in enumerate(cells) if cell.primary), None)
@@ -135,7 +135,7 @@ def _span(required: Sequence[CellAssessment], axis: Axis) -> _Span | None:
 
 
 def _enable_range(span: _Span) -> LoadRange:
-    harmed = any(standing.state == "FAIL" for standing in span.above)
+    harmed = any(cell.state == "FAIL" for cell in span.above)
     return LoadRange(
         low=span.cells[0].level,
         high=span.cells[-1].level,

@@ -27,7 +27,7 @@ class Verdict:
 
 
 def verdict_of(
-    standings: Sequence[CellAssessment], safety: Sequence[Finding], integrity: Sequence[IntegrityCheck], conditions: RunConditions
+    cells: Sequence[CellAssessment], safety: Sequence[Finding], integrity: Sequence[IntegrityCheck], conditions: RunConditions
 ) -> Verdict:
     """The first rule that holds.
 
@@ -37,21 +37,21 @@ def verdict_of(
     never more than HOLD.
 
     Args:
-        standings: Every cell of the run, in the order of the plan.
+        cells: Every cell of the run, in the order of the plan.
         safety: The run-wide findings; those that are not required decide nothing.
         integrity: The run-wide checks.
         conditions: What holds for the whole run.
     """
-    required = [standing for standing in standings if standing.required]
+    required = [cell for cell in cells if cell.required]
     if conditions.refusals:
         return Verdict(word="INVALID", reasons=verdict.refused(conditions.refusals, integrity))
     run_wide = [finding for finding in safety if finding.required]
     failed = [check for check in integrity if check.ok is False]
-    failed += [check for standing in required for check in standing.integrity if check.ok is False]
-    lost = [standing for standing in required if "baseline" in standing.dead]
+    failed += [check for cell in required for check in cell.integrity if check.ok is False]
+    lost = [cell for cell in required if "baseline" in cell.dead]
     unsafe = [f for f in run_wide if f.state == "FAIL"]
     unsafe += _unsafe_cells(required, sound=not failed and not lost)
-    dead = [standing for standing in required if standing.dead == ("speculative",)]
+    dead = [cell for cell in required if cell.dead == ("speculative",)]
     if (unsafe or dead) and not conditions.own_history:
         return Verdict(word="ROLLBACK", reasons=verdict.unsafe(unsafe, dead))
     if failed or lost or not required:
@@ -59,11 +59,11 @@ def verdict_of(
     if conditions.own_history:
         return Verdict(word="HOLD", reasons=verdict.own_history(unsafe, dead))
     by_slice: dict[tuple[str | None, str | None], list[CellAssessment]] = {}
-    for standing in standings:
-        by_slice.setdefault(standing.slice, []).append(standing)
+    for cell in cells:
+        by_slice.setdefault(cell.slice, []).append(cell)
     whole = set(by_slice) == {(None, None)}
     ours = conditions if whole else replace(conditions, answers="")  # said once, of all slices together
-    parts = [slice_verdict(cells, run_wide, ours) for cells in by_slice.values() if any(cell.required for cell in cells)]
+    parts = [slice_verdict(group, run_wide, ours) for group in by_slice.values() if any(one.required for one in group)]
     if whole:
         part = parts[0]
         return Verdict(word=part.word, reasons=part.reasons, enable_range=part.enable_range, rate_range=part.rate_range)
@@ -77,9 +77,9 @@ def _unsafe_cells(required: Sequence[CellAssessment], *, sound: bool) -> list[Fi
     """
     return [
         finding
-        for standing in required
-        for finding in failed_findings(standing)
-        if finding.role == "safety" and not (sound and finding.metric in SHARES and above_a_range(standing, required))
+        for cell in required
+        for finding in failed_findings(cell)
+        if finding.role == "safety" and not (sound and finding.metric in SHARES and above_a_range(cell, required))
     ]
 
 

@@ -59,12 +59,12 @@ def capacity(
     from specbench.run.capacity.find_capacity import find_capacity, folder_for_search
     from specbench.run.progress import progress_on
 
-    asked = given_scenario(scenario, overrides_of(None, settings, baseline, speculative, model))
-    plan = capacity_plan(asked, slo or (), traffic, headroom, minutes)
-    folder = out or folder_for_search(asked)
+    requested = given_scenario(scenario, overrides_of(None, settings, baseline, speculative, model))
+    plan = capacity_plan(requested, slo or (), traffic, headroom, minutes)
+    folder = out or folder_for_search(requested)
     try:
         with progress_on() as watching:
-            result = find_capacity(asked, plan, folder, watching)
+            result = find_capacity(requested, plan, folder, watching)
     except Interrupted as interruption:
         try:
             print_capacity(analyze_capacity(folder), folder, as_json=as_json, color=color)

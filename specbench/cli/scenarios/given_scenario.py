@@ -59,18 +59,18 @@ def scenario_at(path: Path, overrides: "Overrides") -> "Scenario":
     from specbench.scenario.parse import parse_scenario
 
     content = content_of(path)
-    asked = parse_scenario(content, str(path), overrides)
-    _check_engine_options(asked, content, str(path))
-    if asked.matrix.replay is None:
-        return asked
+    scenario = parse_scenario(content, str(path), overrides)
+    _check_engine_options(scenario, content, str(path))
+    if scenario.matrix.replay is None:
+        return scenario
     from specbench.arms.prompt_source import trace_of
     from specbench.prompts.dataset.arrival_trace import check_long_enough
 
-    trace = trace_of(asked)
+    trace = trace_of(scenario)
     assert trace is not None
-    asked = parse_scenario(content, str(path), overrides, trace.mean_rate)
-    check_long_enough(trace, asked.matrix)
-    return asked
+    scenario = parse_scenario(content, str(path), overrides, trace.mean_rate)
+    check_long_enough(trace, scenario.matrix)
+    return scenario
 
 
 def _check_engine_options(scenario: "Scenario", content: str, name: str) -> None:

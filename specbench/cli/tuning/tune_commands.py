@@ -116,9 +116,9 @@ def confirm(
     proposal = proposal_of(source, enforce)  # type: ignore[arg-type]
     folder = out or folder_for(proposal.scenario)
     tries = earlier_tries(proposal.of, (REPORTS, folder.parent, source.resolve().parent))
-    asked = confirming(proposal, size, tries, folder)
+    requested = confirming(proposal, size, tries, folder)
     measure_and_print(
-        asked, folder, gate=gate, allow_capped=allow_capped, verbose=verbose, quiet=quiet, as_json=as_json, color=color
+        requested, folder, gate=gate, allow_capped=allow_capped, verbose=verbose, quiet=quiet, as_json=as_json, color=color
     )
 
 

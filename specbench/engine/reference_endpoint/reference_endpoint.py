@@ -179,7 +179,7 @@ class ReferenceEndpoint:
             self._send(connection, STREAM_HEAD)
             self._schedule_next(connection, connection.asked_ns + round(self._schedule.ttft_ms * NS_PER_MS))
         elif path == "/truth":
-            self._reply(connection, "application/json", json.dumps(self._sent.told()))
+            self._reply(connection, "application/json", json.dumps(self._sent.truth()))
         elif path.startswith(WINDOW):
             opened_ns, closed_ns = map(int, path.removeprefix(WINDOW).split("/"))
             self._reply(connection, "application/json", json.dumps(self._sent.inside(opened_ns, closed_ns)))

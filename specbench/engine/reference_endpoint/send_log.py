@@ -28,8 +28,8 @@ class SendLog:
     last_ns: int = 0
     most_in_flight: int = 0
 
-    def told(self) -> dict[str, object]:
-        """The same as `/truth` answers it."""
+    def truth(self) -> dict[str, object]:
+        """The log as `/truth` answers it."""
         wall_s = (self.last_ns - self.first_ns) / 1e9
         return {
             "requests": self.requests,

@@ -10,7 +10,7 @@ _HEADLINES: dict[VerdictWord, str] = {
     "CAPPED": "No change of the answers was found.",
     "HOLD": "Whether the answers stay the same was not shown.",
     "ROLLBACK": "Turn speculation off: it changes the answers.",
-    "INVALID": "The baseline contradicts itself, so that it is no reference.",
+    "INVALID": "The baseline contradicts itself, so it is no reference.",
 }
 
 

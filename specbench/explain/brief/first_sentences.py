@@ -1,6 +1,6 @@
 """The sentences of a page's first screen: what speculation gains, what it costs, what is open, each with both arms' figures.
 
-Values in, text out. Which rows are told is decided by `report/view/first_screen.py`.
+Values in, text out. Which rows get one is decided by `report/view/first_screen.py`.
 """
 
 from collections.abc import Sequence
@@ -36,7 +36,7 @@ PANELS = {
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Told:
+class RowTexts:
     """One row of a table as a sentence tells it: texts of the row's fields."""
 
     metric: str
@@ -74,30 +74,30 @@ def better_when(metric: str) -> str:
     return "higher is better" if known is not None and known.direction == "higher" else "lower is better"
 
 
-def gain(load: str, told: Told) -> str:
+def gain(load: str, row: RowTexts) -> str:
     """The benefit at the load that must show it, whether shown, ruled out or open."""
-    if told.state == "PASS":
-        return f"At {load} {_figures(told, sure=True)}."
-    how = "that gain is ruled out" if told.state == "FAIL" else "that gain is not shown"
-    return f"At {load} {_figures(told, aim='goal')}: {how}."
+    if row.state == "PASS":
+        return f"At {load} {_figures(row, sure=True)}."
+    how = "that gain is ruled out" if row.state == "FAIL" else "that gain is not shown"
+    return f"At {load} {_figures(row, aim='goal')}: {how}."
 
 
-def also(load: str, told: Told) -> str:
+def also(load: str, row: RowTexts) -> str:
     """A change at another load, which nobody had to show."""
-    return f"At {load} {_figures(told)}."
+    return f"At {load} {_figures(row)}."
 
 
-def failed(load: str, told: Sequence[Told], more: Sequence[str]) -> str:
+def failed(load: str, row: Sequence[RowTexts], more: Sequence[str]) -> str:
     """What got worse than its limit at this load: some with their figures, more of them by name."""
-    said = [f"{figures[0].upper()}{figures[1:]}." for figures in (_figures(one, aim="limit") for one in told[1:])]
+    said = [f"{figures[0].upper()}{figures[1:]}." for figures in (_figures(one, aim="limit") for one in row[1:])]
     said += [f"Also past {'its limit' if len(more) == 1 else 'their limits'}: {_few(more)}."] if more else []
-    return " ".join([f"At {load} {_figures(told[0], aim='limit')}.", *said])
+    return " ".join([f"At {load} {_figures(row[0], aim='limit')}.", *said])
 
 
-def open_checks(load: str, told: Told, more: Sequence[str]) -> str:
+def open_checks(load: str, row: RowTexts, more: Sequence[str]) -> str:
     """What is neither passed nor failed at this load."""
-    figures = f"{told.before} → {told.after}{unit_of(told.metric)} ({told.changed}{_limit(told)})"
-    return f"At {load} {told.label} is open: {figures}{_also_open(more)}."
+    figures = f"{row.before} → {row.after}{unit_of(row.metric)} ({row.changed}{_limit(row)})"
+    return f"At {load} {row.label} is open: {figures}{_also_open(more)}."
 
 
 def without_figure(load: str, label: str, more: Sequence[str]) -> str:
@@ -113,11 +113,11 @@ def _few(names: Sequence[str], most: int = 4) -> str:
     return listed([*names[:most], f"{len(names) - most} more"] if len(names) > most else names)
 
 
-def worse(load: str, told: Told, judged: bool) -> str:
+def worse(load: str, row: RowTexts, judged: bool) -> str:
     """What got worse though nothing failed: inside its limit, or only reported."""
     how = "within its limit" if judged else "reported, not judged"
-    figures = f"{told.before} → {told.after}{unit_of(told.metric)} ({told.changed}{_limit(told)})"
-    return f"Worse, {how}: {told.label} at {load}, {figures}."
+    figures = f"{row.before} → {row.after}{unit_of(row.metric)} ({row.changed}{_limit(row)})"
+    return f"Worse, {how}: {row.label} at {load}, {figures}."
 
 
 NOTHING_WORSE = "No judged metric is measurably worse."
@@ -141,22 +141,22 @@ def answered(requests: RequestCounts) -> str:
     return f"{count(requests.failed)} of {count(requests.ended)} requests failed{cut}"
 
 
-def _figures(told: Told, aim: str = "", sure: bool = False) -> str:
-    happens = _HAPPENS.get(quantity_of(told.metric))
-    unit = unit_of(told.metric)
-    name = f"{told.label}, " if happens is not None and told.metric not in _UNITS else ""
-    assured = f"; at least {told.assured} with 95 % confidence" if sure and told.assured else ""
-    change = f"({name}{told.changed}{_limit(told, aim) if aim else ''}{assured})"
-    return f"{happens or f'{told.label} is'} {told.after}{unit} instead of {told.before}{unit} {change}"
+def _figures(row: RowTexts, aim: str = "", sure: bool = False) -> str:
+    happens = _HAPPENS.get(quantity_of(row.metric))
+    unit = unit_of(row.metric)
+    name = f"{row.label}, " if happens is not None and row.metric not in _UNITS else ""
+    assured = f"; at least {row.assured} with 95 % confidence" if sure and row.assured else ""
+    change = f"({name}{row.changed}{_limit(row, aim) if aim else ''}{assured})"
+    return f"{happens or f'{row.label} is'} {row.after}{unit} instead of {row.before}{unit} {change}"
 
 
-def bare_limit(told: Told) -> str:
+def bare_limit(row: RowTexts) -> str:
     """The limit as it was asked for, without the sign that says which side of it is allowed."""
-    return told.limit.removeprefix("≤ ").removeprefix("≥ ")
+    return row.limit.removeprefix("≤ ").removeprefix("≥ ")
 
 
-def _limit(told: Told, aim: str = "limit") -> str:
-    return f"; {aim} {bare_limit(told)}" if told.limit else ""
+def _limit(row: RowTexts, aim: str = "limit") -> str:
+    return f"; {aim} {bare_limit(row)}" if row.limit else ""
 
 
 def unit_of(metric: str) -> str:

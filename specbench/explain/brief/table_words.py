@@ -109,7 +109,7 @@ def limit(finding: Finding, unit: str) -> str:
 
 
 def limit_beside(finding: Finding, unit: str) -> str:
-    """The same for a table of changes: where the floor decides, also the change that it comes to: '≤ +20 ms (+36 %)'."""
+    """The limit for a table of changes: where the floor decides, with the change that it comes to: '≤ +20 ms (+36 %)'."""
     asked = limit(finding, unit)
     return f"{asked} ({change(finding.bound - 1)})" if finding.bound is not None and floor_decides(finding) else asked
 

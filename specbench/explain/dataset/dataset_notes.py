@@ -33,11 +33,11 @@ def census_notes(census: Census, compresses: float) -> tuple[str, ...]:
     if census.copies > MANY_COPIES * max(1, census.used):
         notes.append(f"{census.copies:,} requests of the dataset are copies of others; the sample holds each once.")
     if census.unsorted:
-        notes.append(f"{census.unsorted:,} rows of the dataset are older than one above them; they were put in order of time.")
+        notes.append(f"{census.unsorted:,} rows of the dataset were out of time order and were sorted.")
     if census.counted == ESTIMATED:
         notes.append(
-            "lengths_estimated: nothing counted the tokens of these prompts, so a row may lie in another bin than its length"
-            " says; name an engine that counts, or workload.source.tokenizer."
+            "lengths_estimated: lengths are estimates, as nothing counted tokens, so some rows may be in the wrong bin;"
+            " use an engine that counts tokens, or set workload.source.tokenizer."
         )
     if census.left:
         notes.append(f"{census.left:,} sampled rows left their bin once their tokens were counted.")

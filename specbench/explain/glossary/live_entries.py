@@ -138,6 +138,6 @@ LIVE_NOTES: tuple[Entry, ...] = (
 )
 
 LIVE_EXITS: tuple[Entry, ...] = (
-    Entry("exit code", "12", "RERUN", "`watch` alone: the run no longer speaks of what is live.", "", ("exit-codes",)),
+    Entry("exit code", "12", "RERUN", "`watch` alone: the run no longer describes what is live.", "", ("exit-codes",)),
     Entry("exit code", "13", "ALARM", "`watch` alone: something needs a person.", "", ("exit-codes",)),
 )

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from specbench import errors
 from specbench.explain import numbers
 from specbench.explain.brief import table_words
-from specbench.explain.findings import asked_limit
+from specbench.explain.findings import stated_limit
 from specbench.explain.glossary.check_entries import CHECKS
 from specbench.explain.glossary.code_entries import CODES
 from specbench.explain.glossary.code_notes import ABSENCES, FLAGS, NOTES, OUTCOMES
@@ -25,7 +25,7 @@ def metric_entry(metric: Metric) -> Entry:
     parts = [f"{metric.definition[0].upper()}{metric.definition[1:]}.", f"{unit}; {_BETTER[metric.direction]}."]
     for rule in (rule for rule in DEFAULTS if rule.metric == metric.id):
         floor = f", or by {numbers.short(rule.floor)} {metric.unit} where that is more" if rule.floor else ""
-        parts.append(f"Default {rule.role}: {asked_limit(rule).replace('%', ' %')}{floor}.")
+        parts.append(f"Default {rule.role}: {stated_limit(rule).replace('%', ' %')}{floor}.")
     label = table_words.row_label(metric.id)
     return Entry("metric", metric.id, label, " ".join(parts), "", tuple(dict.fromkeys((metric.label, label))))
 

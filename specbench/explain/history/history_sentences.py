@@ -26,8 +26,8 @@ WHY_NOT = {
     "unreadable": "cannot be read",
 }
 NO_CHANGE = "No change of level was found."
-NO_FACT = "no fact on record changed there; drivers, clocks, neighbours and traffic are on no record"
-WITHIN = "errors that these runs state of themselves explain as much"
+NO_FACT = "no fact on record changed there; drivers, clocks, neighbours and traffic are not recorded"
+WITHIN = "the error that these runs state explains such a step"
 _MOST_FACTS = 6
 _LONGEST = 40
 
@@ -47,9 +47,9 @@ def caveat(history: RunHistory) -> str:
         return ""
     expected = numbers.short(history.tested * MOST_P)
     return (
-        f"A change is a step of {numbers.percent(LEAST_CHANGE)} or more with p < {MOST_P:g} over orders of the same values;"
-        f" of {history.tested} unchanged series about {expected} would be named."
-        " With 8 or 9 runs no step is that rare: 10 are needed, 12 where it is near an end."
+        f"A change is a step of {numbers.percent(LEAST_CHANGE)} or more with p < {MOST_P:g} (permutation test)."
+        f" Of {history.tested} series without a change, about {expected} would be named by chance."
+        " 8 or 9 runs cannot reach that p: a step amid the runs needs 10, one near an end 12."
     )
 
 

@@ -15,13 +15,13 @@ WHY_NOT = {
     "counts_chunks": "counts chunks as if each were one token",
     "tokens_of_a_chunk_unknown": "the file does not tell how many tokens a chunk holds",
     "since_the_servers_start": "counted since the server started, other traffic included: shown, not judged",
-    "inverse_of_tpot": "says the time per token once more, upside down",
+    "inverse_of_tpot": "says the same as TPOT, inverted",
     "holds_the_first_token": "includes the time to the first token",
     "no_acceptance": "tokens a chunk, which is no acceptance",
     "not_kept": "the tool keeps none",
-    "weighted_by_tokens": "weighs long answers more; only values of single requests are comparable",
-    "zeros_inside_a_chunk": "has a zero for each further token of a chunk",
-    "of_the_prompt": "speed of reading the prompt, without the wait",
+    "weighted_by_tokens": "weighs long answers more; only values by request are comparable",
+    "zeros_inside_a_chunk": "counts every further token of a chunk as 0",
+    "of_the_prompt": "prompt processing speed, without the queue",
     "no_rounds": "a share without rounds gives no acceptance length: shown, not judged",
     "not_streamed": "the tool does not stream",
 }
@@ -30,7 +30,7 @@ REASONS = {
     "not_in_both": "not in both files",
     "is_zero": "zero in one file",
     "too_few_requests": "too few requests for an interval",
-    "tail_of_few_runs": "a tail: 3 runs an arm tell",
+    "tail_of_few_runs": "a tail: it needs 3 runs an arm",
 }
 LABELS = {
     "decode_server_p50": "server decode p50",

@@ -25,7 +25,7 @@ _UNLIKE = {
 _NOTES = {
     "client_tokenizer": "Tokens were counted by the client's tokenizer, not by the server.",
     "open_at_the_end": "Requests that were open when the benchmark ended are left out.",
-    "day_clock": "The tool reads the clock of the day, which may step.",
+    "day_clock": "The tool reads the wall clock, which may jump.",
     "percentiles_of_the_file": "A file has no values of single requests: its own percentiles are compared, and the spread over "
     "prompts is not known.",
     "failures_not_told": "A file does not tell how many requests failed.",
@@ -63,7 +63,7 @@ def metric_label(ours: str) -> str:
 
 def between(share: float, measured: bool) -> str:
     """Where the spread between runs comes from."""
-    return "with the spread of the runs" if measured else f"with {share * 100:g} % taken for granted between runs"
+    return "with the spread of the runs" if measured else f"with {share * 100:g} % assumed between runs"
 
 
 def finding(cell: ImportedCell, metric: ImportedMetric) -> str:
@@ -111,11 +111,11 @@ def no_success(load: str, attempted: tuple[int, int], failed: tuple[int, int]) -
 def failures(load: str, attempted: tuple[int, int], failed: tuple[int, int]) -> str:
     """More failures than chance explains."""
     share = f"{failed[1]} of B's {attempted[1]} requests failed, and {failed[0]} of A's {attempted[0]}"
-    return f"At {load}, {share}: chance does not do that."
+    return f"At {load}, {share}: more than chance explains."
 
 
 def harm(cell: ImportedCell, metric: ImportedMetric) -> str:
-    """Harm over runs."""
+    """That a metric is past its default limit over several runs of each arm."""
     runs = f"{cell.runs.baseline} and {cell.runs.speculative} runs"
     change = "" if metric.ratio is None else f" by {_change(metric.ratio)}"
     return f"At {cell.load}, the {metric_label(metric.ours)} changed{change} over {runs}: harm past the default limit."
@@ -128,4 +128,4 @@ def _change(ratio: float) -> str:
 def exchanged(baseline: str, speculative: str) -> str:
     """A drafted and B did not: the right order."""
     command = f"specbench compare {quote(speculative)} {quote(baseline)}"
-    return f"{baseline} drafted and {speculative} shows no drafts, so A and B are exchanged: {command}"
+    return f"{baseline} drafted and {speculative} shows no drafts, so A and B look swapped; try: {command}"

@@ -8,16 +8,16 @@ _MODEL = "{{ $labels.model_name }}"
 ALARMS: Mapping[str, str] = {
     "SpeculationAcceptanceLow": f"Alpha of {_MODEL} is {_VALUE}, below its limit.",
     "SpeculationAcceptanceFell": f"Alpha of {_MODEL} is {_VALUE}; the run had more. Measure again.",
-    "SpeculationDepthChanged": f"{_MODEL} drafts {_VALUE} tokens a round, another number than these rules were made for, "
-    "so that alpha is unknown. Export the rules again.",
+    "SpeculationDepthChanged": f"{_MODEL} drafts {_VALUE} tokens a round. These rules were made for another number, "
+    "so alpha is unknown. Export the rules again.",
     "SpeculationBelowBreakEven": f"The modelled speed-up of {_MODEL} is {_VALUE}: by the step cost of the run, speculation "
-    "slows answers at this load. See whether the batch grew or acceptance fell.",
-    "SpeculationStopped": f"{_MODEL} answers and drafts nothing. See whether the engine was started without speculation.",
-    "SpeculationMemoryShort": f"The KV cache of {_MODEL} is full and requests give way to others.",
+    "slows answers at this load. Check whether the batch grew or acceptance fell.",
+    "SpeculationStopped": f"{_MODEL} answers and drafts nothing. Check whether the engine was started without speculation.",
+    "SpeculationMemoryShort": f"The KV cache of {_MODEL} is full and requests are preempted.",
     "SpeculationNotScraped": "No engine of the speculative arm is scraped. See its targets and the selector of these rules.",
     "SpeculationBaselineNotScraped": "No engine of the baseline is scraped. See its targets and the selector of these rules.",
     "SpeculationRerunNeeded": "The run no longer holds: {{ $labels.reason }}. Measure again.",
-    "SpeculationWatchSilent": "specbench watch has ended no window for half an hour, or is not scraped.",
+    "SpeculationWatchSilent": "specbench watch has completed no window for half an hour, or is not scraped.",
 }
 
 

@@ -8,16 +8,16 @@ from specbench.model.live.watch_result import WatchResult
 from specbench.model.result import Reason
 
 MEANINGS = {
-    "KEEP": "nothing speaks against what is live",
+    "KEEP": "no reason to change what is live",
     "HOLD": "not decided yet",
-    "RERUN": "the run no longer speaks of what is live: run it again",
+    "RERUN": "the run no longer describes what is live: run it again",
     "ALARM": "something needs a person",
     "ROLLBACK": "harm is shown: send all traffic to the baseline",
     "INVALID": "nothing can be read",
 }
 PROMISE = (
-    "At random, equal arms end in ROLLBACK in at most 5 % of launches, however long this watches (seen: 2 % without correlation "
-    "between windows, 5 % at .6, 10 % at .8)."
+    "With random assignment, equal arms end in ROLLBACK in at most 5 % of launches, however long the watch lasts "
+    "(simulated: 2 % without correlation between windows, 5 % at .6, 10 % at .8)."
 )
 
 
@@ -45,7 +45,7 @@ def state_block(result: WatchResult, run: str | None) -> list[str]:
     lines += [f"  - {one.message}" for one in result.reasons]
     lines += [f"  note: {one.message}" for one in result.warnings]
     if result.not_watched:
-        lines.append(f"  not watched, as run or endpoint do not tell: {listed(result.not_watched)}")
+        lines.append(f"  not watched (not reported by run or endpoint): {listed(result.not_watched)}")
     if result.assignment == "random":
         lines.append(f"  {PROMISE}")
     if run is not None:

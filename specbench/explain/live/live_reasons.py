@@ -36,7 +36,7 @@ def metric_words(metric: str) -> str:
     return f"{NAMES[name]} p{rest}" if name in NAMES and rest.isdecimal() else NAMES.get(metric, metric)
 
 
-def unusable(problem: str, detail: str | None = None, models: tuple[str, ...] = ()) -> Reason:
+def unusable(problem: str, detail: str | None, models: tuple[str, ...]) -> Reason:
     """Nothing can be said of the speculative arm at all."""
     known = f": {', '.join(models)}" if models else ""
     more = f" ({detail})" if detail else ""
@@ -127,7 +127,7 @@ def acceptance_drift(quantity: Quantity, reference: float, now: float, reference
     """Acceptance has fallen for good since the reference week."""
     message = (
         f"{NAMES[quantity]} has fallen: {figure(reference)} in the first {reference_hours} hours, {figure(now)} in the last day."
-        " A false alarm comes once in 90 days at most."
+        " Expect at most one false alarm in 90 days."
     )
     return _reason("acceptance_drift", message, quantity)
 
@@ -149,19 +149,22 @@ def undecided(metrics: list[str]) -> Reason:
 
 def errors_not_told() -> Reason:
     """No engine counts failed requests, so that nothing passes without a gateway's figure."""
-    return _reason("errors_not_told", "Engines count no failed request; give the gateway's share (--errors), or --errors none.")
+    message = "Engines do not count failed requests. Give the gateway's share (--errors PROMQL), or accept that (--errors none)."
+    return _reason("errors_not_told", message)
 
 
 def traffic_not_alike(distance: float, limit: float) -> Reason:
     """The prompts of the arms differ in length."""
-    message = f"The arms' prompts differ in length: {percentage(distance)} lie in other buckets; {percentage(limit)} may."
+    message = f"The arms' prompts differ in length: {percentage(distance)} are in other buckets (limit {percentage(limit)})."
     return _reason("traffic_not_alike", message)
 
 
 def load_not_alike(alike: int, windows: int) -> Reason:
     """The arms' replicas get different loads."""
-    message = f"Requests per replica are within 20 % of each other in {alike} of {one_of(windows, 'window')}; half are needed."
-    return _reason("load_not_alike", message)
+    in_line = f"{alike} of {one_of(windows, 'window')}"
+    return _reason(
+        "load_not_alike", f"Requests per replica are within 20 % of each other in {in_line}; at least half are needed."
+    )
 
 
 def live_place_not_controlled() -> Reason:
@@ -173,8 +176,8 @@ def live_place_not_controlled() -> Reason:
 def slow_requests_vanish(baseline: float, speculative: float) -> Reason:
     """One arm loses more requests before their end, which no histogram of whole requests counts."""
     message = (
-        f"{percentage(baseline)} of the baseline's requests and {percentage(speculative)} of the speculative arm's are given up. "
-        "The slowest are in no histogram, so nothing passes."
+        f"Clients gave up {percentage(baseline)} of the baseline's requests and {percentage(speculative)} of the speculative"
+        " arm's. No histogram counts those, so nothing passes."
     )
     return _reason("slow_requests_vanish", message)
 
@@ -186,12 +189,12 @@ def memory_short(kv: float) -> Reason:
 
 def run_is_old(days: float) -> Reason:
     """The run ended long ago."""
-    return _reason("run_is_old", f"The run is {figure(days)} days old; 30 is the most before it should be repeated.")
+    return _reason("run_is_old", f"The run is {figure(days)} days old. Repeat a run after 30 days.")
 
 
 def run_is_demonstration() -> Reason:
     """The run used built-in prompts or a virtual accelerator."""
-    return _reason("run_is_demonstration", "The run is a demonstration: it never lets live traffic be promoted.")
+    return _reason("run_is_demonstration", "The run is a demonstration, so it cannot promote live traffic.")
 
 
 def replicas_left_out(reason: str, count: int) -> Reason:
@@ -210,7 +213,7 @@ def buckets_too_wide(metric: str, remedy: str | None) -> Reason:
 
 def facts_not_watched() -> Reason:
     """No endpoint is named whose facts could be compared, or it tells none."""
-    return _reason("facts_not_watched", "No facts of the live endpoint are known (--facts URL): changed facts are not seen.")
+    return _reason("facts_not_watched", "Changed facts are not detected: no facts of the live endpoint are known (--facts URL).")
 
 
 def no_run() -> Reason:

@@ -56,7 +56,7 @@ def gain_by_order(place: str, cell: str, metric: str, ratios: tuple[float, float
     seen, least = (signed(ratio - 1) for ratio in ratios)
     message = (
         f"Hold: the gain is not shown apart from the order of blocks. {place}, {metric_words(metric)} changes by {seen}."
-        f" Without what a block may leave to the next one it may change by {least} ({sure(alpha)})."
+        f" Without carry-over between blocks it may be {least} ({sure(alpha)})."
         f" Run more pairs or more loads. {_REMEDY}."
     )
     return Reason(code="order_not_excluded", cell=cell, metric=metric, message=message)

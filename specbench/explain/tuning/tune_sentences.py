@@ -19,12 +19,12 @@ MARK = "chosen as the best, not for quoting"
 NOT_FOR_QUOTING = f"Figures of picks were {MARK}."
 NO_PROOF = "A pick is no proof. Test the setting:"
 PREDICTED = (
-    "Predicted from the run at the greatest other depth of the same method: its answers walked again at this depth, and what its"
-    " steps cost. A prediction may say what to try first. It never picks."
+    "Predicted from the deepest other run of the same method: its answers replayed at this depth, with the cost of its steps."
+    " A prediction suggests what to try first. It never picks."
 )
 TABLE_COSTS = (
-    "A table by batch size has costs: at depth 0 the drafter still runs one pass a step, and batches at a border switch back"
-    " and forth. Engines may use slower graphs with it, or drop it under data parallelism."
+    "A table by batch size has costs: at depth 0 the drafter still runs one pass a step, and batches near a threshold keep"
+    " switching depth. Engines may use slower graphs with it, or drop it under data parallelism."
 )
 GivenUp = Literal["predicted", "behind", "hopeless"]
 _TABLE_NAMES = "vllm, trtllm, sglang (EAGLE with topk 1) and the embedded engine (draft_model, ngram)"
@@ -40,7 +40,7 @@ def planned(name: str, candidates: int, starts: tuple[int, int], blocks: tuple[i
 
 def start_assumed(seconds: float) -> str:
     """That the time of a start is not known."""
-    return f"A start is taken to last {seconds / 60:.0f} min, as none was measured; `tune` says the time again after its first."
+    return f"Assumes {seconds / 60:.0f} min a start, as none was measured. `tune` estimates again after its first start."
 
 
 def start_measured(seconds: float, minutes: tuple[float, float]) -> str:
@@ -69,17 +69,17 @@ def judging() -> str:
 
 
 def dropped(why: GivenUp) -> str:
-    """Why a candidate is started no more though nothing failed."""
+    """Why a candidate is not started again though nothing failed."""
     return {
-        "predicted": "predicted behind the first three at every load",
-        "behind": "behind the first three at every load in the first series",
-        "hopeless": "surely not the best at any load whose pick is open",
+        "predicted": "predicted not among the best three at any load",
+        "behind": "not among the best three at any load in the first series",
+        "hopeless": "almost certainly not the best at any load that is still open",
     }[why]
 
 
 def started_no_more(name: str, why: str) -> str:
     """That a candidate is out."""
-    return f"{name} is started no more: {why}"
+    return f"{name} is not started again: {why}"
 
 
 def change(ratio: float | None) -> str:
@@ -164,7 +164,7 @@ def notes_of(tune: Tune) -> tuple[str, ...]:
     said = []
     if tune.finished is not None and tune.loads and not tune.settled:
         level = percent(1 - (1 - tune.rules.sure) / len(tune.loads))
-        said.append(f"Not every pick is as sure as asked ({level} at each load); give more series (--series).")
+        said.append(f"Some picks are less sure than required ({level} at each load). Run more series (--series).")
     if tune.finished is None:
         said.append("Partial: the tune was cut off, so these are the picks so far, and there is no setting.")
     said += [_out(one) for one in tune.candidates if one.reason is not None]
@@ -200,7 +200,7 @@ def _untested(tune: Tune, between: Sequence[int]) -> str:
     whole = ",".join(map(str, sorted({*(load.streams for load in tune.loads), *between})))
     there = " The table has the smaller depth there." if tune.setting is not None and tune.setting.kind == "table" else ""
     return (
-        f"Between loads more than twice apart the pick changes, and where was not measured.{there} To know, add"
+        f"The pick changes between loads more than a factor of 2 apart; where exactly was not measured.{there} To know, add"
         f" {listed([str(one) for one in between])}: --set='matrix.concurrency=[{whole}]'."
     )
 
@@ -208,7 +208,7 @@ def _untested(tune: Tune, between: Sequence[int]) -> str:
 def _out(one: TriedCandidate) -> str:
     if one.state == "failed":
         return f"{one.candidate.name} is out: {one.reason}."
-    return f"{one.candidate.name} was started no more after {one_of(one.series, 'series', 'series')}: {one.reason}."
+    return f"{one.candidate.name} was not started again after {one_of(one.series, 'series', 'series')}: {one.reason}."
 
 
 def setting_name(setting: Setting) -> str:

@@ -127,7 +127,7 @@ def wait_s(span: str, option: str) -> float:
 
 
 def address_of(text: str, option: str) -> tuple[str, int]:
-    """Host and port.
+    """Host and port of an address such as 0.0.0.0:5557.
 
     Raises:
         ScenarioError: it is no such address.

@@ -81,7 +81,7 @@ class Link:
         self.forward(encode(message), now_ns)
 
     def forward(self, payload: bytes, now_ns: int) -> None:
-        """The same for a message that is packed already."""
+        """The packed message will arrive, once and in order, or the other side is lost."""
         self._outbox.put(payload)
         self.pump(now_ns)
 
@@ -107,11 +107,6 @@ class Link:
         news = self._inbox.arrived != self._known_arrived
         if messages or now_ns - self._spoke_ns >= (KNOWN_NS if news else KEEP_ALIVE_NS):
             self._packet(messages, now_ns)
-
-    @property
-    def all_arrived(self) -> bool:
-        """Whether the other side has all that was said."""
-        return self._outbox.empty
 
     def _packet(self, messages: list[tuple[int, bytes]], now_ns: int) -> None:
         self._known_arrived, self._spoke_ns = self._inbox.arrived, now_ns

@@ -21,7 +21,7 @@ class GreedyCounts:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GreedyAtLoad:
-    """The same at one load: `concurrency`, or `cell` where that is none; both None for prompts sent after the last pair."""
+    """How greedy answers compare at one load: `concurrency`, or else `cell`; both None for prompts sent after the last pair."""
 
     concurrency: int | None
     cell: str | None

@@ -8,7 +8,6 @@ from specbench.model.result import FindingState, PerArm, Reason
 WatchState = Literal["KEEP", "HOLD", "RERUN", "ALARM", "ROLLBACK", "INVALID"]
 WATCH_CODES: dict[WatchState, int] = {"KEEP": 0, "HOLD": 10, "RERUN": 12, "ALARM": 13, "ROLLBACK": 20, "INVALID": 30}
 Assignment = Literal["random", "slices", "before-after"]
-ASSIGNMENTS: tuple[Assignment, ...] = ("random", "slices", "before-after")
 Basis = Literal["mean", "tail", "share", "limit"]
 
 

@@ -204,7 +204,7 @@ class _Columns:
         return None
 
     def surveyed(self, size: int, sha256: str) -> Survey:
-        """All of it."""
+        """The survey of all rows added so far."""
         made_up = np.array(self._made_up, dtype=bool)
         mixed = made_up.any() and not made_up.all()
         # In a log of which some texts were taken out, only what has a text is sent; lengths alone are used where texts are rare.

@@ -35,7 +35,7 @@ def compared_as(found: Compared, format: str) -> str:
 
 
 def compared_text(found: Compared) -> str:
-    """For a terminal."""
+    """The comparison as text for a terminal."""
     page = page_of(found)
     parts = [page.headline, *page.sentences]
     for table in page.tables:

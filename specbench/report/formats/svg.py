@@ -82,13 +82,13 @@ def drawing(name: str) -> Iterator[None]:
         yield
 
 
-def svg(figure: Figure, label: str, marks: Mapping[str, Mark] | None = None) -> str:
+def svg(figure: Figure, label: str, marks: Mapping[str, Mark]) -> str:
     """The figure as an SVG element without a size of its own; `label` is its text alternative. To be called inside `drawing`."""
     with StringIO() as file:
         figure.savefig(file, format="svg", metadata={"Date": None, "Creator": None, "Format": None, "Type": None})
         text = _BEFORE.sub("", file.getvalue())
-    held = {f"{index}": mark for index, mark in enumerate((marks or {}).values())}
-    keys = {key: f"{index}" for index, key in enumerate(marks or {})}
+    held = {f"{index}": mark for index, mark in enumerate(marks.values())}
+    keys = {key: f"{index}" for index, key in enumerate(marks)}
     text = text.replace('<g id="halo"', '<g class="halo"')
     text = _MARK.sub(lambda found: f'<g class="mark {keys[found[1]]}"', text)
     text = _EMPTY.sub("", _DROPPED.sub("", text))

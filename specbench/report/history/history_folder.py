@@ -36,7 +36,7 @@ def history_of(folder: Path, scenario: str | None = None, metrics: Sequence[str]
 
 
 def history_as_it_stands(folder: Path) -> RunHistory:
-    """The same for a page that is asked for often: read anew only where a result was written since.
+    """The history of a folder, for a page that is requested often: read anew only where a result was written since.
 
     Raises:
         DataError: There is no run.

@@ -45,7 +45,7 @@ def explanation(result: Result, screen: Screen) -> str:
 
 
 def as_document(result: Result) -> dict[str, Any]:
-    """The same as values for JSON."""
+    """The explanation of a run as values for JSON."""
     return {
         "verdict": result.verdict,
         "found": headline.found(result),

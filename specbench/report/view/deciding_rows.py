@@ -6,7 +6,7 @@ from specbench.explain.brief.row_line import open_line, row_line
 from specbench.model import queries
 from specbench.model.result import Finding, Result
 from specbench.report.view.comparison_rows import ComparisonRow, run_rows
-from specbench.report.view.first_screen import told_of
+from specbench.report.view.first_screen import row_texts
 from specbench.report.view.load_tables import LoadTable, load_tables
 
 MOST = 6
@@ -37,5 +37,5 @@ def line_of(finding: Finding, row: ComparisonRow | None) -> str:
     """The finding in one short line: its row, or its reason where it has none."""
     if row is None:
         return finding.reason
-    line = row_line(told_of(row), finding.reason, finding.role)
+    line = row_line(row_texts(row), finding.reason, finding.role)
     return open_line(line, row.pairs_needed) if finding.state == "INCONCLUSIVE" and line != finding.reason else line

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from textwrap import wrap
 
 from specbench.explain import labels
-from specbench.explain.labels import NOT_TOLD
+from specbench.explain.labels import NOT_REPORTED
 from specbench.explain.numbers import columns, plain
 from specbench.model.facts import MUST_EQUAL, FactPair, compare
 from specbench.model.result import PerArm, Result
@@ -39,7 +39,7 @@ def fairness(endpoints: PerArm[EndpointInfo], accepted: Collection[str] = ()) ->
     sources = _joined(_speculation_source(base), _speculation_source(spec))
     rows = (
         FairnessRow(labels.FACTS["url"], base.url, spec.url, "may differ", "given"),
-        FairnessRow("speculation", speculation(base) or NOT_TOLD, speculation(spec) or NOT_TOLD, "may differ", sources),
+        FairnessRow("speculation", speculation(base) or NOT_REPORTED, speculation(spec) or NOT_REPORTED, "may differ", sources),
     )
     shown = [
         fact
@@ -58,7 +58,7 @@ def _row(fact: FactPair, base: EndpointInfo, spec: EndpointInfo) -> FairnessRow:
     values = ((base, fact.baseline), (spec, fact.speculative))
     sources = _joined(*(arm.sources.get(fact.name, "read" if value else "not declared") for arm, value in values))
     label = labels.FACTS.get(fact.name, fact.name.replace("_", " "))
-    return FairnessRow(label, fact.baseline or NOT_TOLD, fact.speculative or NOT_TOLD, fact.state, sources)
+    return FairnessRow(label, fact.baseline or NOT_REPORTED, fact.speculative or NOT_REPORTED, fact.state, sources)
 
 
 def _speculation_source(arm: EndpointInfo) -> str:

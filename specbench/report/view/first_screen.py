@@ -1,6 +1,6 @@
 """What the first screen says: the headline, the sentences with both arms' figures, the next command, how far to trust it.
 
-Chooses which rows are told; the sentences are in `explain/brief/first_sentences.py`.
+Chooses which rows get a sentence; the sentences are in `explain/brief/first_sentences.py`.
 """
 
 from collections.abc import Sequence
@@ -9,14 +9,14 @@ from dataclasses import dataclass
 from specbench.explain import labels
 from specbench.explain.brief import first_sentences as said
 from specbench.explain.brief import headline, next_step, table_words
-from specbench.explain.brief.first_sentences import RequestCounts, Told
+from specbench.explain.brief.first_sentences import RequestCounts, RowTexts
 from specbench.model import queries
 from specbench.model.result import ArmCounts, Result
 from specbench.report.view.comparison_rows import ComparisonRow
 from specbench.report.view.load_tables import LoadTable
 
 MOST_SENTENCES = 3
-TOLD_AT_ONCE = 2  # failed rows of a load that a sentence names
+NAMED_AT_ONCE = 2  # failed rows of a load that a sentence names
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -93,9 +93,9 @@ def _primary_first(result: Result, tables: Sequence[LoadTable]) -> list[LoadTabl
     return sorted(tables, key=lambda table: first is None or table.id != first.id)
 
 
-def told_of(row: ComparisonRow) -> Told:
+def row_texts(row: ComparisonRow) -> RowTexts:
     """The row's texts, for a sentence."""
-    return Told(
+    return RowTexts(
         metric=row.metric,
         label=row.label,
         before=row.before,
@@ -117,32 +117,32 @@ def _assured(row: ComparisonRow) -> str:
 
 def _gain(table: LoadTable) -> str | None:
     row = next((row for row in table.rows if row.role == "success"), None)
-    return None if row is None or row.change is None else said.gain(table.title, told_of(row))
+    return None if row is None or row.change is None else said.gain(table.title, row_texts(row))
 
 
 def _highest(result: Result, tables: Sequence[LoadTable]) -> list[str]:
     """The same metric at the highest load, where it is another one."""
     last, first = tables[-1], queries.primary(result)
     row = next((row for row in last.rows if row.metric == result.config.success_metric), None)
-    return (
-        [] if row is None or row.change is None or first is None or last.id == first.id else [said.also(last.title, told_of(row))]
-    )
+    if row is None or row.change is None or first is None or last.id == first.id:
+        return []
+    return [said.also(last.title, row_texts(row))]
 
 
 def _failed(table: LoadTable) -> str | None:
     """What decides and failed; where the gain failed too, its own sentence says so."""
     rows = [row for row in table.rows if row.decides and row.state == "FAIL" and row.role != "success"]
     rows = sorted(rows, key=lambda row: not row.core)
-    told = [row for row in rows if row.change is not None][:TOLD_AT_ONCE]
-    others = [row.label for row in rows if row not in told]
-    return said.failed(table.title, [told_of(row) for row in told], others) if told else None
+    named = [row for row in rows if row.change is not None][:NAMED_AT_ONCE]
+    others = [row.label for row in rows if row not in named]
+    return said.failed(table.title, [row_texts(row) for row in named], others) if named else None
 
 
 def _open(table: LoadTable) -> str | None:
     rows = [row for row in table.rows if row.decides and row.state in ("INCONCLUSIVE", "NODATA") and row.role != "success"]
     known = [row for row in rows if row.change is not None]
     if known:
-        return said.open_checks(table.title, told_of(known[0]), [row.label for row in rows if row is not known[0]])
+        return said.open_checks(table.title, row_texts(known[0]), [row.label for row in rows if row is not known[0]])
     return said.without_figure(table.title, rows[0].label, [row.label for row in rows[1:]]) if rows else None
 
 
@@ -157,4 +157,4 @@ def _worse(tables: Sequence[LoadTable]) -> str:
     if not found:
         return ""
     table, row = max(found, key=lambda pair: (not pair[1].decides, abs(pair[1].change or 0.0)))
-    return said.worse(table.title, told_of(row), row.decides)
+    return said.worse(table.title, row_texts(row), row.decides)

@@ -156,7 +156,7 @@ def _facts(result: Result) -> tuple[CellFact, ...]:
     shown = (
         ("Model", spec.model),
         ("Design", numbers.design(result.config.design)),
-        ("Speculation", speculation(spec) or labels.NOT_TOLD),
+        ("Speculation", speculation(spec) or labels.NOT_REPORTED),
         ("Engine", f"{spec.engine} {spec.engine_version or ''}".strip()),
         ("Profile", f"{result.run.profile}: {pairs} a cell, schedule {result.config.schedule}"),
         ("Run", result.run.id),

@@ -85,7 +85,7 @@ def test_what_lies_outside_a_band_is_counted_at_widened_edges() -> None:
 def test_edges_that_resolve_a_margin() -> None:
     """Geometric by half the margin, the limit among them, never more than 24."""
     fine = resolving_edges(0.010, 0.020, 0.10, also=(0.05,))
-    wide = resolving_edges(0.001, 10.0, 0.10)
+    wide = resolving_edges(0.001, 10.0, 0.10, also=())
 
     assert fine[0] == 0.008
     assert fine[-1] == 0.05

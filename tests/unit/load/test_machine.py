@@ -11,7 +11,7 @@ def test_a_window_that_never_opened_has_no_figures() -> None:
     watch = ResourceMonitor()
     watch.woke(ns_of_ms(5))
 
-    assert watch.told() == ResourceUsage(None, None, None)
+    assert watch.usage() == ResourceUsage(None, None, None)
 
 
 def test_the_lag_is_that_of_the_window_alone() -> None:
@@ -24,7 +24,7 @@ def test_the_lag_is_that_of_the_window_alone() -> None:
     watch.window_is(True, True)
     watch.woke(ns_of_ms(900))
 
-    assert watch.told().loop_lag_ms_p99 == 99.0
+    assert watch.usage().loop_lag_ms_p99 == 99.0
 
 
 def test_a_process_that_computes_uses_its_core_and_one_that_sleeps_does_not() -> None:
@@ -38,7 +38,7 @@ def test_a_process_that_computes_uses_its_core_and_one_that_sleeps_does_not() ->
             pass
         time.sleep(0.05)
         watch.window_is(True, True)
-        shares.append(watch.told())
+        shares.append(watch.usage())
 
     computing, sleeping = (one.cpu_share or 0.0 for one in shares)
     assert 0 < sleeping < computing <= 1.05

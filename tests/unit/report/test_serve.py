@@ -2,9 +2,6 @@
 
 import asyncio
 import json
-import logging
-import socket
-import threading
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -17,8 +14,9 @@ from starlette.applications import Starlette
 
 from specbench.errors import DataError, UnreachableError
 from specbench.model.result import Result, VerdictWord
+from specbench.net.web_server import listening_at
 from specbench.report import result_json
-from specbench.report.serve import Few, app, impatient, listening_at, serve
+from specbench.report.serve import app, serve
 from specbench.units import s_of_span
 from tests.support.results import capped, every_verdict, promote, rollback
 
@@ -162,20 +160,6 @@ def test_serving_needs_a_result_and_a_free_address(tmp_path: Path) -> None:
         serve(tmp_path, "127.0.0.1", taken.getsockname()[1], False)
 
 
-@pytest.mark.parametrize(
-    ("host", "asked"),
-    [("127.0.0.1", "127.0.0.1"), ("localhost", None), ("::1", "::1"), ("[::1]", "::1"), ("::", "::1"), ("::", "127.0.0.1")],
-)
-def test_it_listens_by_either_family(host: str, asked: str | None) -> None:
-    """The address says which; `::` takes both."""
-    if ":" in host and not socket.has_ipv6:
-        pytest.skip("no IPv6 here")
-    with listening_at(host, 0) as listening:
-        address = asked or listening.getsockname()[0]
-        with socket.create_connection((address, listening.getsockname()[1]), timeout=5):
-            pass
-
-
 def _at(result: Result, finished: str | None) -> Result:
     return replace(result, run=replace(result.run, started="2026-11-29T09:00:00Z", finished=finished))
 
@@ -244,51 +228,3 @@ def test_an_edited_result_answers_nobody(tmp_path: Path) -> None:
             assert client.get(path).status_code == 503
         with pytest.raises(DataError):
             serve(tmp_path, "127.0.0.1", 0, False)
-
-
-@pytest.mark.parametrize(
-    "sent",
-    [b"", b"GET / HT", b"GET /healthz HTTP/1.1\r\nX-A: ", b"GET /healthz HTTP/1.1\r\nHost: h\r\n\r\nGET /healthz HT"],
-    ids=["nothing", "half a line", "half a head", "half of a second one"],
-)
-def test_a_head_that_does_not_come_ends_its_connection(tmp_path: Path, sent: bytes) -> None:
-    """Byte by byte for ever, or not at all: the connection is closed, and others are answered meanwhile."""
-    import uvicorn
-    from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
-
-    (tmp_path / "result.json").write_bytes(result_json(capped()))
-    with socket.create_server(("127.0.0.1", 0)) as listening:
-        address = listening.getsockname()
-        config = uvicorn.Config(app(tmp_path), http=impatient(HttpToolsProtocol, 0.4), ws="none", log_level="critical")
-        server = uvicorn.Server(config)
-        thread = threading.Thread(target=server.run, kwargs={"sockets": [listening]})
-        thread.start()
-        try:
-            with socket.create_connection(address, timeout=30) as slow:
-                slow.sendall(sent)
-                ended = False
-                while not ended:
-                    try:
-                        slow.sendall(b"x" if sent and not sent.endswith(b"HT") else b"")
-                        slow.settimeout(0.05)
-                        ended = slow.recv(65536) == b""
-                    except TimeoutError:
-                        continue
-                    except OSError:
-                        ended = True
-            assert httpx.get(f"http://127.0.0.1:{address[1]}/healthz", trust_env=False).text == "ok"
-        finally:
-            server.should_exit = True
-            thread.join()
-
-
-def test_the_log_has_an_end() -> None:
-    """Whoever reaches the port can make it complain, and must not fill a disk with that."""
-    few = Few(3)
-    records = [logging.LogRecord("uvicorn.error", logging.WARNING, "", 0, f"line {number}", (), None) for number in range(9)]
-
-    assert [record.getMessage() for record in records if few.filter(record)] == [
-        "line 0",
-        "line 1",
-        "there is more to say; it is not logged",
-    ]

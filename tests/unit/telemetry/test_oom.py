@@ -3,7 +3,7 @@
 import pytest
 
 from specbench.model.records import Telemetry
-from specbench.telemetry.oom import UNSEEN_LOG, oom_events, tells_of_a_crash, with_oom_events
+from specbench.telemetry.oom import UNSEEN_LOG, oom_events, shows_crash, with_oom_events
 
 
 @pytest.mark.parametrize(
@@ -125,7 +125,7 @@ def test_a_log_tells_of_none_as_well_and_answers_only_of_some(
 )
 def test_a_crash_is_told_by_the_log(line: str) -> None:
     """SGLang ends itself by SIGKILL after one, so that the signal alone does not tell."""
-    assert tells_of_a_crash(["INFO: started", line])
+    assert shows_crash(["INFO: started", line])
 
 
 @pytest.mark.parametrize(
@@ -140,4 +140,4 @@ def test_a_crash_is_told_by_the_log(line: str) -> None:
 )
 def test_what_an_engine_prints_when_it_is_ended_is_no_crash(line: str) -> None:
     """Nor what a prompt asks about."""
-    assert not tells_of_a_crash([line])
+    assert not shows_crash([line])

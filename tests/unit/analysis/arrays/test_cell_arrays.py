@@ -5,7 +5,7 @@ import pytest
 
 from specbench.analysis.arrays.cell_arrays import (
     FAILED,
-    NOT_TOLD,
+    NOT_REPORTED,
     OUTCOMES,
     PER_REQUEST,
     SET_ASIDE,
@@ -46,14 +46,14 @@ def test_event_times_are_absolute_and_latency_counts_from_the_schedule() -> None
 
 
 def test_untold_counts_are_marked_not_zero() -> None:
-    """A count that nobody told is NOT_TOLD, and a told 0 stays 0."""
+    """A count that nobody told is NOT_REPORTED, and a told 0 stays 0."""
     silent = a_record([1.0], output_tokens=None, prompt_tokens=None)
     zero = a_record([1.0], acceptance=SpeculationCounts(rounds=3, drafted=12, accepted=0, per_position=(0, 0, 0, 0)))
 
     columns = one_block(silent, zero)
 
-    assert columns.output_tokens.tolist() == [NOT_TOLD, 1]
-    assert columns.accepted.tolist() == [NOT_TOLD, 0]
+    assert columns.output_tokens.tolist() == [NOT_REPORTED, 1]
+    assert columns.accepted.tolist() == [NOT_REPORTED, 0]
     assert columns.per_position.tolist() == [[0, 0, 0, 0], [0, 0, 0, 0]]
 
 

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from specbench.analysis.arrays.samples import Totals
 from specbench.analysis.verdict.safety import count_finding, error_finding, excess_of, reported_counts, with_never_answered
-from specbench.explain.safety import NeverAnswered, ToldCount
+from specbench.explain.safety import NeverAnswered, ReportedCount
 from specbench.model.records import Block, Telemetry
 from specbench.model.result import Finding, FindingState, PerArm
 from specbench.model.scenario import ArmName
@@ -136,9 +136,9 @@ def test_an_absolute_limit_on_failures(failed: Sequence[float], state: FindingSt
     same_text(f"an absolute limit, {sum(failed)} failed", found.reason)
 
 
-def _ten(silent: int = 0, count: int | None = None) -> ToldCount:
+def _ten(silent: int = 0, count: int | None = None) -> ReportedCount:
     """What an arm's engine says over ten blocks, of which so many are silent."""
-    return ToldCount(count=count, silent=silent, blocks=10)
+    return ReportedCount(count=count, silent=silent, blocks=10)
 
 
 def test_an_absolute_limit_on_restarts() -> None:
@@ -178,7 +178,7 @@ def test_more_failures_never_improve_the_finding(baseline: list[int], rate: int,
         (PerArm(_ten(10), _ten(10)), "NODATA", False),
     ],
 )
-def test_counts_of_the_engines(told: PerArm[ToldCount], state: FindingState, required: bool) -> None:
+def test_counts_of_the_engines(told: PerArm[ReportedCount], state: FindingState, required: bool) -> None:
     """None more than without speculation; not known of an arm is no pass; told in no block of either arm is not asked for."""
     found = count_finding(OOM, told)
 
@@ -214,7 +214,7 @@ def test_memory_that_ran_out_in_one_arm_is_told_with_its_count() -> None:
         ("silence: harm all the same", PerArm(_ten(count=0), _ten(1, count=2))),
     ],
 )
-def test_silence_is_told_as_it_was(name: str, told: PerArm[ToldCount]) -> None:
+def test_silence_is_told_as_it_was(name: str, told: PerArm[ReportedCount]) -> None:
     """An engine that missed a block is not said to tell nothing."""
     same_text(name, count_finding(OOM, told).reason)
 

@@ -9,7 +9,7 @@ from specbench.analysis.verdict.verdict import verdict_of
 from specbench.model.cell_assessment import CellAssessment, RunConditions
 from specbench.model.result import CellState, VerdictWord
 from tests.support.goldens import same_text
-from tests.support.judging import a_finding, a_standing
+from tests.support.judging import a_finding, an_assessment
 
 SAFE = a_finding("PASS", "error_rate", role="safety", cell=None)
 # What two cells (at 1 and 16 streams) must be for a slice to say each word on its own.
@@ -25,8 +25,8 @@ def _slice(name: str, word: VerdictWord) -> list[CellAssessment]:
     low, high = MAKING[word]
     gain = a_finding("PASS", "tpot_p50", role="success")
     return [
-        a_standing(low, 1.0, id=f"{name}.greedy.c1", slice=(name, "greedy"), primary=True, benefit=gain),
-        a_standing(high, 16.0, id=f"{name}.greedy.c16", slice=(name, "greedy")),
+        an_assessment(low, 1.0, id=f"{name}.greedy.c1", slice=(name, "greedy"), primary=True, benefit=gain),
+        an_assessment(high, 16.0, id=f"{name}.greedy.c16", slice=(name, "greedy")),
     ]
 
 

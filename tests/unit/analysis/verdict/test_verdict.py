@@ -11,7 +11,7 @@ from specbench.model.cell_assessment import CellAssessment, RunConditions, state
 from specbench.model.result import CellState, Finding, FindingState, VerdictWord
 from specbench.model.scenario import ArmName, Role
 from tests.support.goldens import same_text
-from tests.support.judging import a_check, a_finding, a_standing
+from tests.support.judging import a_check, a_finding, an_assessment
 
 SHOWN = a_finding("PASS", "tpot_p50", role="success")
 SAFE = a_finding("PASS", "error_rate", role="safety", cell=None)
@@ -23,7 +23,7 @@ RANK: dict[VerdictWord, int] = {"PROMOTE": 3, "CAPPED": 2, "HOLD": 1, "ROLLBACK"
 def _cells(letters: str, primary: int, benefit: Finding | None = SHOWN) -> list[CellAssessment]:
     """Cells at 1, 4 and 16 streams in these states; the primary one carries the benefit."""
     return [
-        a_standing(LETTERS[letter], level, primary=place == primary, benefit=benefit if place == primary else None)
+        an_assessment(LETTERS[letter], level, primary=place == primary, benefit=benefit if place == primary else None)
         for place, (letter, level) in enumerate(zip(letters, LEVELS, strict=False))
     ]
 
@@ -225,9 +225,9 @@ def test_rate_cells_form_a_range_of_their_own() -> None:
     """Closed loop all through, open loop up to 2 requests per second: capped by the rate."""
     streams = _cells("PPP", 0)
     rates = [
-        a_standing("PASS", 1.0, id="r1", axis="rate", primary=True),
-        a_standing("PASS", 2.0, id="r2", axis="rate"),
-        a_standing("FAIL", 4.0, id="r4", axis="rate"),
+        an_assessment("PASS", 1.0, id="r1", axis="rate", primary=True),
+        an_assessment("PASS", 2.0, id="r2", axis="rate"),
+        an_assessment("FAIL", 4.0, id="r4", axis="rate"),
     ]
 
     verdict = verdict_of([*streams, *rates], [SAFE], [], RunConditions())

@@ -86,7 +86,6 @@ def test_two_ends_of_a_link_understand_each_other() -> None:
     one.hear(answer)
 
     assert heard == [Go(serial=1, at_ns=5, offset_ns=-3)]
-    assert one.all_arrived
 
 
 def test_what_may_wait_travels_with_what_follows() -> None:
