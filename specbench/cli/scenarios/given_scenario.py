@@ -102,13 +102,13 @@ def content_of(path: Path) -> str:
         ScenarioError: there is none, or it is no text.
     """
     from specbench.errors import ScenarioError, did_you_mean
-    from specbench.files import other_encoding
+    from specbench.files import no_text
     from specbench.scenario.shipped import shipped_scenario
 
     try:
         held = (shipped_scenario(path) or path).read_bytes()
-        if (encoding := other_encoding(held)) is not None:
-            raise ScenarioError(f"{path}: is {encoding} text; save it as UTF-8")
+        if (why := no_text(held)) is not None:
+            raise ScenarioError(f"{path}: {why}")
         return held.decode("utf-8-sig")
     except OSError as error:
         near = [str(one) for folder in {path.parent, Path("scenarios")} for one in sorted(folder.glob("*.yaml"))]

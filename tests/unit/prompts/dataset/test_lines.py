@@ -208,3 +208,57 @@ def test_a_file_that_was_changed_since_its_bins_were_made_is_refused(tmp_path: P
     path.write_text('{"prompt": "b"}\n')
     assert refusal(path, reading).startswith("d.jsonl: its sha256 differs")
     assert "specbench bins" in refusal(path, reading)
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "said"),
+    [
+        ("d.jsonl", b"BZh91AY&SY\x10\x00", "d.jsonl: is packed; unpack it with bunzip2"),
+        ("d.jsonl", b"PK\x03\x04\x14\x00\x00\x00", "d.jsonl: is packed; unpack it with unzip"),
+        ("d.jsonl.gz", gzip.compress(gzip.compress(b'"a"')), "d.jsonl.gz: is packed; unpack it with gunzip"),
+        ("d.jsonl", bytes(500), "d.jsonl: holds zeros alone, so what it held is lost; copy it again"),
+        (
+            "d.jsonl",
+            b"version https://git-lfs.github.com/spec/v1\noid sha256:0\nsize 9\n",
+            "d.jsonl: is a pointer of Git LFS, not the data; fetch them with: git lfs pull",
+        ),
+        (
+            "d.jsonl",
+            b"prompt,task\na,b\n",
+            "d.jsonl: is neither JSON lines nor a JSON array; a table's name ends in .csv or .tsv (docs/data.md)",
+        ),
+        ("d.jsonl", '"a"\n"na\xefve"\n'.encode("latin-1"), "d.jsonl:2: is not UTF-8 text; save it as UTF-8"),
+        (
+            "d.jsonl",
+            b'{\n"prompt": "a"\n}\n{\n"prompt": "b"\n}\n',
+            "d.jsonl: holds several JSON values over many lines each; write one on a line, as jq -c . does",
+        ),
+        ("d.csv", b"prompt;task\na;b\n", "d.csv:1: its columns are parted by ';'; save it with commas (.csv)"),
+        ("d.tsv", b"prompt,task\na,b\n", "d.tsv:1: its columns are parted by ','; save it with tabs (.tsv)"),
+        ("d.csv", b"prompt,prompt\na,b\n", "d.csv:1: two columns are named 'prompt'; rename one"),
+        ("d.csv", b'prompt\na\n"b, half a', "d.csv:3: the file ends inside a quoted cell; copy it again, or cut the row off"),
+        ("d.csv", "prompt\na\nna\xefve\n".encode("latin-1"), "d.csv:3: is not UTF-8 text; save it as UTF-8"),
+    ],
+)
+def test_a_file_that_is_something_else_is_named_for_what_it_is(name: str, content: bytes, said: str, tmp_path: Path) -> None:
+    """Packed, lost, a pointer, a table under another name, cut: what to do differs, and skipping lines helps none of them."""
+    (tmp_path / name).write_bytes(content)
+
+    assert refusal(tmp_path / name) == said
+
+
+@pytest.mark.parametrize(
+    ("name", "content"),
+    [
+        ("d.json", b'{"data": [{"prompt": "a"}, {"prompt": "b"}]}'),
+        ("d.json", b'{"rows": [{"prompt": "a"}, {"prompt": "b"}]}\n'),
+        ("d.csv", b" prompt , task\na,x\nb,y\n"),
+        ("D.CSV.GZ", gzip.compress(b'prompt\n"a"\n"b"')),
+    ],
+    ids=["data-on-one-line", "rows-on-one-line", "blanks-in-the-head", "a-name-in-capitals"],
+)
+def test_rows_are_read_however_their_file_is_laid_out(name: str, content: bytes, tmp_path: Path) -> None:
+    """An object that lists its rows may stand on one line, and a table's head may have blanks."""
+    (tmp_path / name).write_bytes(content)
+
+    assert texts_in(tmp_path / name) == ["a", "b"]
