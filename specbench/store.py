@@ -214,7 +214,7 @@ def read_manifest(folder: Path) -> Manifest:
             raise DataError(f"{folder}: has format version {version}; this specbench reads {known}: use the one that wrote it")
         return msgspec.json.decode(content, type=Manifest)
     except (msgspec.MsgspecError, RecursionError) as error:
-        raise DataError(f"{folder / MANIFEST}: damaged: {error}") from None
+        raise DataError(f"{folder / MANIFEST}: damaged: {error}; copy the whole run again") from None
 
 
 def read_run(folder: Path) -> RunData:
@@ -248,7 +248,7 @@ def ending_of(folder: Path) -> Ending | None:
     try:
         return msgspec.json.decode(bytes_of(folder / FINISHED), type=Ending)
     except (msgspec.MsgspecError, RecursionError) as error:
-        raise DataError(f"{folder / FINISHED}: damaged: {error}") from None
+        raise DataError(f"{folder / FINISHED}: damaged: {error}; copy the whole run again") from None
 
 
 def _answers(folder: Path, say: Callable[[str], None]) -> AnswerComparison | None:
@@ -258,7 +258,7 @@ def _answers(folder: Path, say: Callable[[str], None]) -> AnswerComparison | Non
     try:
         rest = msgspec.json.decode(bytes_of(folder / ANSWERS_SUMMARY), type=AnswersSummary)
     except (msgspec.MsgspecError, RecursionError) as error:
-        raise DataError(f"{folder / ANSWERS_SUMMARY}: damaged: {error}") from None
+        raise DataError(f"{folder / ANSWERS_SUMMARY}: damaged: {error}; copy the whole run again") from None
     return rest.beside(tuple(fact_lines(folder / ANSWERS, ComparedAnswers, say)))
 
 

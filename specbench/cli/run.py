@@ -236,6 +236,7 @@ def plan(
         from specbench.explain.dataset.dataset_notes import bins_line
 
         tell(f"{asked.name}: {bins_line(dataset_of(asked).census)}")
+    like = None if like is None else run_named(like)
     spreads = stated_prior(asked) if like is None else spreads_in(like)
     trials = trials_of(asked, cells_of(asked))
     if verbose:

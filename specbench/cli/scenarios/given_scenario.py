@@ -12,6 +12,7 @@ if TYPE_CHECKING:
 
 PROFILES = ("smoke", "standard", "full")
 NAMED = 5  # scenarios that an error names
+MOST_BYTES = 256 << 10  # of a scenario: a result of half a megabyte takes the YAML reader many seconds
 
 
 def overrides_of(
@@ -106,7 +107,10 @@ def content_of(path: Path) -> str:
     from specbench.scenario.shipped import shipped_scenario
 
     try:
-        held = (shipped_scenario(path) or path).read_bytes()
+        with (shipped_scenario(path) or path).open("rb") as file:  # a pipe too, and a device that never ends
+            held = file.read(MOST_BYTES + 1)
+        if len(held) > MOST_BYTES:
+            raise ScenarioError(f"{path}: is larger than {MOST_BYTES >> 10} KB, so it is no scenario; name a scenario's file")
         if (why := no_text(held)) is not None:
             raise ScenarioError(f"{path}: {why}")
         return held.decode("utf-8-sig")

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
-from specbench.cli.main import app
+from specbench.cli.main import app, main
 from specbench.errors import DataError, ScenarioError, UnreachableError
 from specbench.report import read_result
 
@@ -174,3 +174,25 @@ def test_plan_refuses_what_run_would() -> None:
     for urls in (["--baseline", "http://h:1", "--speculative", "http://h:1/v1"], ["--baseline", "http://h:1"]):
         done = CliRunner().invoke(app, ["plan", "scenarios/code.yaml", "--verbose", *urls])
         assert isinstance(done.exception, ScenarioError)
+
+
+def test_what_is_no_scenario_by_its_size_is_refused_at_once() -> None:
+    """A result of half a megabyte kept the YAML reader busy for many seconds, and a device never ends."""
+    for path in (f"{EXAMPLE}/result.json", "/dev/zero"):
+        done = CliRunner().invoke(app, ["plan", path])
+
+        assert isinstance(done.exception, ScenarioError)
+        assert str(done.exception) == f"{path}: is larger than 256 KB, so it is no scenario; name a scenario's file"
+
+
+@pytest.mark.parametrize("command", ["gate", "analyze", "compare", "explain"])
+def test_a_name_that_no_file_can_have_is_one_line(
+    command: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Exit 65, and not the whole name."""
+    monkeypatch.setattr("sys.argv", ["specbench", command, "a" * 300, *(["b"] if command == "compare" else [])])
+    with pytest.raises(SystemExit) as ended:
+        main()
+
+    assert ended.value.code == 65
+    assert capsys.readouterr().err == f"specbench: {'a' * 60}…: is too long for the name of a file; check what was given\n"
