@@ -63,6 +63,8 @@ def source(
     from specbench.live.source import PagesSource, PrometheusSource
     from specbench.net.urls import address_fault
 
+    if not named.strip(" ,"):
+        raise ScenarioError(f'{option}: is empty; name metrics URLs, or with --prometheus a selector such as {{arm="spec"}}')
     if server is not None:
         return PrometheusSource(server, named, engine_name(engine))
     urls = [url.strip() for url in named.split(",") if url.strip()]

@@ -16,7 +16,7 @@ from specbench.cli.run import (
     Settings,
     measure_and_print,
 )
-from specbench.cli.scenarios.given_scenario import content_of, overrides_of, scenario_path
+from specbench.cli.scenarios.given_scenario import check_candidates, content_of, overrides_of, scenario_path
 from specbench.errors import ExitCode, Interrupted
 
 PICKS = "Picks"
@@ -76,6 +76,7 @@ def tune(
     path = scenario_path(scenario, overrides)
     base = None if earlier is None else base_of(earlier)
     request = TuneRequest(content=content_of(path), path=str(path), overrides=overrides, vary=vary, base=base)
+    check_candidates(request)
     rules = tune_rules(request, _share(within, "--within"), _share(sure, "--sure"), series, blocks)
     folder = out or folder_for_tune(request)
     try:

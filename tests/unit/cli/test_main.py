@@ -36,20 +36,20 @@ def test_a_value_beyond_an_option_is_an_error_of_the_command_line(words: list[st
 @pytest.mark.parametrize(
     ("setting", "where"),
     [
-        ("arms.speculative.options.jitter_nats=-1", "scenarios/code.yaml:6: arms.speculative.options.jitter_nats: "),
+        ("arms.speculative.options.jitter_nats=-1", "--set arms.speculative.options.jitter_nats: "),
         (
             "arms.speculative.options.faults={verifier: {lost_token: 5}}",
-            "scenarios/code.yaml:6: arms.speculative.options.faults.verifier.lost_token: ",
+            "--set arms.speculative.options.faults: arms.speculative.options.faults.verifier.lost_token: ",
         ),
         (
             "arms.baseline.options={faults: {verifier: {late: true}}}",
-            "scenarios/code.yaml:5: arms.baseline.options.faults.verifier.late: ",
+            "--set arms.baseline.options: arms.baseline.options.faults.verifier.late: ",
         ),
-        ("arms.speculative.speculative.num_speculative_tokens=99", "scenarios/code.yaml:6: arms.speculative.speculative."),
+        ("arms.speculative.speculative.num_speculative_tokens=99", "--set arms.speculative.speculative.num_speculative_tokens: "),
     ],
 )
 def test_what_an_embedded_engine_cannot_be_is_named_before_it_is_started(setting: str, where: str) -> None:
-    """By file, line and key."""
+    """By the flag that gave it."""
     done = CliRunner().invoke(app, ["plan", "scenarios/code.yaml", "--set", setting])
 
     assert isinstance(done.exception, ScenarioError)
@@ -196,3 +196,21 @@ def test_a_name_that_no_file_can_have_is_one_line(
 
     assert ended.value.code == 65
     assert capsys.readouterr().err == f"specbench: {'a' * 60}…: is too long for the name of a file; check what was given\n"
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["tune", "scenarios/tune.yaml", "--vary", "foo=1,2"], "--vary: arms.speculative.speculative.foo: "),
+        (["plan", "scenarios/tune.yaml", "--tune", "--set", "tune={vary: {foo: [1, 2]}}"], "scenarios/tune.yaml: tune: "),
+        (["capacity", "scenarios/code.yaml", "--slo", "ttft_p95=1s", "--minutes", "inf"], "--minutes inf: is more than a week"),
+        (["watch", "--once", "--speculative", ""], "--speculative: is empty; name metrics URLs"),
+    ],
+    ids=["vary", "tune", "minutes", "speculative"],
+)
+def test_what_cannot_be_done_is_refused_before_anything_is_started(words: list[str], said: str) -> None:
+    """A candidate that its engine cannot be, a search without end, nothing to watch."""
+    done = CliRunner().invoke(app, words)
+
+    assert isinstance(done.exception, ScenarioError)
+    assert str(done.exception).startswith(said)
