@@ -24,6 +24,7 @@ from specbench.files import no_text, regular_file
 _BOM = b"\xef\xbb\xbf"
 _LFS_POINTER = b"version https://git-lfs.github.com/spec/"
 _LISTS = ("data", "rows")
+_TEXTS = ("prompt", "text", "text_input")
 _MARKS = re.compile(rb'"(?:[^"\\]|\\.)*"|[\[\]{},]', re.DOTALL)
 _ROWS_AT_ONCE = 512
 DEEP = "brackets are nested too deeply"
@@ -210,7 +211,7 @@ def _table(path: Path, file: IO[bytes] | gzip.GzipFile, delimiter: str) -> Numbe
                 )
             yield (
                 reader.line_num,
-                {key: _cell(value) for key, value in row.items() if key and value},
+                {key: _cell(key, value) for key, value in row.items() if key and value},
             )
     except csv.Error as error:
         raise DataError(f"{path}:{reader.line_num}: not CSV: {error}") from None
@@ -260,12 +261,13 @@ def _first_undecodable(file: IO[bytes] | gzip.GzipFile) -> int:
     return 1
 
 
-def _cell(value: Any) -> Any:
-    """A cell: JSON where a table holds lists and mappings as text."""
-    if isinstance(value, str) and value[:1] in ("[", "{"):
-        found = decoded(value.encode("utf-8", "surrogatepass"))
-        return value if isinstance(found, Broken) else found
-    return value
+def _cell(name: str, value: Any) -> Any:
+    """A cell: JSON where a table holds lists and mappings as text. A prompt that is JSON itself stays text, if it is no turns."""
+    if not isinstance(value, str) or value[:1] not in ("[", "{"):
+        return value
+    found = decoded(value.encode("utf-8", "surrogatepass"))
+    turns = isinstance(found, list) and bool(found) and all(isinstance(one, dict) and "role" in one for one in found)
+    return value if isinstance(found, Broken) or (name in _TEXTS and not turns) else found
 
 
 def _parquet(path: Path, file: IO[bytes] | gzip.GzipFile) -> Numbered:
@@ -280,7 +282,7 @@ def _parquet(path: Path, file: IO[bytes] | gzip.GzipFile) -> Numbered:
         for batch in table.iter_batches(batch_size=_ROWS_AT_ONCE):
             for row in batch.to_pylist():
                 number += 1
-                yield number, row
+                yield number, {key: _cell(key, value) for key, value in row.items()}
     except (ArrowException, OSError, ValueError) as error:  # of a page that is damaged it raises a plain OSError
-        why = (str(error).splitlines() or ["its bytes make no sense"])[0]
-        raise DataError(f"{path}: is damaged Parquet: {why[:200]}") from None
+        why = (str(error).splitlines() or ["its bytes make no sense"])[0][:200].rstrip(". ")
+        raise DataError(f"{path}: is damaged Parquet: {why}; copy the file again") from None

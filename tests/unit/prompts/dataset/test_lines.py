@@ -1,6 +1,7 @@
 """A file of prompts is read value by value, whatever its form, and what is wrong with it is one line."""
 
 import builtins
+import csv
 import gzip
 import json
 import os
@@ -262,3 +263,20 @@ def test_rows_are_read_however_their_file_is_laid_out(name: str, content: bytes,
     (tmp_path / name).write_bytes(content)
 
     assert texts_in(tmp_path / name) == ["a", "b"]
+
+
+@pytest.mark.parametrize("form", ["csv", "parquet"])
+def test_a_table_holds_turns_as_json_and_prompts_as_they_stand(form: str, tmp_path: Path) -> None:
+    """A prompt that is JSON, such as data to explain, is no list of token ids; turns in a column of their own are turns."""
+    turns = [json.dumps([{"role": "user", "content": text}]) for text in ("a", "b")]
+    rows = [{"prompt": "[1, 2]"}, {"prompt": '{"b": 3}'}, {"prompt": turns[0]}, {"messages": turns[1]}]
+    table, path = {name: [row.get(name) for row in rows] for name in ("prompt", "messages")}, tmp_path / f"d.{form}"
+    if form == "parquet":
+        pq.write_table(pa.table(table), path)
+    else:
+        with path.open("w", newline="") as file:
+            writer = csv.DictWriter(file, list(table))
+            writer.writeheader()
+            writer.writerows(rows)
+
+    assert sorted(texts_in(path)) == ["[1, 2]", "a", "b", '{"b": 3}']
