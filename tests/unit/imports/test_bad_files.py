@@ -74,7 +74,7 @@ def test_several_objects_in_one_json_file_are_repeats(tmp_path: Path) -> None:
     assert len(runs_at(written(tmp_path, "\n".join(lines)))) == 3
 
 
-def test_a_result_that_is_there_twice_counts_once(tmp_path: Path) -> None:
+def test_copies_of_a_result_count_once(tmp_path: Path) -> None:
     """Copies would be repeats that agree to the digit; runs in which nothing succeeded are no copies of each other."""
     again, other = json.dumps(vllm_result()), json.dumps(vllm_result(output_throughput=90.0))
     for name, content in (("1.json", again), ("2.json", again), ("both.jsonl", f"{again}\n{other}")):

@@ -122,7 +122,8 @@ def test_unlike_arms_are_invalid(fields: dict[str, Any], shown: str) -> None:
 def test_an_arm_of_two_kinds_is_invalid(fields: dict[str, Any], shown: str, arms: tuple[int, int]) -> None:
     """Two tools, two models, or drafts in some runs of a load alone are no repeats, also where both arms have the same two."""
     one, other = a_run(20.0), a_run(21.0, **fields)
-    found = judged(*([one, other] if arm else [one] for arm in arms))
+    baseline, speculative = ([one, other] if arm else [one] for arm in arms)
+    found = judged(baseline, speculative)
 
     assert (found.verdict, found.exit_code) == ("INVALID", 30)
     assert any(shown in reason.message for reason in found.reasons if reason.code == "not_comparable")
