@@ -24,6 +24,7 @@ from specbench.files import no_text, regular_file
 _BOM = b"\xef\xbb\xbf"
 _LFS_POINTER = b"version https://git-lfs.github.com/spec/"
 _LISTS = ("data", "rows")
+_ROWS_OWN = ("prompt", "text", "messages", "conversations", "conversation", "turns", "body")
 _TEXTS = ("prompt", "text", "text_input")
 _MARKS = re.compile(rb'"(?:[^"\\]|\\.)*"|[\[\]{},]', re.DOTALL)
 _ROWS_AT_ONCE = 512
@@ -145,6 +146,8 @@ def _is_one_object(file: IO[bytes] | gzip.GzipFile) -> bool:
 
 def _listed(whole: dict[str, Any]) -> list[Any] | None:
     """The rows that the object lists; None where it is a row itself."""
+    if any(key in whole for key in _ROWS_OWN):
+        return None
     return next((whole[key] for key in _LISTS if isinstance(whole.get(key), list)), None)
 
 

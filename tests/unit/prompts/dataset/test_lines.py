@@ -70,13 +70,15 @@ def test_each_form_holds_the_same_rows(form: str, packed: str, tmp_path: Path) -
 
 
 def test_one_object_over_many_lines_is_its_data_or_itself(tmp_path: Path) -> None:
-    """AIPerf's inputs.json lists its sessions under `data`; a single request is a row."""
+    """AIPerf's inputs.json lists its sessions under `data`; a single request is a row, whatever else it has."""
     whole, single = tmp_path / "inputs.json", tmp_path / "single.json"
     body = {"messages": [{"role": "user", "content": "a"}]}
     whole.write_text(json.dumps({"data": [{"session_id": "s", "payloads": [body, body | {"max_tokens": 3}]}]}, indent=2))
-    single.write_text(json.dumps(body, indent=2))
+    single.write_text(json.dumps(body | {"data": [1, 2]}, indent=2))
 
     assert survey(whole, DatasetReading(), 0).shapes == {"AIPerf inputs": 1}
+    assert texts_in(single) == ["a"]
+    single.write_text(json.dumps(body | {"data": [1, 2]}))
     assert texts_in(single) == ["a"]
 
 
