@@ -40,7 +40,7 @@ RESULT, REPORT = "result.json", "report.html"
 TUNE = "tune.json"  # of a tune, which holds run folders
 FACTS = (MANIFEST, REQUESTS, BLOCKS, ANSWERS, ANSWERS_SUMMARY, FINISHED, LOOKS, RESUMES)
 _SOME_MB = 1 << 20
-LEAST_FREE = _SOME_MB  # bytes: no run takes less
+LEAST_FREE = 16 << 10  # bytes: the manifest takes as many
 _synchronised = getattr(os, "fdatasync", os.fsync)  # macOS has the latter alone
 
 T = TypeVar("T", Block, RequestRecord, ComparedAnswers)
