@@ -11,14 +11,30 @@ from specbench.errors import DataError
 _SOME_MB = 1 << 20
 _MOST_LINKS = 40  # as many as Linux follows
 _BOMS = {b"\xff\xfe\x00\x00": "UTF-32", b"\x00\x00\xfe\xff": "UTF-32", b"\xff\xfe": "UTF-16", b"\xfe\xff": "UTF-16"}
+# Which of the first four bytes are zero where text of ASCII has another encoding; a shorter file has the beginning of one.
+_ZEROS = {(0, 1, 0, 1): "UTF-16", (1, 0, 1, 0): "UTF-16", (0, 1, 1, 1): "UTF-32", (1, 1, 1, 0): "UTF-32"}
+_PACKED = {
+    b"\x1f\x8b": "gunzip",
+    b"PK\x03\x04": "unzip",
+    b"BZh": "bunzip2",
+    b"\xfd7zXZ": "unxz",
+    b"\x28\xb5\x2f\xfd": "unzstd",
+    b"7z\xbc\xaf": "7z x",
+}
 
 
-def other_encoding(content: bytes) -> str | None:
-    """The encoding of text that is none of UTF-8, told by its mark or by the zeros beside its first letters; None for others."""
-    marked = next((name for mark, name in _BOMS.items() if content.startswith(mark)), None)
-    if marked is not None or 0 not in content[:4]:
-        return marked
-    return "UTF-32" if content[:4].count(0) > 2 else "UTF-16"
+def no_text(content: bytes) -> str | None:
+    """Why a file that begins so is no UTF-8 text, and what to do about it; None where it may be some."""
+    unpack = next((command for mark, command in _PACKED.items() if content.startswith(mark)), None)
+    if unpack is not None:
+        return f"is packed; unpack it with {unpack}"
+    if content and not content.strip(b"\0"):
+        return "holds zeros alone, so what it held is lost; copy it again"
+    encoding = next((name for mark, name in _BOMS.items() if content.startswith(mark)), None)
+    if encoding is None and content:
+        zeros = tuple(int(byte == 0) for byte in content[:4])
+        encoding = next((name for place, name in _ZEROS.items() if any(zeros) and place[: len(zeros)] == zeros), None)
+    return None if encoding is None else f"is {encoding} text; save it as UTF-8"
 
 
 def regular_bytes(path: Path) -> bytes:

@@ -14,6 +14,7 @@ Format history: 1 the first; 2 tries of a pair (`attempt`), looks and resumes. B
 
 import fcntl
 import os
+import shutil
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -39,6 +40,7 @@ RESULT, REPORT = "result.json", "report.html"
 TUNE = "tune.json"  # of a tune, which holds run folders
 FACTS = (MANIFEST, REQUESTS, BLOCKS, ANSWERS, ANSWERS_SUMMARY, FINISHED, LOOKS, RESUMES)
 _SOME_MB = 1 << 20
+LEAST_FREE = 16 << 10  # bytes: the manifest takes as many
 _synchronised = getattr(os, "fdatasync", os.fsync)  # macOS has the latter alone
 
 T = TypeVar("T", Block, RequestRecord, ComparedAnswers)
@@ -182,17 +184,23 @@ def _stands_at(file: IO[bytes]) -> bool:
 
 
 def check_unused(folder: Path) -> None:
-    """Nothing, where a new run may make this folder.
+    """Nothing, where a new run may make this folder: an engine whose log cannot be written dies, and would take the blame.
 
     Raises:
-        DataError: it is there, or the system does not let us look.
+        DataError: it is there, the system does not let us look or write, or its disk is full.
     """
     try:
         taken = folder.exists()
+        there = next(one for one in folder.absolute().parents if one.exists())
+        free = shutil.disk_usage(there).free
     except OSError as error:
         raise DataError(f"{folder}: cannot be made: {error.strerror}; give another folder with --out") from None
     if taken:
         raise DataError(f"{folder}: exists already; give another folder with --out")
+    if not there.is_dir() or not os.access(there, os.W_OK | os.X_OK):
+        raise DataError(f"{folder}: cannot be made, as {there} is no folder that can be written; give another one with --out")
+    if free < LEAST_FREE:
+        raise DataError(f"{folder}: cannot be made, as its disk is full; free some space, or give another folder with --out")
 
 
 def pretty(value: Any) -> bytes:
@@ -214,7 +222,7 @@ def read_manifest(folder: Path) -> Manifest:
             raise DataError(f"{folder}: has format version {version}; this specbench reads {known}: use the one that wrote it")
         return msgspec.json.decode(content, type=Manifest)
     except (msgspec.MsgspecError, RecursionError) as error:
-        raise DataError(f"{folder / MANIFEST}: damaged: {error}") from None
+        raise DataError(f"{folder / MANIFEST}: damaged: {error}; copy the whole run again") from None
 
 
 def read_run(folder: Path) -> RunData:
@@ -248,7 +256,7 @@ def ending_of(folder: Path) -> Ending | None:
     try:
         return msgspec.json.decode(bytes_of(folder / FINISHED), type=Ending)
     except (msgspec.MsgspecError, RecursionError) as error:
-        raise DataError(f"{folder / FINISHED}: damaged: {error}") from None
+        raise DataError(f"{folder / FINISHED}: damaged: {error}; copy the whole run again") from None
 
 
 def _answers(folder: Path, say: Callable[[str], None]) -> AnswerComparison | None:
@@ -258,7 +266,7 @@ def _answers(folder: Path, say: Callable[[str], None]) -> AnswerComparison | Non
     try:
         rest = msgspec.json.decode(bytes_of(folder / ANSWERS_SUMMARY), type=AnswersSummary)
     except (msgspec.MsgspecError, RecursionError) as error:
-        raise DataError(f"{folder / ANSWERS_SUMMARY}: damaged: {error}") from None
+        raise DataError(f"{folder / ANSWERS_SUMMARY}: damaged: {error}; copy the whole run again") from None
     return rest.beside(tuple(fact_lines(folder / ANSWERS, ComparedAnswers, say)))
 
 

@@ -16,7 +16,10 @@ if TYPE_CHECKING:
     from specbench.run.answers.answers_check import AnswersVerdict
 
 Prompts = Annotated[
-    int | None, typer.Option("--prompts", metavar="N", help="Prompts of each sampling setting; default answers.prompts (256).")
+    int | None,
+    typer.Option(
+        "--prompts", metavar="N", min=64, max=4096, help="Prompts of each sampling setting; default answers.prompts (256)."
+    ),
 ]
 
 

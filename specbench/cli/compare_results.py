@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 
 from specbench.cli.help import add
-from specbench.cli.printing import OUTPUT, AsJson, OutputFile
+from specbench.cli.printing import OUTPUT, AsJson, OutputFile, run_or_folder
 from specbench.cli.results import GATE
 from specbench.errors import ExitCode
 from specbench.run.output import deliver, say
@@ -42,7 +42,7 @@ def compare(
     kind = "json" if as_json else format.casefold()
     if kind not in FORMATS_OF_COMPARISONS:
         raise typer.BadParameter(f"{format}: {', '.join(FORMATS_OF_COMPARISONS)}", param_hint="--format")
-    found = two_results(baseline, speculative, share)
+    found = two_results(run_or_folder(baseline), run_or_folder(speculative), share)
     made = compared_as(found, kind)
     if output is not None and str(output) != "-":
         write_atomically(output, (made + "\n").encode())

@@ -1,5 +1,6 @@
 """The command line: parse flags, call one function, print, exit. Heavy imports stand inside the commands."""
 
+import errno
 import os
 import sys
 from typing import TYPE_CHECKING, Annotated
@@ -20,6 +21,8 @@ from specbench.run.output import prepare, say, tell
 
 if TYPE_CHECKING:
     pass
+
+SHOWN = 60  # characters of a name that is too long
 
 app = typer.Typer(
     name="specbench",
@@ -71,7 +74,11 @@ def main() -> None:
         sys.exit(128 + interruption.signal_number)
     except KeyboardInterrupt:
         sys.exit(ExitCode.INTERRUPTED)
-    except OSError as error:  # such as the text of --help on a full disk
+    except OSError as error:
+        if error.errno == errno.ENAMETOOLONG and isinstance(error.filename, str):
+            tell(f"specbench: {error.filename[:SHOWN]}…: is too long for the name of a file; check what was given")
+            sys.exit(ExitCode.DATA)
+        # Others are such as the text of --help on a full disk.
         tell(f"specbench: {error}")
         sys.exit(ExitCode.INTERNAL)
 

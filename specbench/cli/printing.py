@@ -87,6 +87,16 @@ def run_named(run: Path | None) -> Path:
     return folder
 
 
+def run_or_folder(path: Path) -> Path:
+    """The folder that a path or 'latest' means, be it a run or not; says on standard error which run was chosen."""
+    from specbench.report.runs import run_folder
+
+    folder, said = run_folder(path)
+    if said is not None:
+        tell(f"specbench: {said}")
+    return folder
+
+
 def print_result(
     result: "Result",
     folder: Path,

@@ -11,7 +11,14 @@ from specbench.cli.fleet_command import Listen, Processes, Workers, WorkerWait, 
 from specbench.cli.help import add
 from specbench.cli.printing import OUTPUT, AsJson, Color, NewRun, Quiet, Verbose, check_one_of, print_result, run_named
 from specbench.cli.results import AllowCapped, Gate, verdict_code
-from specbench.cli.scenarios.given_scenario import content_of, given_scenario, overrides_of, scenario_at, scenario_path
+from specbench.cli.scenarios.given_scenario import (
+    check_candidates,
+    content_of,
+    given_scenario,
+    overrides_of,
+    scenario_at,
+    scenario_path,
+)
 from specbench.errors import Interrupted
 from specbench.run.output import deliver, tell
 
@@ -236,6 +243,7 @@ def plan(
         from specbench.explain.dataset.dataset_notes import bins_line
 
         tell(f"{requested.name}: {bins_line(dataset_of(requested).census)}")
+    like = None if like is None else run_named(like)
     spreads = stated_prior(requested) if like is None else spreads_in(like)
     trials = trials_of(requested, cells_of(requested))
     if verbose:
@@ -259,6 +267,7 @@ def _plan_tune(path: Path, overrides: "Overrides", as_json: bool) -> None:
 
     request = TuneRequest(content=content_of(path), path=str(path), overrides=overrides)
     scenario = scenario_at(path, overrides)
+    check_candidates(request)
     size = tune_size(scenario, candidates_of(request), tune_rules(request, *DEFAULTS))
     if as_json:
         deliver(json.dumps(asdict(size), indent=2))

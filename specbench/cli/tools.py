@@ -13,7 +13,7 @@ import typer
 from specbench.cli.completion import engines
 from specbench.cli.fleet_command import Listen, Processes, Workers, WorkerWait, fleet_options
 from specbench.cli.help import add
-from specbench.cli.printing import AsJson
+from specbench.cli.printing import AsJson, run_or_folder
 from specbench.errors import DataError, ExitCode, ScenarioError, UnreachableError
 from specbench.net.urls import without_secrets
 from specbench.run.output import deliver, say, tell
@@ -124,7 +124,7 @@ def doctor(
 
 
 def serve(
-    run: Annotated[Path, typer.Argument(metavar="RUN|DIR", help="A run folder, or a folder of runs.")],
+    run: Annotated[Path, typer.Argument(metavar="RUN|DIR", help="A run folder, latest, or a folder of runs.")],
     host: Annotated[str, typer.Option("--host", metavar="H", help="Address to listen on; default: loopback only.")] = "127.0.0.1",
     port: Annotated[int, typer.Option("--port", metavar="P", min=0, max=65_535, help="Port to listen on.")] = 8080,
     allow_capped: Annotated[bool, typer.Option("--allow-capped", help="CAPPED counts as passed.")] = False,
@@ -141,6 +141,7 @@ def serve(
         max_age_s = None if max_age is None else s_of_span(max_age)
     except ValueError as error:
         raise typer.BadParameter(str(error), param_hint="--max-age") from None
+    run = run_or_folder(run)
     if not (run / RESULT).exists() and not (run / MANIFEST).exists():
         from specbench.report.serve_runs import serve_runs
 

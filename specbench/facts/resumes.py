@@ -56,7 +56,7 @@ def _noted(path: Path, kind: type[T]) -> Iterator[T]:
             try:
                 yield msgspec.json.decode(line, type=kind)
             except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
-                raise DataError(f"{path}: damaged: {error}") from None
+                raise DataError(f"{path}: damaged: {error}; copy the whole run again") from None
 
 
 def cut_half_line(path: Path) -> None:

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from specbench.errors import DataError
-from specbench.imports.result_file import ResultFile, at, count, number, rows, scaled, tally, text_of, times
+from specbench.imports.result_file import ResultFile, at, count, number, rows, scaled, streams_of, tally, text_of, times
 from specbench.model.data.imported import ImportedRequest, ImportedRun, NotCompared, TheirMetric
 
 METRICS = (
@@ -55,7 +55,7 @@ def _run(held: Mapping[str, Any], file: ResultFile) -> ImportedRun:
         tool="genai-bench",
         version=None,
         files=(file.named,),
-        load=f"{text_of(at(whole, 'scenario')) or 'no scenario'}, {0 if level is None else level:g} {_word(kind)}",
+        load=f"{text_of(at(whole, 'scenario')) or 'no scenario'}, {_load(kind, 0 if level is None else level)}",
         attempted=attempted,
         failed=failed,
         requests=requests,
@@ -66,8 +66,10 @@ def _run(held: Mapping[str, Any], file: ResultFile) -> ImportedRun:
     )
 
 
-def _word(kind: str) -> str:
-    return {"num_concurrency": "streams", "batch_size": "texts a batch"}.get(kind, kind)
+def _load(kind: str, level: float) -> str:
+    if kind == "num_concurrency":
+        return streams_of(level)
+    return f"{level:g} {'texts a batch' if kind == 'batch_size' else kind}"
 
 
 def _request(held: Mapping[str, Any], factor: float) -> ImportedRequest:

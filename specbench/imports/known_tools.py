@@ -59,7 +59,25 @@ def runs_at(path: Path) -> tuple[ImportedRun, ...]:
         raise DataError(_unknown(path, files))
     if not is_folder:
         found += _beside(*found[0])
-    return tuple(run for tool in TOOLS for run in _read(tool, [file for file, one in found if one is tool]))
+    return _each_once([run for tool in TOOLS for run in _read(tool, [file for file, one in found if one is tool])])
+
+
+def same_run(one: ImportedRun, other: ImportedRun) -> bool:
+    """Whether both hold the very same figures, so that one is a copy of the other; runs without any are no copies."""
+    told = bool(one.summary) or any(request.ok for request in one.requests)
+    return told and replace(one, files=(), notes=()) == replace(other, files=(), notes=())
+
+
+def _each_once(runs: Sequence[ImportedRun]) -> tuple[ImportedRun, ...]:
+    """The runs without copies, which would count as repeats that agree to the digit."""
+    kept: list[ImportedRun] = []
+    for run in runs:
+        place = next((at for at, one in enumerate(kept) if same_run(one, run)), None)
+        if place is None:
+            kept.append(run)
+        elif "copies_left_out" not in kept[place].notes:
+            kept[place] = replace(kept[place], notes=(*kept[place].notes, "copies_left_out"))
+    return tuple(kept)
 
 
 def _read(tool: Tool, files: Sequence[ResultFile]) -> list[ImportedRun]:

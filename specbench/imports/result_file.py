@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from specbench.errors import DataError
-from specbench.files import other_encoding, regular_bytes
+from specbench.files import no_text, regular_bytes
 from specbench.model.data.imported import ImportedFile, ImportedRequest
 from specbench.net.urls import without_secrets
 
@@ -49,12 +49,14 @@ def result_file(path: Path) -> ResultFile:
         content = regular_bytes(path)
     except OSError as error:
         raise DataError(f"{path}: cannot be read ({error.strerror}); name a result file or a folder of them") from None
-    if (encoding := other_encoding(content)) is not None:
-        raise DataError(f"{path}: is {encoding} text; save it as UTF-8")
+    if (why := no_text(content)) is not None:
+        raise DataError(f"{path}: {why}")
     try:
         text = content.decode("utf-8-sig")
     except UnicodeDecodeError as error:
-        raise DataError(f"{path}: is no text (byte {error.start}); name the tool's JSON file") from None
+        raise DataError(
+            f"{path}: is not UTF-8 text (byte {error.start}); name the tool's JSON file, or save it as UTF-8"
+        ) from None
     return ResultFile(path, sha256(content).hexdigest(), tuple(_values(text, path)))
 
 
@@ -141,6 +143,11 @@ def rows(value: object) -> Sequence[Any]:
 def times(**values_ms: float | None) -> dict[str, float]:
     """Those of the values that are there and not below zero: a clock that stepped back has measured nothing."""
     return {name: value for name, value in values_ms.items() if value is not None and value >= 0}
+
+
+def streams_of(number_of_them: float) -> str:
+    """So many streams, in words."""
+    return f"{number_of_them:g} stream{'' if number_of_them == 1 else 's'}"
 
 
 def tally(requests: Sequence[ImportedRequest], attempted: int | None, failed: int | None) -> tuple[int | None, int | None]:

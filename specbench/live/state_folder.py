@@ -124,7 +124,8 @@ def read_settings(folder: Path) -> WatchSettings:
 
 
 def read_recorded(folder: Path) -> Sequence[Recorded]:
-    """Every period that was recorded, in order; half a line at the end, of a watch that was killed, is left out.
+    """Every period that was recorded, in order, each once: a copied line is no second window. Half a line at the end, of a watch
+    that was killed, is left out.
 
     Raises:
         DataError: A line is no period.
@@ -137,7 +138,11 @@ def read_recorded(folder: Path) -> Sequence[Recorded]:
     except OSError as error:
         raise DataError(f"{path}: cannot be read ({error.strerror})") from None
     found = []
+    seen: set[bytes] = set()
     for number, line in enumerate(lines[:-1], start=1):
+        if line in seen:
+            continue
+        seen.add(line)
         try:
             found.append(msgspec.json.decode(line, type=Recorded))
         except (msgspec.DecodeError, UnicodeDecodeError):

@@ -8,7 +8,7 @@ from typing import Any
 
 from starlette.applications import Starlette
 
-from specbench.errors import UnreachableError
+from specbench.errors import ScenarioError, UnreachableError
 
 MOST_CONNECTIONS = 256
 MOST_LINES = 200  # that are logged while it serves: who can reach it must not be able to fill a disk
@@ -16,10 +16,10 @@ HEAD_S = 10.0
 """Within so many seconds a connection has sent the whole head of a request, or is closed."""
 
 _REMEDIES = {
-    errno.EADDRINUSE: "something listens there already; give another --port",
-    errno.EACCES: "ports below 1024 need a privilege; give another --port",
-    errno.EADDRNOTAVAIL: "this machine has no such address; give another --host",
-    errno.EAFNOSUPPORT: "this machine does not speak that kind of address; give another --host",
+    errno.EADDRINUSE: "something listens there already; give another port",
+    errno.EACCES: "ports below 1024 need a privilege; give another port",
+    errno.EADDRNOTAVAIL: "this machine has no such address; give another host",
+    errno.EAFNOSUPPORT: "this machine does not speak that kind of address; give another host",
 }
 
 
@@ -105,15 +105,18 @@ def listening_at(host: str, port: int) -> socket.socket:
 
     Raises:
         UnreachableError: The address cannot be bound.
+        ScenarioError: No host is named: that would be every address of this machine.
     """
+    if not host.strip():
+        raise ScenarioError("no host is named to listen on; write 127.0.0.1, or 0.0.0.0 for every address of this machine")
     name = host.removeprefix("[").removesuffix("]")
     try:
         family, *_, address = socket.getaddrinfo(name or None, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)[0]
         both = family == socket.AF_INET6 and address[0] == "::" and socket.has_dualstack_ipv6()
         return socket.create_server(address[:2], family=family, dualstack_ipv6=both)
     except socket.gaierror as error:
-        raise UnreachableError(f"--host {host}: no address is known for it ({error.strerror}); give another --host") from None
+        raise UnreachableError(f"{host}: no address is known for this host ({error.strerror}); give another") from None
     except OSError as error:
         shown = f"[{name}]" if ":" in name else name
-        remedy = _REMEDIES.get(error.errno or 0, "give another --host or --port")
+        remedy = _REMEDIES.get(error.errno or 0, "give another host or port")
         raise UnreachableError(f"{shown}:{port} cannot be listened on ({error.strerror}); {remedy}") from None

@@ -6,6 +6,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
+from specbench.errors import DataError
 from specbench.model.data.dataset_summary import PERCENTILES, Arrivals, DatasetSummary
 from specbench.model.data.datasets import DatasetReading
 from specbench.prompts.dataset.sample import RowLengths, bin_of_rows, lengths_of, sampled
@@ -32,9 +33,11 @@ def summary_of(order: BinsRequest, counter: TextCounter | None) -> DatasetSummar
     """The dataset's bins and figures.
 
     Raises:
-        DataError: the file cannot be read, or hardly a row of it can be used.
+        DataError: the file cannot be read, hardly a row of it can be used, or none has the label.
     """
     surveyed = survey(order.path, order.reading, order.seed)
+    if order.reading.label is not None and not surveyed.labels:
+        raise DataError(f"{order.path}: no row has the field {order.reading.label} for a label; name another (dots go inwards)")
     lengths = lengths_of(surveyed, order.reading, counter)
     groups = groups_of(surveyed.label, surveyed.labels, order.most)
     proposed = proposed_bins(lengths.before, lengths.after, groups, order.most, order.output)

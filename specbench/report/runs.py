@@ -82,20 +82,31 @@ def run_folders(folder: Path) -> list[tuple[str, Path]]:
 
 
 def named_run(name: Path | None) -> tuple[Path, str | None]:
-    """The run's folder, and a sentence where it was chosen and not named: None and 'latest' are the newest of `reports`.
+    """The run's folder as `run_folder` finds it, and a sentence where it was chosen and not named.
 
     Raises:
         DataError: There is none, or the folder is no run but holds some.
+    """
+    folder, said = run_folder(name)
+    if folder.is_dir() and not (folder / MANIFEST).exists() and not (folder / RESULT).exists() and (below := run_folders(folder)):
+        known = ", ".join(quote(str(one)) for _, one in below[:NAMED])
+        raise DataError(f"{folder}: no run itself, but holds {len(below)}; name one: {known}")
+    return folder, said
+
+
+def run_folder(name: Path | None) -> tuple[Path, str | None]:
+    """The folder that is meant, and a sentence where it was chosen and not named: None and 'latest' are the newest of `reports`,
+    and a run's result.json or manifest.json is the folder that it lies in.
+
+    Raises:
+        DataError: There is no run to choose from.
     """
     if name is None or (str(name) == LATEST and not name.exists()):
         found = run_folders(REPORTS) if REPORTS.is_dir() else []
         if not found:
             raise DataError(f"{REPORTS}: no run is here; name a run's folder, or make one with: specbench run SCENARIO")
         return found[0][1], f"the latest run: {found[0][1]}"
-    if name.is_dir() and not (name / MANIFEST).exists() and not (name / RESULT).exists() and (below := run_folders(name)):
-        known = ", ".join(quote(str(one)) for _, one in below[:NAMED])
-        raise DataError(f"{name}: no run itself, but holds {len(below)}; name one: {known}")
-    return name, None
+    return (name.parent if name.name in (RESULT, MANIFEST) and name.is_file() else name), None
 
 
 def _searches(folder: Path) -> bool:

@@ -9,7 +9,7 @@ from specbench.credentials import LONGEST_WORD, one_line
 from specbench.errors import DataError
 from specbench.model.result import Result
 from specbench.report import read_result, render, result_json
-from specbench.store import REPORT, RESULT, facts_sha256, read_run, write_in_run
+from specbench.store import MANIFEST, REPORT, RESULT, facts_sha256, read_run, write_in_run
 
 
 def analyze(folder: Path) -> Result:
@@ -46,6 +46,8 @@ def facts_changed(folder: Path) -> str | None:
 
     It finds mistakes, such as a copy of half a file. Who changes facts on purpose can change what names them too.
     """
+    if not (folder / MANIFEST).is_file():
+        return None  # nothing can be judged then, and that is what is to be said
     try:
         known = read_result(folder / RESULT).facts_sha256
     except DataError:

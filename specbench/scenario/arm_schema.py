@@ -11,6 +11,7 @@ from specbench.scenario.field_types import (
     Fraction,
     Headers,
     HeaderVariables,
+    ModelName,
     Seconds,
     Variable,
     page_fault,
@@ -31,7 +32,7 @@ class LaunchSchema(Strict):
 
     command: Annotated[list[str], Field(min_length=1)] | None = None
     program: Annotated[list[str], Field(min_length=1)] | None = None
-    model: str | None = None
+    model: ModelName | None = None
     arguments: list[str] = []
     env: dict[Variable, str] = {}
     secrets: list[Variable] = []
@@ -67,7 +68,7 @@ class ArmSchema(Strict):
     engine: EngineName | None = None
     url: str | None = None
     path: str | None = None
-    model: str | None = None
+    model: ModelName | None = None
     api_key_env: Variable | None = None
     header_env: HeaderVariables = {}
     headers: Headers = {}

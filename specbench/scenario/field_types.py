@@ -70,10 +70,19 @@ def _differing(value: float) -> float:
 
 def _name(value: str) -> str:
     if not re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,63}", value):
-        raise ValueError("use letters, digits, '_', '-' and '.', at most 64 of them, as it becomes part of file and cell names")
+        raise ValueError(
+            "use letters from a to z, digits, '_', '-' and '.', at most 64 of them, as it becomes part of names of files"
+        )
     return value
 
 
+def _model_name(value: str) -> str:
+    if not value.strip():
+        raise ValueError("must not be empty; leave it out where one model is served")
+    return value
+
+
+ModelName = Annotated[str, AfterValidator(_model_name)]
 Fraction = Annotated[float, Field(allow_inf_nan=False), BeforeValidator(fraction)]
 DifferingShare = Annotated[Fraction, AfterValidator(_differing)]
 StartShare = Annotated[Fraction, AfterValidator(_starts)]

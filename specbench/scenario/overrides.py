@@ -59,14 +59,25 @@ def apply_overrides(text: YamlSource, overrides: Overrides) -> dict[str, Any]:
             tree = _set_in_arms(text, "--model", tree, ("arms", arm, "model"), overrides.model)
     for key, value in overrides.settings:
         where = f"--set {key}"
+        if not value.strip():
+            raise ScenarioError(f"{where}=: no value is given; for the default write {key}=null")
         try:
-            tree = _set(tree, _path_of(key), read_text(value, where).value if value.strip() else None)
+            tree = _set(tree, _path_of(key), read_text(value, where).value)
         except (KeyError, IndexError, TypeError):
             raise ScenarioError(f"{where}: the scenario has no such place; keys are dotted, as in matrix.pairs=8") from None
     if overrides.place:
         listed = tree.get("place") or []
         tree = {**tree, "place": [*(listed if isinstance(listed, list) else [listed]), *overrides.place]}
     return tree
+
+
+def flags_by_path(overrides: Overrides) -> tuple[tuple[Path, str], ...]:
+    """What the command line put at which key path, the last one in force: an error there is the flag's, not the file's."""
+    urls = (("baseline", overrides.baseline_url), ("speculative", overrides.speculative_url))
+    found: list[tuple[Path, str]] = [(("arms", arm, "url"), f"--{arm}") for arm, url in urls if url is not None]
+    if overrides.model is not None:
+        found += [(("arms", arm, "model"), "--model") for arm, _ in urls]
+    return (*found, *((_path_of(key), f"--set {key}") for key, _ in overrides.settings))
 
 
 def flags_of(overrides: Overrides) -> tuple[str, ...]:

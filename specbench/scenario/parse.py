@@ -33,7 +33,7 @@ from specbench.net.urls import without_secrets
 from specbench.scenario.arms import arm_of, check_schedule
 from specbench.scenario.asking import other_route
 from specbench.scenario.experiment_design import apply_design, check_two_arms
-from specbench.scenario.overrides import Overrides, apply_overrides, flags_of, limit_loads
+from specbench.scenario.overrides import Overrides, apply_overrides, flags_by_path, flags_of, limit_loads
 from specbench.scenario.replay_levels import UNKNOWN_RATE, with_replayed_rates
 from specbench.scenario.schema import (
     AnswersSchema,
@@ -46,7 +46,7 @@ from specbench.scenario.schema import (
 from specbench.scenario.text.limit_text import watch_limits
 from specbench.scenario.text.secret_detection import is_secret_name, secret_field
 from specbench.scenario.text.spelling import unknown_key
-from specbench.scenario.text.yaml_source import Path, YamlSource, key_path, lone_surrogate, read_text, scalar
+from specbench.scenario.text.yaml_source import Path, YamlSource, in_yaml, lone_surrogate, read_text, scalar
 from specbench.scenario.workload_parts import check_sessions, workload_of
 
 __all__ = ["PROFILES", "Overrides", "Profile", "parse_scenario"]
@@ -59,6 +59,7 @@ LONGEST_GIVEN = 120  # characters of a value that an error repeats
 MOST_CELLS = 1_000
 _FREE = frozenset({"labels", "declare", "extra_body", "headers", "options", "env"})  # where users name the fields
 _MISPLACED = {"limits": "belongs under matrix, as matrix.limits: {first_token_s, stall_s, total_s}"}
+MOST_EXACT = 2**53  # of a number with a point
 SAME = "same"  # the value of `place` that declares the two places alike
 
 
@@ -93,10 +94,11 @@ def parse_scenario(content: str, name: str, overrides: Overrides, trace_rate: fl
     if not isinstance(text.value, dict):
         raise ScenarioError(f"{name}:1: a scenario is a mapping that starts with `name:`")
     tree = with_replayed_rates(apply_overrides(text, overrides), trace_rate)
+    text = replace(text, flags=flags_by_path(overrides))
     try:
         form = ScenarioSchema.model_validate(tree)
     except ValidationError as error:
-        raise _first_problem(error, text, overrides) from None
+        raise _first_problem(error, text) from None
     whole = replace(_frozen(form, text, content, overrides.profile or DEFAULT_PROFILE), flags=flags_of(overrides))
     if form.matrix.arrivals == "replay":
         whole = replace(whole, matrix=replace(whole.matrix, replay=Replay(mean_rate=trace_rate)))
@@ -115,8 +117,20 @@ class _Given:
     def __repr__(self) -> str:
         if self.secret:
             return "what stands there"
-        whole = repr(self.value)
+        whole = in_yaml(self.value)
         return whole if len(whole) <= LONGEST_GIVEN else f"{whole[:LONGEST_GIVEN]}…"
+
+
+def _such_as(given: _Given) -> str:
+    """How a whole number that was written with a point or an exponent is written."""
+    value = given.value
+    whole = isinstance(value, float) and value.is_integer() and abs(value) < MOST_EXACT and not given.secret
+    return f" without point and exponent, such as {int(value)}" if whole else ""
+
+
+def _in_brackets(given: _Given) -> str:
+    """How one number is written as a list."""
+    return f", such as [{given!r}]" if isinstance(given.value, int | float) and not isinstance(given.value, bool) else ""
 
 
 def _too_long(problem: ErrorDetails, given: _Given) -> str:
@@ -127,7 +141,7 @@ def _too_long(problem: ErrorDetails, given: _Given) -> str:
     return f"must be two numbers, such as [32, 64], not {given!r}"
 
 
-def _first_problem(error: ValidationError, text: YamlSource, overrides: Overrides) -> ScenarioError:
+def _first_problem(error: ValidationError, text: YamlSource) -> ScenarioError:
     problem = error.errors(include_url=False)[0]
     path: Path = tuple(part for part in problem["loc"] if not (isinstance(part, str) and part.startswith("function-")))
     free = not _FREE.isdisjoint(map(str, path))
@@ -138,12 +152,12 @@ def _first_problem(error: ValidationError, text: YamlSource, overrides: Override
         else "",
         "missing": "is required and missing",
         "bool_type": f"must be true or false, not {given!r}",
-        "int_type": f"must be a whole number, not {given!r}",
+        "int_type": f"must be a whole number{_such_as(given)}, not {given!r}",
         "float_type": f"must be a number, not {given!r}",
         "string_type": f"must be text, not {given!r}; put it in quotes if text is meant",
         "model_type": f"must be a mapping, `key: value` for each, not {given!r}",
         "dict_type": f"must be a mapping, `key: value` for each, not {given!r}",
-        "list_type": f"must be a list, not {given!r}",
+        "list_type": f"must be a list{_in_brackets(given)}, not {given!r}",
         "tuple_type": f"must be two numbers, such as [32, 64], not {given!r}",
         "too_long": _too_long(problem, given),
         "too_short": "must not be empty",
@@ -153,8 +167,7 @@ def _first_problem(error: ValidationError, text: YamlSource, overrides: Override
         of_address = isinstance(given.value, str) and path[-1:] in (("url",), ("metrics_url",), ("path",))
         shown = _Given(without_secrets(given.value), False) if of_address else given
         message += f" (it is {shown!r})"
-    given_by = next((key for key, _ in overrides.settings if key_path(path) == key and path not in text.lines), None)
-    return text.error(path, message) if given_by is None else ScenarioError(f"--set {given_by}: {message}")
+    return text.error(path, message)
 
 
 def _frozen(form: ScenarioSchema, text: YamlSource, content: str, profile: str) -> Scenario:

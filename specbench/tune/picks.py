@@ -160,7 +160,7 @@ def read_tune(folder: Path) -> Tune:
     except OSError as error:
         raise DataError(f"{folder / TUNE}: cannot be read ({error.strerror})") from None
     except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
-        raise DataError(f"{folder / TUNE}: damaged: {error}") from None
+        raise DataError(f"{folder / TUNE}: damaged: {error}; copy the whole tune again") from None
 
 
 def _start_figures(folder: Path, names: Sequence[str], tune: Tune) -> list[StartFigure]:

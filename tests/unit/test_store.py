@@ -3,10 +3,12 @@
 import dataclasses
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import msgspec
@@ -329,6 +331,22 @@ def test_a_name_that_no_folder_can_have_is_one_line(tmp_path: Path) -> None:
     with pytest.raises(DataError, match="exists already"):
         check_unused(tmp_path)
     check_unused(tmp_path / "new")
+
+
+def test_a_run_begins_only_where_a_folder_can_be_made(tmp_path: Path) -> None:
+    """Below a file, or where the system lets nobody write, no engine is started to lose its log."""
+    (tmp_path / "file").write_text("")
+    for folder in (tmp_path / "file" / "run", Path("/proc/self/run")):
+        with pytest.raises(DataError, match=re.escape(f"{folder}: cannot be made, as {folder.parent} is no folder")):
+            check_unused(folder)
+
+
+def test_a_run_begins_on_no_full_disk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its first engine would die of it, and the run would say that nothing listens."""
+    check_unused(tmp_path / "below" / "run")
+    monkeypatch.setattr("shutil.disk_usage", lambda _: SimpleNamespace(free=4096))
+    with pytest.raises(DataError, match="run: cannot be made, as its disk is full; free some space"):
+        check_unused(tmp_path / "run")
 
 
 def test_records_that_cannot_be_opened_are_one_line(tmp_path: Path) -> None:

@@ -14,20 +14,25 @@ UNLIKE_MEANS = 0.10  # of the mean length of a prompt, where requests cannot be 
 _SAME = (("tool", "tools"), ("model", "models"), ("route", "routes"), ("dataset", "datasets"), ("seed", "seeds"))
 
 
+_ONE_AN_ARM = ("tool", "model", "route")  # seeds and datasets may differ from one repeat to the next
+
+
 @dataclass(frozen=True, slots=True)
 class Unlike:
-    """Why two arms cannot be compared: a code and what both of them have."""
+    """Why two arms cannot be compared: a code and what both of them have; `inside`: one arm has both."""
 
     code: str
     baseline: str
     speculative: str
+    inside: bool = False
 
 
 def unlike(baseline: Sequence[ImportedRun], speculative: Sequence[ImportedRun]) -> tuple[Unlike, ...]:
     """Every reason why these runs cannot be compared, () where there is none."""
     found = [one for attribute, code in _SAME if (one := _other(baseline, speculative, attribute, code)) is not None]
-    if found and found[0].code == "tools":
-        return tuple(found[:1])  # nothing else has the same meaning in both
+    found += [one for name, runs in _arms(baseline, speculative) for one in _several(name, runs)]
+    if (tools := [one for one in found if one.code == "tools"]) != []:
+        return tuple(tools[:1])  # nothing else has the same meaning in both
     found += [_not_whole(run, name) for name, runs in _arms(baseline, speculative) for run in runs if run.broken_off is not None]
     found += [
         Unlike("not_streamed", *_placed(name, ", ".join(file.path for file in run.files)))
@@ -65,6 +70,21 @@ def same_prompts(baseline: ImportedRun, speculative: ImportedRun) -> bool:
         and all(one.prompt is not None for run in (baseline, speculative) for one in run.requests)
         and _prompts(baseline, speculative) is None
     )
+
+
+def _several(arm: str, runs: Sequence[ImportedRun]) -> list[Unlike]:
+    """What one arm has two of, such as models, so that its runs are no repeats of each other."""
+    found = []
+    for attribute, code in _SAME:
+        held = sorted({str(told) for run in runs if (told := getattr(run, attribute)) is not None})
+        if attribute in _ONE_AN_ARM and len(held) > 1:
+            found.append(Unlike(code, *_placed(arm, ", ".join(held)), inside=True))
+    mixed = [
+        load
+        for load in dict.fromkeys(run.load for run in runs)
+        if len({bool(run.speculated) for run in runs if run.load == load}) > 1
+    ]
+    return [*found, *(Unlike("drafts", *_placed(arm, load), inside=True) for load in mixed)]
 
 
 def _arms(baseline: Sequence[ImportedRun], speculative: Sequence[ImportedRun]) -> tuple[tuple[str, Sequence[ImportedRun]], ...]:

@@ -85,7 +85,14 @@ def _reasons(
     decide = sentences.to_decide(_url(arms[0]), _url(arms[1]), _model(arms[1]))
     if faults:
         said = [
-            ComparedReason(code="not_comparable", message=sentences.unlike(one.code, one.baseline, one.speculative))
+            ComparedReason(
+                code="not_comparable",
+                message=sentences.several(
+                    one.code, names.baseline if one.baseline else names.speculative, one.baseline or one.speculative
+                )
+                if one.inside
+                else sentences.unlike(one.code, one.baseline, one.speculative),
+            )
             for one in faults
         ]
         return (*said, ComparedReason(code="to_decide", message=decide))

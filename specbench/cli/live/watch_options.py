@@ -32,10 +32,10 @@ def cited(run: Path | None) -> "Result | None":
 
 def limits_of_run(run: Path | None) -> list[str]:
     """The limits under `watch` of the run's scenario, as `--limit` would have them; none where the folder holds no scenario."""
-    from specbench.cli.printing import run_named
+    from specbench.report.runs import named_run
     from specbench.store import MANIFEST, read_manifest
 
-    folder = None if run is None else run_named(run)
+    folder = None if run is None else named_run(run)[0]  # `cited` says which one it is
     if folder is None or not (folder / MANIFEST).exists():
         return []
     found = read_manifest(folder).scenario.watch_limits
@@ -63,6 +63,8 @@ def source(
     from specbench.live.source import PagesSource, PrometheusSource
     from specbench.net.urls import address_fault
 
+    if not named.strip(" ,"):
+        raise ScenarioError(f'{option}: is empty; name metrics URLs, or with --prometheus a selector such as {{arm="spec"}}')
     if server is not None:
         return PrometheusSource(server, named, engine_name(engine))
     urls = [url.strip() for url in named.split(",") if url.strip()]

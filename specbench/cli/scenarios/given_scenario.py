@@ -1,5 +1,6 @@
 """The scenario that a command is given, with what its options change in it."""
 
+from dataclasses import replace
 from pathlib import Path
 from shlex import quote
 from typing import TYPE_CHECKING
@@ -9,9 +10,13 @@ import typer
 if TYPE_CHECKING:
     from specbench.model.scenario import Scenario
     from specbench.scenario.parse import Overrides
+    from specbench.scenario.text.yaml_source import YamlSource
+    from specbench.tune.candidates import TuneRequest
 
 PROFILES = ("smoke", "standard", "full")
+FEWEST_PAIRS = 2
 NAMED = 5  # scenarios that an error names
+MOST_BYTES = 256 << 10  # of a scenario: a result of half a megabyte takes the YAML reader many seconds
 
 
 def overrides_of(
@@ -56,11 +61,13 @@ def scenario_path(scenario: Path | None, overrides: "Overrides") -> Path:
 
 def scenario_at(path: Path, overrides: "Overrides") -> "Scenario":
     """The scenario of that file; where arrivals are replayed, with the rates of its trace."""
+    from specbench.scenario.overrides import flags_by_path
     from specbench.scenario.parse import parse_scenario
+    from specbench.scenario.text.yaml_source import read_text
 
     content = content_of(path)
     scenario = parse_scenario(content, str(path), overrides)
-    _check_engine_options(scenario, content, str(path))
+    _check_engine_options(scenario, replace(read_text(content, str(path)), flags=flags_by_path(overrides)))
     if scenario.matrix.replay is None:
         return scenario
     from specbench.arms.prompt_source import trace_of
@@ -73,7 +80,22 @@ def scenario_at(path: Path, overrides: "Overrides") -> "Scenario":
     return scenario
 
 
-def _check_engine_options(scenario: "Scenario", content: str, name: str) -> None:
+def check_candidates(request: "TuneRequest") -> None:
+    """Nothing, where each candidate is one that its embedded engine can be, as far as it is embedded.
+
+    Raises:
+        ScenarioError: one line with the flag or the key of the scenario that gives the candidates.
+    """
+    from specbench.scenario.text.yaml_source import read_text
+    from specbench.tune.candidates import candidates_of, scenario_of
+
+    where = f"{request.path}: tune" if request.vary is None else "--vary"
+    text = replace(read_text(request.content, request.path), flags=((("arms", "speculative", "speculative"), where),))
+    for candidate in candidates_of(request):
+        _check_engine_options(scenario_of(request, candidate, FEWEST_PAIRS), text)
+
+
+def _check_engine_options(scenario: "Scenario", text: "YamlSource") -> None:
     """Nothing, where every embedded engine that is to be started can be: the scenario's own checks know of no engine.
 
     Raises:
@@ -82,7 +104,6 @@ def _check_engine_options(scenario: "Scenario", content: str, name: str) -> None
     from specbench.engine.options import options_of
     from specbench.errors import ScenarioError
     from specbench.model.scenario import ARMS
-    from specbench.scenario.text.yaml_source import read_text
 
     for which, arm in ((each, scenario.arm(each)) for each in ARMS):
         if arm.engine != "embedded" or arm.url is not None:
@@ -92,7 +113,7 @@ def _check_engine_options(scenario: "Scenario", content: str, name: str) -> None
         except ScenarioError as error:
             key, _, message = str(error).partition(": ")
             inside = () if key.split(".")[0] in ("speculative", "slow_by") else ("options",)
-            raise read_text(content, name).error(("arms", which, *inside, *key.split(".")), message) from None
+            raise text.error(("arms", which, *inside, *key.split(".")), message) from None
 
 
 def content_of(path: Path) -> str:
@@ -102,13 +123,16 @@ def content_of(path: Path) -> str:
         ScenarioError: there is none, or it is no text.
     """
     from specbench.errors import ScenarioError, did_you_mean
-    from specbench.files import other_encoding
+    from specbench.files import no_text
     from specbench.scenario.shipped import shipped_scenario
 
     try:
-        held = (shipped_scenario(path) or path).read_bytes()
-        if (encoding := other_encoding(held)) is not None:
-            raise ScenarioError(f"{path}: is {encoding} text; save it as UTF-8")
+        with (shipped_scenario(path) or path).open("rb") as file:  # a pipe too, and a device that never ends
+            held = file.read(MOST_BYTES + 1)
+        if len(held) > MOST_BYTES:
+            raise ScenarioError(f"{path}: is larger than {MOST_BYTES >> 10} KB, so it is no scenario; name a scenario's file")
+        if (why := no_text(held)) is not None:
+            raise ScenarioError(f"{path}: {why}")
         return held.decode("utf-8-sig")
     except OSError as error:
         near = [str(one) for folder in {path.parent, Path("scenarios")} for one in sorted(folder.glob("*.yaml"))]

@@ -7,7 +7,7 @@ import typer
 
 from specbench.cli.completion import runs
 from specbench.cli.help import add
-from specbench.cli.printing import OUTPUT, AsJson, Color, NewRun, Quiet, Verbose, check_one_of, print_tune
+from specbench.cli.printing import OUTPUT, AsJson, Color, NewRun, Quiet, Verbose, check_one_of, print_tune, run_or_folder
 from specbench.cli.results import AllowCapped, Gate
 from specbench.cli.run import (
     Model,
@@ -16,7 +16,7 @@ from specbench.cli.run import (
     Settings,
     measure_and_print,
 )
-from specbench.cli.scenarios.given_scenario import content_of, overrides_of, scenario_path
+from specbench.cli.scenarios.given_scenario import check_candidates, content_of, overrides_of, scenario_path
 from specbench.errors import ExitCode, Interrupted
 
 PICKS = "Picks"
@@ -76,6 +76,7 @@ def tune(
     path = scenario_path(scenario, overrides)
     base = None if earlier is None else base_of(earlier)
     request = TuneRequest(content=content_of(path), path=str(path), overrides=overrides, vary=vary, base=base)
+    check_candidates(request)
     rules = tune_rules(request, _share(within, "--within"), _share(sure, "--sure"), series, blocks)
     folder = out or folder_for_tune(request)
     try:
@@ -91,7 +92,9 @@ def tune(
 
 
 def confirm(
-    source: Annotated[Path, typer.Argument(metavar="RUN|TUNE", help="A CAPPED run's folder, or a tune's.", autocompletion=runs)],
+    source: Annotated[
+        Path, typer.Argument(metavar="RUN|TUNE", help="A CAPPED run's folder, a tune's, or latest.", autocompletion=runs)
+    ],
     enforce: Annotated[
         str | None,
         typer.Option("--enforce", metavar="WHO", rich_help_panel=PICKS, help="engine or router; the engine if it takes a table."),
@@ -113,6 +116,7 @@ def confirm(
     if enforce not in (None, "engine", "router"):
         raise typer.BadParameter(f"{enforce}: engine or router", param_hint="--enforce")
     size = overrides_of(profile, None, None, None, None).profile or "standard"
+    source = run_or_folder(source)
     proposal = proposal_of(source, enforce)  # type: ignore[arg-type]
     folder = out or folder_for(proposal.scenario)
     tries = earlier_tries(proposal.of, (REPORTS, folder.parent, source.resolve().parent))

@@ -28,9 +28,16 @@ _NOTES = {
     "day_clock": "The tool reads the wall clock, which may jump.",
     "percentiles_of_the_file": "A file has no values of single requests: its own percentiles are compared, and the spread over "
     "prompts is not known.",
+    "copies_left_out": "A result that is there more than once counts once.",
     "failures_not_told": "A file does not tell how many requests failed.",
     "both_drafted": "Both arms drafted: this compares two ways of speculating.",
     "no_drafts_told": "Neither file shows that anything was drafted.",
+}
+_SEVERAL = {
+    "tools": "{where} holds results of several tools ({held}); name a folder of one tool's",
+    "models": "{where} holds results of several models ({held}); name a folder of one model's",
+    "routes": "{where} holds results of several routes ({held}); name a folder of one route's",
+    "drafts": "{where} holds runs with drafts and runs without at {held}; name a folder of one arm's",
 }
 _PLACE = "URL"
 
@@ -39,6 +46,11 @@ def unlike(code: str, baseline: str, speculative: str) -> str:
     """Why the arms cannot be compared."""
     said = _UNLIKE[code].format(a=baseline, b=speculative)
     return f"Not comparable: {said}."
+
+
+def several(code: str, where: str, held: str) -> str:
+    """What one arm holds that belongs to more than one."""
+    return f"Not comparable: {_SEVERAL[code].format(where=where, held=held)}."
 
 
 def note(code: str) -> str:
@@ -129,3 +141,8 @@ def exchanged(baseline: str, speculative: str) -> str:
     """A drafted and B did not: the right order."""
     command = f"specbench compare {quote(speculative)} {quote(baseline)}"
     return f"{baseline} drafted and {speculative} shows no drafts, so A and B look swapped; try: {command}"
+
+
+def one_result_twice(baseline: str, speculative: str) -> str:
+    """Both arguments lead to one measurement."""
+    return f"{baseline} and {speculative} hold the same result, so nothing is compared; name the results of two arms or two runs"

@@ -62,7 +62,10 @@ def read_trace(path: Path, reading: DatasetReading, seed: int, route: Route) -> 
     missing = int(np.isnan(at_s).sum())
     if missing:
         held = "no moments to replay" if missing == len(at_s) else f"no moment in {missing:,} of its {len(at_s):,} requests"
-        raise DataError(f"{path}: it has {held}; a row needs timestamp (docs/data.md), or set matrix.arrivals: poisson")
+        raise DataError(
+            f"{path}: it has {held}; a row needs a time that its shape has, as a number in its unit or a"
+            " date such as 2026-03-01T12:00:00Z (docs/data.md); or set matrix.arrivals: poisson"
+        )
     backwards = int((at_s < np.maximum.accumulate(at_s) - FALLS_BACK_S).sum())
     if backwards:
         raise DataError(f"{path}: {backwards:,} of its requests came before the one above them; sort it by time to replay it")
@@ -95,7 +98,9 @@ def check_long_enough(trace: ArrivalTrace, matrix: Matrix) -> None:
         needed_s = matrix.pairs * stretch_s(matrix.block, rate) * rate / trace.mean_rate
         if needed_s > trace.length_s:
             speed = f"x{rate / trace.mean_rate:g}"
+            lasts = f"{trace.length_s:,.0f}" if trace.length_s >= 10 else f"{trace.length_s:.2g}"
             raise DataError(
-                f"{trace.path}: it lasts {trace.length_s:,.0f} s, and {matrix.pairs} pairs at {speed} need {needed_s:,.0f} s;"
-                " take a longer one, fewer pairs (matrix.pairs), shorter blocks or a lower speed"
+                f"{trace.path}: it lasts {lasts} s, and {matrix.pairs} pairs at {speed} need {needed_s:,.0f} s; take a longer"
+                " one, fewer pairs (matrix.pairs), shorter blocks or a lower speed, or mend its times if they are in another unit"
+                " than its shape has (docs/data.md)"
             )

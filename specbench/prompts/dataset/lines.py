@@ -10,7 +10,7 @@ import json
 import mmap
 import re
 import zlib
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
@@ -19,9 +19,13 @@ from typing import IO, Any
 import msgspec
 
 from specbench.errors import DataError
-from specbench.files import other_encoding, regular_file
+from specbench.files import no_text, regular_file
 
 _BOM = b"\xef\xbb\xbf"
+_LFS_POINTER = b"version https://git-lfs.github.com/spec/"
+_LISTS = ("data", "rows")
+_ROWS_OWN = ("prompt", "text", "messages", "conversations", "conversation", "turns", "body")
+_TEXTS = ("prompt", "text", "text_input")
 _MARKS = re.compile(rb'"(?:[^"\\]|\\.)*"|[\[\]{},]', re.DOTALL)
 _ROWS_AT_ONCE = 512
 DEEP = "brackets are nested too deeply"
@@ -95,9 +99,11 @@ def _whole(path: Path, file: IO[bytes] | gzip.GzipFile, *, compressed: bool) -> 
     try:
         head = file.read(1 << 16)
         file.seek(0)
-        if (encoding := other_encoding(head)) is not None:
-            raise DataError(f"{path}: is {encoding} text; save it as UTF-8")
-        name = path.name.removesuffix(".gz").casefold()
+        if (why := no_text(head)) is not None:
+            raise DataError(f"{path}: {why}")
+        if head.startswith(_LFS_POINTER):
+            raise DataError(f"{path}: is a pointer of Git LFS, not the data; fetch them with: git lfs pull")
+        name = path.name.casefold().removesuffix(".gz")
         text = head.removeprefix(_BOM).lstrip()
         if head[:4] == b"PAR1":
             yield from _parquet(path, file)
@@ -105,7 +111,7 @@ def _whole(path: Path, file: IO[bytes] | gzip.GzipFile, *, compressed: bool) -> 
             yield from _table(path, file, "\t" if name.endswith(".tsv") else ",")
         elif text[:1] == b"[":
             yield from _array(path, file, compressed=compressed)
-        elif text[:1] == b"{" and isinstance(decoded(text.partition(b"\n")[0]), Broken) and _is_one_object(file):
+        elif text[:1] == b"{" and _is_one_object(file):
             yield from _object(path, file)
         else:
             yield from _json_lines(file)
@@ -126,11 +132,23 @@ def _json_lines(file: IO[bytes] | gzip.GzipFile) -> Numbered:
 
 
 def _is_one_object(file: IO[bytes] | gzip.GzipFile) -> bool:
-    """Whether the file is one object over many lines, not a line each."""
+    """Whether the file is one object, over many lines or with its rows listed in it, not a line each."""
     file.seek(0)
-    first = next((line for line in file if line.strip()), b"").removeprefix(_BOM).strip()
+    lines = (line for line in file if line.strip())
+    first = next(lines, b"").removeprefix(_BOM).strip()
+    alone = next(lines, None) is None
     file.seek(0)
-    return first[-1:] in (b"{", b"[", b",") and isinstance(found := decoded(first), Broken) and found.truncated
+    found = decoded(first)
+    if isinstance(found, Broken):
+        return first[-1:] in (b"{", b"[", b",") and found.truncated
+    return alone and isinstance(found, dict) and _listed(found) is not None
+
+
+def _listed(whole: dict[str, Any]) -> list[Any] | None:
+    """The rows that the object lists; None where it is a row itself."""
+    if any(key in whole for key in _ROWS_OWN):
+        return None
+    return next((whole[key] for key in _LISTS if isinstance(whole.get(key), list)), None)
 
 
 def _object(path: Path, file: IO[bytes] | gzip.GzipFile) -> Numbered:
@@ -138,12 +156,14 @@ def _object(path: Path, file: IO[bytes] | gzip.GzipFile) -> Numbered:
     file.seek(0)
     whole = decoded(file.read().removeprefix(_BOM))
     if isinstance(whole, Broken):
+        if "trailing characters" in whole.why:
+            raise DataError(f"{path}: holds several JSON values over many lines each; write one on a line, as jq -c . does")
         # Lines of which the first is broken, or an object that is.
         file.seek(0)
         yield from _json_lines(file)
         return
-    listed = next((whole[key] for key in ("data", "rows") if isinstance(whole.get(key), list)), [whole])
-    yield from enumerate(listed, 1)
+    listed = _listed(whole)
+    yield from enumerate([whole] if listed is None else listed, 1)
 
 
 def _array(path: Path, file: IO[bytes] | gzip.GzipFile, *, compressed: bool) -> Numbered:
@@ -182,27 +202,75 @@ def _where_it_ends(content: memoryview) -> tuple[int, bool]:
 def _table(path: Path, file: IO[bytes] | gzip.GzipFile, delimiter: str) -> Numbered:
     csv.field_size_limit(1 << 30)  # a prompt may be longer than the 128 KB that the module allows
     text = io.TextIOWrapper(file, encoding="utf-8-sig", newline="")
-    reader = csv.DictReader(text, delimiter=delimiter)
+    lines = _Lines(text)
+    reader = csv.DictReader(lines, delimiter=delimiter)
     try:
+        if reader.fieldnames is not None:
+            reader.fieldnames = _head(path, reader.fieldnames, delimiter)
         for row in reader:
+            if lines.ended:  # the reader looked for the end of a quoted cell
+                raise DataError(
+                    f"{path}:{reader.line_num}: the file ends inside a quoted cell; copy it again, or cut the row off"
+                )
             yield (
                 reader.line_num,
-                {key: _cell(value) for key, value in row.items() if key and value},
+                {key: _cell(key, value) for key, value in row.items() if key and value},
             )
     except csv.Error as error:
         raise DataError(f"{path}:{reader.line_num}: not CSV: {error}") from None
     except UnicodeDecodeError:
-        raise DataError(f"{path}:{reader.line_num + 1}: is not UTF-8 text; save it as UTF-8") from None
+        raise DataError(f"{path}:{_first_undecodable(file)}: is not UTF-8 text; save it as UTF-8") from None
     finally:
         text.detach()  # whoever opened the file closes it
 
 
-def _cell(value: Any) -> Any:
-    """A cell: JSON where a table holds lists and mappings as text."""
-    if isinstance(value, str) and value[:1] in ("[", "{"):
-        found = decoded(value.encode("utf-8", "surrogatepass"))
-        return value if isinstance(found, Broken) else found
-    return value
+class _Lines:
+    """The lines of a table, and whether they are over."""
+
+    def __init__(self, text: io.TextIOWrapper) -> None:
+        self._text, self.ended = text, False
+
+    def __iter__(self) -> "_Lines":
+        return self
+
+    def __next__(self) -> str:
+        line = self._text.readline()
+        if not line:
+            self.ended = True
+            raise StopIteration
+        return line
+
+
+def _head(path: Path, names: Sequence[str], delimiter: str) -> list[str]:
+    """The names of a table's columns, without blanks around them."""
+    found = [name.strip() for name in names]
+    if len(found) == 1 and (other := next((sign for sign in ",;\t|" if sign != delimiter and sign in found[0]), None)):
+        wanted = "commas (.csv)" if delimiter == "," else "tabs (.tsv)"
+        raise DataError(f"{path}:1: its columns are parted by {other!r}; save it with {wanted}")
+    twice = next((name for name in found if name and found.count(name) > 1), None)
+    if twice is not None:
+        raise DataError(f"{path}:1: two columns are named {twice!r}; rename one")
+    return found
+
+
+def _first_undecodable(file: IO[bytes] | gzip.GzipFile) -> int:
+    """The line of the first bytes that are no UTF-8."""
+    file.seek(0)
+    for number, line in enumerate(file, 1):
+        try:
+            line.decode()
+        except UnicodeDecodeError:
+            return number
+    return 1
+
+
+def _cell(name: str, value: Any) -> Any:
+    """A cell: JSON where a table holds lists and mappings as text. A prompt that is JSON itself stays text, if it is no turns."""
+    if not isinstance(value, str) or value[:1] not in ("[", "{"):
+        return value
+    found = decoded(value.encode("utf-8", "surrogatepass"))
+    turns = isinstance(found, list) and bool(found) and all(isinstance(one, dict) and "role" in one for one in found)
+    return value if isinstance(found, Broken) or (name in _TEXTS and not turns) else found
 
 
 def _parquet(path: Path, file: IO[bytes] | gzip.GzipFile) -> Numbered:
@@ -217,7 +285,7 @@ def _parquet(path: Path, file: IO[bytes] | gzip.GzipFile) -> Numbered:
         for batch in table.iter_batches(batch_size=_ROWS_AT_ONCE):
             for row in batch.to_pylist():
                 number += 1
-                yield number, row
+                yield number, {key: _cell(key, value) for key, value in row.items()}
     except (ArrowException, OSError, ValueError) as error:  # of a page that is damaged it raises a plain OSError
-        why = (str(error).splitlines() or ["its bytes make no sense"])[0]
-        raise DataError(f"{path}: is damaged Parquet: {why[:200]}") from None
+        why = (str(error).splitlines() or ["its bytes make no sense"])[0][:200].rstrip(". ")
+        raise DataError(f"{path}: is damaged Parquet: {why}; copy the file again") from None

@@ -95,7 +95,8 @@ def _with_usage(found: Found, value: Value) -> Found:
 
 
 def _request(value: Value, reading: DatasetReading) -> Found:
-    return _with_usage(body_rows(value, reading), value)
+    found = _with_usage(body_rows(value, reading), value)
+    return traces.timed(found, ms_of(value.get("timestamp"))) if "timestamp" in value else found
 
 
 def _batch(value: Value, reading: DatasetReading) -> Found:

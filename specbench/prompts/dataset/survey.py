@@ -98,13 +98,30 @@ def rows_at(path: Path, reading: DatasetReading, wanted: set[tuple[int, int]]) -
 
 def _decoded(path: Path, reading: DatasetReading) -> Iterator[tuple[int, Any]]:
     """The values of a file; a broken line is refused unless such lines are to be counted."""
+    begins = True
     for number, raw in values(path):
         value = decoded(raw) if isinstance(raw, Raw) else raw
         if isinstance(value, Broken) and reading.broken == "refuse":
+            content = bytes(raw)
+            if begins and content.lstrip()[:1] not in (b"{", b"[", b'"'):
+                raise DataError(
+                    f"{path}: is neither JSON lines nor a JSON array; a table's name ends in .csv or .tsv (docs/data.md)"
+                )
+            if not _is_utf8(content):
+                raise DataError(f"{path}:{number}: is not UTF-8 text; save it as UTF-8")
             if value.truncated and isinstance(raw, bytes) and not raw.endswith(b"\n"):
                 raise DataError(f"{path}:{number}: the file ends inside this line; cut it off (head -n {number - 1})")
             raise DataError(f"{path}:{number}: not JSON: {value.why}; mend it, or set workload.source.broken: skip")
+        begins = False
         yield number, value
+
+
+def _is_utf8(content: bytes) -> bool:
+    try:
+        content.decode()
+    except UnicodeDecodeError:
+        return False
+    return True
 
 
 def _one_line(text: str) -> str:

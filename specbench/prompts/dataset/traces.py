@@ -23,6 +23,7 @@ REDACTED = "redacted-by-litellm"
 _CHATS = ("chat", "text_completion", "generate_content")
 _CALLS = ("completion", "text_completion", "responses")
 FAILED = "a request that failed"
+_MOST = 1e24  # times in nanoseconds are numbers too, to be refused as times of another unit
 _OLDEST = datetime(1970, 1, 1, tzinfo=UTC)
 
 
@@ -206,4 +207,4 @@ def _number(value: Any) -> float | None:
         number = float(value)
     except ValueError:
         return None
-    return number if abs(number) < 1e18 else None
+    return number if abs(number) < _MOST else None  # not infinite and no NaN

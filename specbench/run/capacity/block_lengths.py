@@ -6,7 +6,7 @@ from specbench.errors import ScenarioError
 from specbench.model.scenario import BlockSize, Limits, Scenario
 
 LONGEST_S, RAMP_SHARE = 150.0, 0.2  # 30 s of ramp and 120 s that count
-LEAST_MINUTES = 4.0
+LEAST_MINUTES, MOST_MINUTES = 4.0, 10_080.0
 PROBES = 7  # blocks, of half the length, that find a bracket, as a rule
 LEAST_BLOCKS = 8
 START_S, BESIDE_S = 20.0, 3.0  # of each arm, and of each block: starts, drains, what is asked of the engine between blocks
@@ -32,10 +32,12 @@ def lengths_for(minutes: float) -> BlockLengths:
     """Blocks of 150 s where the minutes allow, more of them where they allow more, shorter ones where they do not.
 
     Raises:
-        ScenarioError: fewer minutes than a search can use.
+        ScenarioError: fewer minutes than a search can use, or more than a week.
     """
     if not minutes >= LEAST_MINUTES:
         raise ScenarioError(f"--minutes {minutes:g}: a search takes at least {LEAST_MINUTES:g}; 60 is the default")
+    if not minutes <= MOST_MINUTES:
+        raise ScenarioError(f"--minutes {minutes:g}: is more than a week ({MOST_MINUTES:g}); 60 is the default")
     of_arm_s = 60 * minutes / 2 - START_S
     block_s = min(LONGEST_S, (of_arm_s - BESIDE_S * (PROBES + LEAST_BLOCKS)) / (PROBES / 2 + LEAST_BLOCKS))
     around_s = of_arm_s - PROBES * (block_s / 2 + BESIDE_S)

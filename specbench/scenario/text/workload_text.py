@@ -8,8 +8,21 @@ import yaml
 
 from specbench.model.data.datasets import DatasetReading
 from specbench.model.scenario import Bin
+from specbench.scenario.text.yaml_source import scalar
 
 MOST_STREAMS = (1, 4, 16)
+
+
+class _Quoting(yaml.SafeDumper):
+    """Quotes what our reader takes for a number and the writer does not, such as `1e3`."""
+
+
+def _quoted(dumper: _Quoting, text: str) -> yaml.ScalarNode:
+    style = None if isinstance(scalar(text), str) else "'"
+    return dumper.represent_scalar("tag:yaml.org,2002:str", text, style=style)
+
+
+_Quoting.add_representer(str, _quoted)
 
 
 def workload_text(dataset: str, reading: DatasetReading, bins: Sequence[Bin]) -> str:
@@ -51,5 +64,5 @@ def _entry(band: Bin) -> dict[str, Any]:
 
 
 def _flow(value: Any) -> str:
-    text = yaml.safe_dump(value, default_flow_style=True, width=1 << 30, sort_keys=False, allow_unicode=True)
+    text = yaml.dump(value, Dumper=_Quoting, default_flow_style=True, width=1 << 30, sort_keys=False, allow_unicode=True)
     return text.removesuffix("...\n").strip()

@@ -43,21 +43,29 @@ _WORDS |= dict.fromkeys(("true", "True", "TRUE"), True) | dict.fromkeys(("false"
 
 @dataclass(frozen=True, slots=True)
 class YamlSource:
-    """The plain value of a YAML text and the line of every key path in it."""
+    """The plain value of a YAML text and the line of every key path in it; `flags`: what the command line put at which path."""
 
     name: str
     value: Any
     lines: dict[Path, int]
+    flags: tuple[tuple[Path, str], ...] = ()
 
     def where(self, path: Path) -> str:
-        """`file:line` of that key path, or of its nearest parent that stands in the file."""
+        """`file:line` of that key path, or of its nearest parent that stands in the file; the flag, where one gave it."""
+        if (flag := self._flag(path)) is not None:
+            return flag[1]
         while path not in self.lines and path:
             path = path[:-1]
         return f"{self.name}:{self.lines.get(path, 1)}"
 
     def error(self, path: Path, message: str) -> ScenarioError:
         """What is wrong at that key path, to be raised: file, line, key path, message."""
-        return ScenarioError(f"{self.where(path)}: {key_path(path)}: {message}")
+        flag = self._flag(path)
+        said = message if flag is not None and flag[0] == path else f"{key_path(path)}: {message}"
+        return ScenarioError(f"{self.where(path)}: {said}")
+
+    def _flag(self, path: Path) -> tuple[Path, str] | None:
+        return next((flag for flag in reversed(self.flags) if path[: len(flag[0])] == flag[0]), None)
 
 
 def read_text(content: str, name: str) -> YamlSource:
@@ -107,6 +115,8 @@ def _plain_problem(error: yaml.MarkedYAMLError, content: str, line: int) -> str:
     if 0 < line <= len(rows) and rows[line - 1].lstrip(" ").startswith("\t"):
         return "a tab is used as indent; use spaces"
     problem = (error.problem or "cannot be read").splitlines()[0]
+    if "another document" in problem:
+        problem = "the file holds several documents; keep one"
     mark = error.problem_mark
     if mark is None or not 0 < line <= len(rows):
         return problem
@@ -154,6 +164,17 @@ def _mapping(node: yaml.MappingNode, path: Path, lines: dict[Path, int], name: s
 def _refuse_half(node: yaml.ScalarNode, name: str) -> None:
     if (half := lone_surrogate(node.value)) is not None:
         raise ScenarioError(f"{name}:{node.start_mark.line + 1}: {half}; write the character itself")
+
+
+def in_yaml(value: Any) -> str:
+    """The value as a scenario writes it."""
+    if value is None or isinstance(value, bool):
+        return {None: "null", True: "true", False: "false"}[value]
+    if isinstance(value, list):
+        return f"[{', '.join(map(in_yaml, value))}]"
+    if isinstance(value, dict):
+        return f"{{{', '.join(f'{key}: {in_yaml(held)}' for key, held in value.items())}}}"
+    return repr(value)
 
 
 def key_path(path: Path) -> str:

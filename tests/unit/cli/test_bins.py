@@ -121,3 +121,24 @@ def test_an_address_that_is_none_is_refused(tmp_path: Path) -> None:
 
     assert isinstance(done.exception, ScenarioError)
     assert str(done.exception).startswith("--endpoint")
+
+
+def test_labels_and_names_that_look_like_numbers_are_written_so_that_plan_takes_them(tmp_path: Path) -> None:
+    """`1e3` is a number to our reader though not to the YAML writer; so are `no`, `null` and dates text again."""
+    named = ["1e3", "no", "null", "2026-03-01", "a: b"]
+    held = [{"prompt": f"question {n} of many", "task": named[n % 5]} for n in range(100)]
+    path, out = lines(tmp_path / "1e3", held), tmp_path / "s.yaml"
+    done = bins(str(path), "--label", "task", "-o", str(out))
+    scenario = parse_scenario(out.read_text(), str(out), Overrides()) if done.exit_code == 0 else None
+
+    assert (done.exit_code, done.exception) == (0, None)
+    assert scenario is not None
+    assert sorted(label for band in scenario.workload.bins for label in band.label) == sorted(named)
+
+
+def test_a_label_that_no_row_has_is_refused(tmp_path: Path) -> None:
+    """Bins of one label would be proposed as if nobody had asked."""
+    done = bins(str(lines(tmp_path / "log.jsonl", rows(20))), "--label", "tasks")
+
+    assert isinstance(done.exception, DataError)
+    assert str(done.exception).endswith("log.jsonl: no row has the field tasks for a label; name another (dots go inwards)")

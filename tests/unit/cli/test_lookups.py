@@ -82,6 +82,26 @@ def test_without_a_name_the_latest_run_is_taken_and_named(tmp_path: Path, monkey
         assert done.exit_code == (11 if words[0] == "gate" else 0)
 
 
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["serve", "latest", "--host", "203.0.113.1"],
+        ["compare", "latest", "latest"],
+        ["confirm", "latest"],
+        ["plan", "code", "--like", "latest"],
+        ["export", "dashboard", "latest", "--speculative", '{a="b"}'],
+    ],
+    ids=lambda words: words[0],
+)
+def test_wherever_a_run_is_named_latest_is_one(words: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It is named on standard error, once for each time that it was given."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "reports" / "mine").mkdir(parents=True)
+    (tmp_path / "reports" / "mine" / "result.json").write_bytes(result_json(capped()))
+
+    assert asked(*words).stderr.count("the latest run: reports/mine") == words.count("latest")
+
+
 @pytest.mark.parametrize("command", ["gate", "report", "list", "explain"])
 def test_json_is_what_a_program_reads(command: str) -> None:
     """Whole, on standard output, and nothing else there."""

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
-from specbench.cli.main import app
+from specbench.cli.main import app, main
 from specbench.errors import DataError, ScenarioError, UnreachableError
 from specbench.report import read_result
 
@@ -36,20 +36,20 @@ def test_a_value_beyond_an_option_is_an_error_of_the_command_line(words: list[st
 @pytest.mark.parametrize(
     ("setting", "where"),
     [
-        ("arms.speculative.options.jitter_nats=-1", "scenarios/code.yaml:6: arms.speculative.options.jitter_nats: "),
+        ("arms.speculative.options.jitter_nats=-1", "--set arms.speculative.options.jitter_nats: "),
         (
             "arms.speculative.options.faults={verifier: {lost_token: 5}}",
-            "scenarios/code.yaml:6: arms.speculative.options.faults.verifier.lost_token: ",
+            "--set arms.speculative.options.faults: arms.speculative.options.faults.verifier.lost_token: ",
         ),
         (
             "arms.baseline.options={faults: {verifier: {late: true}}}",
-            "scenarios/code.yaml:5: arms.baseline.options.faults.verifier.late: ",
+            "--set arms.baseline.options: arms.baseline.options.faults.verifier.late: ",
         ),
-        ("arms.speculative.speculative.num_speculative_tokens=99", "scenarios/code.yaml:6: arms.speculative.speculative."),
+        ("arms.speculative.speculative.num_speculative_tokens=99", "--set arms.speculative.speculative.num_speculative_tokens: "),
     ],
 )
 def test_what_an_embedded_engine_cannot_be_is_named_before_it_is_started(setting: str, where: str) -> None:
-    """By file, line and key."""
+    """By the flag that gave it."""
     done = CliRunner().invoke(app, ["plan", "scenarios/code.yaml", "--set", setting])
 
     assert isinstance(done.exception, ScenarioError)
@@ -174,3 +174,43 @@ def test_plan_refuses_what_run_would() -> None:
     for urls in (["--baseline", "http://h:1", "--speculative", "http://h:1/v1"], ["--baseline", "http://h:1"]):
         done = CliRunner().invoke(app, ["plan", "scenarios/code.yaml", "--verbose", *urls])
         assert isinstance(done.exception, ScenarioError)
+
+
+def test_what_is_no_scenario_by_its_size_is_refused_at_once() -> None:
+    """A result of half a megabyte kept the YAML reader busy for many seconds, and a device never ends."""
+    for path in (f"{EXAMPLE}/result.json", "/dev/zero"):
+        done = CliRunner().invoke(app, ["plan", path])
+
+        assert isinstance(done.exception, ScenarioError)
+        assert str(done.exception) == f"{path}: is larger than 256 KB, so it is no scenario; name a scenario's file"
+
+
+@pytest.mark.parametrize("command", ["gate", "analyze", "compare", "explain"])
+def test_a_name_that_no_file_can_have_is_one_line(
+    command: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Exit 65, and not the whole name."""
+    monkeypatch.setattr("sys.argv", ["specbench", command, "a" * 300, *(["b"] if command == "compare" else [])])
+    with pytest.raises(SystemExit) as ended:
+        main()
+
+    assert ended.value.code == 65
+    assert capsys.readouterr().err == f"specbench: {'a' * 60}…: is too long for the name of a file; check what was given\n"
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["tune", "scenarios/tune.yaml", "--vary", "foo=1,2"], "--vary: arms.speculative.speculative.foo: "),
+        (["plan", "scenarios/tune.yaml", "--tune", "--set", "tune={vary: {foo: [1, 2]}}"], "scenarios/tune.yaml: tune: "),
+        (["capacity", "scenarios/code.yaml", "--slo", "ttft_p95=1s", "--minutes", "inf"], "--minutes inf: is more than a week"),
+        (["watch", "--once", "--speculative", ""], "--speculative: is empty; name metrics URLs"),
+    ],
+    ids=["vary", "tune", "minutes", "speculative"],
+)
+def test_what_cannot_be_done_is_refused_before_anything_is_started(words: list[str], said: str) -> None:
+    """A candidate that its engine cannot be, a search without end, nothing to watch."""
+    done = CliRunner().invoke(app, words)
+
+    assert isinstance(done.exception, ScenarioError)
+    assert str(done.exception).startswith(said)

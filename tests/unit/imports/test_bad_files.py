@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from specbench.errors import DataError
 from specbench.imports.known_tools import runs_at
 from specbench.report.compared.compared_formats import FORMATS_OF_COMPARISONS, compared_as
+from specbench.report.compared.two_results import two_results
 from tests.support.imported import judged, vllm_result
 
 FILES = Path("tests/golden/imports")
@@ -32,7 +33,7 @@ def written(folder: Path, content: str, name: str = "result.json") -> Path:
         (json.dumps(vllm_result(), indent=1)[:80], "4", "ends inside value 1"),
         (json.dumps(vllm_result()) + "\n" + json.dumps(vllm_result())[:200], "2", "after 1 whole ones"),
         ('{"a": 1,,}', "1", "not JSON"),
-        ("PK\x03\x04 no json", "1", "not JSON"),
+        ("PK no json", "1", "not JSON"),
     ],
 )
 def test_a_file_that_was_cut_off_says_where_it_ends(tmp_path: Path, content: str, line: str, what: str) -> None:
@@ -66,17 +67,40 @@ def test_tools_that_measure_something_else_are_refused_by_name(tmp_path: Path, k
 
 def test_several_objects_in_one_json_file_are_repeats(tmp_path: Path) -> None:
     """As `--append-result` leaves them, one a line; the tool's bare numbers that are none are read too."""
-    line = json.dumps(vllm_result(request_goodput=float("nan"), rtfx=float("inf")))
-    assert "NaN" in line
+    odd = {"request_goodput": float("nan"), "rtfx": float("inf")}
+    lines = [json.dumps(vllm_result(date=f"20261130-04472{at}", **odd)) for at in range(3)]
+    assert "NaN" in lines[0]
 
-    assert len(runs_at(written(tmp_path, f"{line}\n{line}\n{line}\n"))) == 3
+    assert len(runs_at(written(tmp_path, "\n".join(lines)))) == 3
+
+
+def test_copies_of_a_result_count_once(tmp_path: Path) -> None:
+    """Copies would be repeats that agree to the digit; runs in which nothing succeeded are no copies of each other."""
+    again, other = json.dumps(vllm_result()), json.dumps(vllm_result(output_throughput=90.0))
+    for name, content in (("1.json", again), ("2.json", again), ("both.jsonl", f"{again}\n{other}")):
+        written(tmp_path, content, name)
+    found = runs_at(tmp_path)
+    nothing = json.dumps(vllm_result(completed=0, failed=4, ttfts=[0.0] * 4, itls=[[]] * 4, output_lens=[0] * 4))
+
+    assert [(run.values["output_tps_whole_run"], run.notes) for run in found] == [(100.0, ("copies_left_out",)), (90.0, ())]
+    assert len(runs_at(written(tmp_path, f"{nothing}\n{nothing}"))) == 2
+
+
+def test_two_names_of_one_result_are_not_compared(tmp_path: Path) -> None:
+    """The file itself, a copy of it, and a run of ours."""
+    file = written(tmp_path, json.dumps(vllm_result()))
+    copy = written(tmp_path, json.dumps(vllm_result(), indent=1), "copy.json")
+    for a, b in ((file, file), (file, copy), (Path("reports/example"), Path("reports/example/result.json"))):
+        with pytest.raises(DataError, match=re.escape(f"{a} and {b} ")):
+            two_results(a, b, 0.1)
 
 
 def test_a_sweep_is_read_without_its_warm_up_failures_and_summary(tmp_path: Path) -> None:
     """Its folder has one file a run; the summary stands in where those are gone."""
-    for name in ("run=0.json", "run=1.json", "warmup.json", "run=2.failure.json"):
-        written(tmp_path, json.dumps(vllm_result()), name)
-    summary = written(tmp_path, json.dumps([vllm_result(), vllm_result(), vllm_result()]), "summary.json")
+    results = [vllm_result(output_throughput=rate) for rate in (98.0, 99.0, 100.0, 101.0)]
+    for name, held in zip(("run=0.json", "run=1.json", "warmup.json", "run=2.failure.json"), results, strict=True):
+        written(tmp_path, json.dumps(held), name)
+    summary = written(tmp_path, json.dumps(results[:3]), "summary.json")
 
     assert [run.files[0].path for run in runs_at(tmp_path)] == [str(tmp_path / f"run={at}.json") for at in (0, 1)]
     assert len(runs_at(summary)) == 3
@@ -196,3 +220,23 @@ def test_any_value_under_any_key_is_read_or_refused_in_one_line(
     error = refusal(file)
 
     assert error is None or (str(file) in error and "\n" not in error)
+
+
+@pytest.mark.parametrize(
+    ("content", "what"),
+    [
+        (b"\x1f\x8b\x08\x00\x00\x00\x00\x00", "is packed; unpack it with gunzip"),
+        (b"PK\x03\x04\x14\x00", "is packed; unpack it with unzip"),
+        (bytes(64), "holds zeros alone, so what it held is lost; copy it again"),
+        ('{"a": "na\xefve"}'.encode("latin-1"), "is not UTF-8 text (byte 9); name the tool's JSON file, or save it as UTF-8"),
+        ('{"a": 1}'.encode("utf-16-le"), "is UTF-16 text; save it as UTF-8"),
+    ],
+)
+def test_what_is_no_text_is_named_for_what_it_is(content: bytes, what: str, tmp_path: Path) -> None:
+    """A packed file has zeros near its beginning as text of another encoding has."""
+    file = tmp_path / "result.json"
+    file.write_bytes(content)
+
+    with pytest.raises(DataError) as found:
+        runs_at(file)
+    assert str(found.value) == f"{file}: {what}"

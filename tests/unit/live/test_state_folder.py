@@ -4,6 +4,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import pytest
 
 from specbench.errors import DataError
@@ -51,6 +52,13 @@ def test_half_a_line_of_a_killed_watch_is_dropped(tmp_path: Path) -> None:
         folder.add(recorded(1, first=1)[0])
 
     assert list(read_recorded(tmp_path)) == recorded(2)
+
+
+def test_a_copied_line_is_no_second_window(tmp_path: Path) -> None:
+    """Evidence is summed over windows, so that a copy would count twice."""
+    (tmp_path / PERIODS).write_bytes(b"".join(2 * (msgspec.json.encode(one) + b"\n") for one in recorded(3)))
+
+    assert list(read_recorded(tmp_path)) == recorded(3)
 
 
 def test_two_watchers_on_one_folder_are_refused(tmp_path: Path) -> None:

@@ -10,7 +10,15 @@ from starlette.applications import Starlette
 from starlette.responses import PlainTextResponse
 from starlette.routing import Route
 
+from specbench.errors import ScenarioError
 from specbench.net.web_server import Few, impatient, listening_at
+
+
+@pytest.mark.parametrize("host", ["", " "])
+def test_no_host_is_not_every_address(host: str) -> None:
+    """A variable that is not set would show the run to everyone."""
+    with pytest.raises(ScenarioError, match=r"no host is named to listen on; write 127\.0\.0\.1"):
+        listening_at(host, 0)
 
 
 @pytest.mark.parametrize(

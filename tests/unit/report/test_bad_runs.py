@@ -9,7 +9,7 @@ from specbench.errors import DataError
 from specbench.report import read_result, write_report
 from specbench.report.terminal.explanation import explanation
 from specbench.report.terminal.screen import Screen
-from specbench.run.analyze import analyze
+from specbench.run.analyze import analyze, facts_changed
 from tests.support.goldens import same_text
 
 EXAMPLE = Path("reports/example")
@@ -81,3 +81,13 @@ def test_lost_records_are_no_empty_table(run: Path) -> None:
     assert _text(run).startswith("CAPPED ")
     with pytest.raises(DataError, match=r"no requests\.jsonl in it, so there is no request to show"):
         write_report(run, "csv", None)
+
+
+def test_damaged_facts_are_named_with_what_to_do(run: Path) -> None:
+    """And where nothing can be judged, nothing is said of judging what was changed."""
+    _cut(run / "finished.json", 20)
+    with pytest.raises(DataError, match=r"finished\.json: damaged: .*; copy the whole run again"):
+        analyze(run)
+    assert facts_changed(run) is not None
+    (run / "manifest.json").unlink()
+    assert facts_changed(run) is None

@@ -11,7 +11,7 @@ import pytest
 from specbench.errors import DataError
 from specbench.model.result import Result
 from specbench.report import result_json
-from specbench.report.runs import named_run, run_folders, runs_in
+from specbench.report.runs import named_run, run_folder, run_folders, runs_in
 from specbench.report.terminal.run_table import run_lines
 from specbench.report.terminal.screen import Screen
 from tests.support.goldens import same_text
@@ -107,6 +107,16 @@ def test_latest_is_the_newest_of_reports_and_is_named(reports: Path, monkeypatch
     (home / "latest").mkdir()
     assert named_run(Path("latest")) == (Path("latest"), None)
     assert named_run(Path("reports/a")) == (Path("reports/a"), None)
+
+
+def test_a_file_of_a_run_means_the_run_and_any_folder_may_be_meant(reports: Path) -> None:
+    """As a shell completes it; what is no file of a run stays what it is."""
+    run, bare = reports / "a-second", reports / "d-unjudged"
+
+    assert named_run(run / "result.json") == (run, None)
+    assert named_run(bare / "manifest.json") == (bare, None)
+    assert run_folder(reports) == (reports, None)
+    assert run_folder(reports / "notes.txt") == (reports / "notes.txt", None)
 
 
 def test_a_folder_of_runs_is_no_run_and_names_some(reports: Path) -> None:

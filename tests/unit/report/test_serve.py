@@ -150,13 +150,13 @@ def test_serving_needs_a_result_and_a_free_address(tmp_path: Path) -> None:
         serve(tmp_path, "127.0.0.1", 0, False)
     (tmp_path / "result.json").write_bytes(result_json(capped()))
     for host, port, remedy in (
-        ("203.0.113.1", 9, "no such address; give another --host"),
-        ("no.such.host.invalid", 9, "no address is known for it"),
+        ("203.0.113.1", 9, "no such address; give another host"),
+        ("no.such.host.invalid", 9, "no address is known for this host"),
         ("2001:db8::1", 9, r"\[2001:db8::1\]:9 cannot be listened on"),
     ):
         with pytest.raises(UnreachableError, match=remedy):
             serve(tmp_path, host, port, False)
-    with listening_at("127.0.0.1", 0) as taken, pytest.raises(UnreachableError, match="give another --port"):
+    with listening_at("127.0.0.1", 0) as taken, pytest.raises(UnreachableError, match="give another port"):
         serve(tmp_path, "127.0.0.1", taken.getsockname()[1], False)
 
 

@@ -88,9 +88,9 @@ def test_a_pasted_url_is_an_arm_with_a_path() -> None:
         (
             "model: m",
             {"baseline_url": "http://h/v1/completions"},
-            "arms.baseline.url: the path /completions is that of completions",
+            "--baseline: the path /completions is that of completions",
         ),
-        ("model: m", {"baseline_url": "http://h/chat/completions?key=sk-1"}, "arms.baseline.url: holds what looks like a secret"),
+        ("model: m", {"baseline_url": "http://h/chat/completions?key=sk-1"}, "--baseline: holds what looks like a secret"),
         ("limit_key: max tokens", {}, "arms.baseline.limit_key: must be the name of a field of its own"),
         ("limit_key: stream", {}, "arms.baseline.limit_key: must be the name of a field of its own"),
     ],

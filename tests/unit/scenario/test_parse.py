@@ -1,6 +1,7 @@
 """A scenario is parsed once and frozen; whatever is wrong in it is one line with file, line and key."""
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -271,7 +272,7 @@ def test_numbers_in_other_spellings_are_numbers() -> None:
         ),
         ("temperature: 0.8", "temperature: hot", "s.yaml:17: workload.sampling[1].temperature: must be a number, not 'hot'"),
         ("name: edit", "name: complete", "s.yaml:14: workload.bins[1].name: the name complete is used twice"),
-        ("name: code\n", "name: a/b\n", "s.yaml:3: name: use letters, digits"),
+        ("name: code\n", "name: a/b\n", "s.yaml:3: name: use letters from a to z, digits"),
         ("success: {", "success: 5 # {", "s.yaml:23: success: must be a mapping, `key: value` for each, not 5"),
         ("output_tokens: [32, 96]", "output_tokens: 32", "bins[0].output_tokens: must be two numbers, such as [32, 64], not 32"),
         ("[32, 96]", "[32, 64, 96]", "bins[0].output_tokens: must be two numbers, such as [32, 64], not [32, 64, 96]"),
@@ -345,6 +346,45 @@ def test_arms_that_are_no_mapping_are_told_whatever_the_command_line_changes(
     """Before anything is put into them."""
     with pytest.raises(ScenarioError) as error:
         parse_scenario(f"name: s\narms: {arms}\n", "s.yaml", overrides)
+
+    assert str(error.value) == message
+
+
+@pytest.mark.parametrize(
+    ("overrides", "message"),
+    [
+        ({"settings": (("matrix.concurrency", "4"),)}, "--set matrix.concurrency: must be a list, such as [4], not 4"),
+        ({"settings": (("matrix", "{pairs: true}"),)}, "--set matrix: matrix.pairs: must be a whole number, not true"),
+        ({"settings": (("matrix.pairs", "1e3"),)}, "must be a whole number without point and exponent, such as 1000, not 1000.0"),
+        ({"settings": (("success.improve_by", "500%"),)}, "--set success.improve_by: tpot_p50 cannot fall by 500%"),
+        (
+            {"settings": (("matrix.pairs", " "),)},
+            "--set matrix.pairs=: no value is given; for the default write matrix.p",
+        ),
+        ({"baseline_url": "localhost:8000"}, "--baseline: must start with http:// or https://"),
+        ({"baseline_url": "http://h", "model": ""}, "--model: must not be empty; leave it out where one model is served"),
+    ],
+)
+def test_what_the_command_line_gave_is_named_by_its_flag(overrides: dict[str, Any], message: str) -> None:
+    """Also where the file has that key: its line says something else. A variable that is not set is no silent default."""
+    with pytest.raises(ScenarioError) as error:
+        parse_scenario(MINIMAL, "s.yaml", Overrides(**overrides))
+
+    assert message in str(error.value)
+
+
+@pytest.mark.parametrize(
+    ("key", "message"),
+    [
+        ("labels:", "s.yaml:1: labels: must be a mapping, `key: value` for each, not null"),
+        ("guardrails: no", "s.yaml:1: guardrails: must be a list, not 'no'"),
+        ("guardrails: {metric: x, cells: [true]}", "s.yaml:1: guardrails: must be a list, not {metric: 'x', cells: [true]}"),
+    ],
+)
+def test_a_value_is_repeated_as_a_scenario_writes_it(key: str, message: str) -> None:
+    """And not as Python does."""
+    with pytest.raises(ScenarioError) as error:
+        parse_scenario(f"{key}\n{MINIMAL}", "s.yaml", Overrides())
 
     assert str(error.value) == message
 

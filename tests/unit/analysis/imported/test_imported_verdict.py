@@ -114,6 +114,21 @@ def test_unlike_arms_are_invalid(fields: dict[str, Any], shown: str) -> None:
     assert found.reasons[0].code == "not_comparable"
 
 
+@pytest.mark.parametrize(
+    ("fields", "shown"),
+    [({"tool": "guidellm"}, "guidellm, vllm"), ({"model": "other"}, "m, other"), ({"speculated": True}, "4 streams")],
+)
+@pytest.mark.parametrize("arms", [(1, 0), (0, 1), (1, 1)])
+def test_an_arm_of_two_kinds_is_invalid(fields: dict[str, Any], shown: str, arms: tuple[int, int]) -> None:
+    """Two tools, two models, or drafts in some runs of a load alone are no repeats, also where both arms have the same two."""
+    one, other = a_run(20.0), a_run(21.0, **fields)
+    baseline, speculative = ([one, other] if arm else [one] for arm in arms)
+    found = judged(baseline, speculative)
+
+    assert (found.verdict, found.exit_code) == ("INVALID", 30)
+    assert any(shown in reason.message for reason in found.reasons if reason.code == "not_comparable")
+
+
 def test_what_one_file_does_not_tell_is_no_difference() -> None:
     """A model or a seed that only one of them names."""
     assert judged([a_run(model=None, seed="1")], [a_run(model="m")]).verdict == "HOLD"

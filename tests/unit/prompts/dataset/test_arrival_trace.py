@@ -68,7 +68,9 @@ def test_a_block_that_lasts_longer_goes_on_and_from_the_end_at_the_beginning() -
 @pytest.mark.parametrize(
     ("times", "said"),
     [
-        ([None, None], "it has no moments to replay; a row needs timestamp"),
+        ([None, None], "it has no moments to replay; a row needs a time"),
+        (["03/01/2026 12:00", "03/01/2026 12:01"], "a date such as 2026-03-01T12:00:00Z"),
+        ([1.77e18, 1.77e18 + 5e8, 1.77e18 + 1e9], "and lies in the future; are its times in another unit"),
         ([1000, None, 2000, 3000], "no moment in 1 of its 4 requests"),
         ([9000, 1000, 2000, 3000], "3 of its requests came before the one above them; sort it"),
         ([1000, 1000, 1000], "its 3 requests all came at once"),
@@ -98,3 +100,22 @@ def test_a_trace_too_short_for_its_pairs_is_refused_with_both_lengths() -> None:
         check_long_enough(EVEN, replace(matrix, pairs=15))
     with pytest.raises(DataError, match="12 pairs at x2 need 120 s"):
         check_long_enough(EVEN, replace(matrix, pairs=12))
+
+
+@pytest.mark.parametrize("key", ["text", "prompt"])
+@pytest.mark.parametrize(
+    "times", [[1000, 1500, 2000], ["2026-03-01T12:00:00Z", "2026-03-01T12:00:00.500Z", "2026-03-01T14:00:01+02:00"]]
+)
+def test_a_log_of_prompts_with_times_is_a_trace(key: str, times: list[object], tmp_path: Path) -> None:
+    """In milliseconds or as dates of any zone, half a second apart, whatever the prompt's field is called."""
+    path = tmp_path / "t.jsonl"
+    path.write_text("".join(json.dumps({key: f"question {n}", "timestamp": at}) + "\n" for n, at in enumerate(times)))
+
+    assert read(path).at_s.tolist() == [0.0, 0.5, 1.0]
+
+
+def test_a_trace_in_seconds_under_a_shape_in_milliseconds_is_told_of_its_unit(tmp_path: Path) -> None:
+    """A hundred seconds are then a tenth, which is too short for any pair."""
+    matrix = replace(ONE_CELL.matrix, block=BLOCK, rate=(1000.0,), pairs=1)
+    with pytest.raises(DataError, match=r"it lasts 0\.1 s, .* in another unit"):
+        check_long_enough(read(a_file(tmp_path / "t.jsonl", list(range(100)))), matrix)

@@ -1,6 +1,7 @@
 """A file of prompts is read value by value, whatever its form, and what is wrong with it is one line."""
 
 import builtins
+import csv
 import gzip
 import json
 import os
@@ -69,13 +70,15 @@ def test_each_form_holds_the_same_rows(form: str, packed: str, tmp_path: Path) -
 
 
 def test_one_object_over_many_lines_is_its_data_or_itself(tmp_path: Path) -> None:
-    """AIPerf's inputs.json lists its sessions under `data`; a single request is a row."""
+    """AIPerf's inputs.json lists its sessions under `data`; a single request is a row, whatever else it has."""
     whole, single = tmp_path / "inputs.json", tmp_path / "single.json"
     body = {"messages": [{"role": "user", "content": "a"}]}
     whole.write_text(json.dumps({"data": [{"session_id": "s", "payloads": [body, body | {"max_tokens": 3}]}]}, indent=2))
-    single.write_text(json.dumps(body, indent=2))
+    single.write_text(json.dumps(body | {"data": [1, 2]}, indent=2))
 
     assert survey(whole, DatasetReading(), 0).shapes == {"AIPerf inputs": 1}
+    assert texts_in(single) == ["a"]
+    single.write_text(json.dumps(body | {"data": [1, 2]}))
     assert texts_in(single) == ["a"]
 
 
@@ -208,3 +211,74 @@ def test_a_file_that_was_changed_since_its_bins_were_made_is_refused(tmp_path: P
     path.write_text('{"prompt": "b"}\n')
     assert refusal(path, reading).startswith("d.jsonl: its sha256 differs")
     assert "specbench bins" in refusal(path, reading)
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "said"),
+    [
+        ("d.jsonl", b"BZh91AY&SY\x10\x00", "d.jsonl: is packed; unpack it with bunzip2"),
+        ("d.jsonl", b"PK\x03\x04\x14\x00\x00\x00", "d.jsonl: is packed; unpack it with unzip"),
+        ("d.jsonl.gz", gzip.compress(gzip.compress(b'"a"')), "d.jsonl.gz: is packed; unpack it with gunzip"),
+        ("d.jsonl", bytes(500), "d.jsonl: holds zeros alone, so what it held is lost; copy it again"),
+        (
+            "d.jsonl",
+            b"version https://git-lfs.github.com/spec/v1\noid sha256:0\nsize 9\n",
+            "d.jsonl: is a pointer of Git LFS, not the data; fetch them with: git lfs pull",
+        ),
+        (
+            "d.jsonl",
+            b"prompt,task\na,b\n",
+            "d.jsonl: is neither JSON lines nor a JSON array; a table's name ends in .csv or .tsv (docs/data.md)",
+        ),
+        ("d.jsonl", '"a"\n"na\xefve"\n'.encode("latin-1"), "d.jsonl:2: is not UTF-8 text; save it as UTF-8"),
+        (
+            "d.jsonl",
+            b'{\n"prompt": "a"\n}\n{\n"prompt": "b"\n}\n',
+            "d.jsonl: holds several JSON values over many lines each; write one on a line, as jq -c . does",
+        ),
+        ("d.csv", b"prompt;task\na;b\n", "d.csv:1: its columns are parted by ';'; save it with commas (.csv)"),
+        ("d.tsv", b"prompt,task\na,b\n", "d.tsv:1: its columns are parted by ','; save it with tabs (.tsv)"),
+        ("d.csv", b"prompt,prompt\na,b\n", "d.csv:1: two columns are named 'prompt'; rename one"),
+        ("d.csv", b'prompt\na\n"b, half a', "d.csv:3: the file ends inside a quoted cell; copy it again, or cut the row off"),
+        ("d.csv", "prompt\na\nna\xefve\n".encode("latin-1"), "d.csv:3: is not UTF-8 text; save it as UTF-8"),
+    ],
+)
+def test_a_file_that_is_something_else_is_named_for_what_it_is(name: str, content: bytes, said: str, tmp_path: Path) -> None:
+    """Packed, lost, a pointer, a table under another name, cut: what to do differs, and skipping lines helps none of them."""
+    (tmp_path / name).write_bytes(content)
+
+    assert refusal(tmp_path / name) == said
+
+
+@pytest.mark.parametrize(
+    ("name", "content"),
+    [
+        ("d.json", b'{"data": [{"prompt": "a"}, {"prompt": "b"}]}'),
+        ("d.json", b'{"rows": [{"prompt": "a"}, {"prompt": "b"}]}\n'),
+        ("d.csv", b" prompt , task\na,x\nb,y\n"),
+        ("D.CSV.GZ", gzip.compress(b'prompt\n"a"\n"b"')),
+    ],
+    ids=["data-on-one-line", "rows-on-one-line", "blanks-in-the-head", "a-name-in-capitals"],
+)
+def test_rows_are_read_however_their_file_is_laid_out(name: str, content: bytes, tmp_path: Path) -> None:
+    """An object that lists its rows may stand on one line, and a table's head may have blanks."""
+    (tmp_path / name).write_bytes(content)
+
+    assert texts_in(tmp_path / name) == ["a", "b"]
+
+
+@pytest.mark.parametrize("form", ["csv", "parquet"])
+def test_a_table_holds_turns_as_json_and_prompts_as_they_stand(form: str, tmp_path: Path) -> None:
+    """A prompt that is JSON, such as data to explain, is no list of token ids; turns in a column of their own are turns."""
+    turns = [json.dumps([{"role": "user", "content": text}]) for text in ("a", "b")]
+    rows = [{"prompt": "[1, 2]"}, {"prompt": '{"b": 3}'}, {"prompt": turns[0]}, {"messages": turns[1]}]
+    table, path = {name: [row.get(name) for row in rows] for name in ("prompt", "messages")}, tmp_path / f"d.{form}"
+    if form == "parquet":
+        pq.write_table(pa.table(table), path)
+    else:
+        with path.open("w", newline="") as file:
+            writer = csv.DictWriter(file, list(table))
+            writer.writeheader()
+            writer.writerows(rows)
+
+    assert sorted(texts_in(path)) == ["[1, 2]", "a", "b", '{"b": 3}']
