@@ -12,7 +12,7 @@ demo: install
 demo-real: real
 	$(bin)/specbench run scenarios/real/llamacpp-ngram.yaml --profile smoke
 
-# A real vLLM on this CPU: four to ten minutes and 4 GB to install, fifteen minutes to run; no part of `make test`.
+# A real vLLM on this CPU: four to ten minutes and 4 GB to install, half an hour to run; no part of `make test`.
 e2e-vllm: everything
 	tools/real/vllm
 	$(bin)/python -m pytest -q -s tests/e2e/real_vllm.py

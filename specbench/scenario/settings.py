@@ -5,6 +5,7 @@ One row an engine in `TABLES` and `WORDS`; words as read in vLLM, SGLang and Ten
 """
 
 import json
+import shlex
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
@@ -131,7 +132,7 @@ def _worded(setting: Setting) -> Setting:
         return WORDS[setting.engine](setting, speculative)
     try:
         known = setting.engine in PROGRAMS
-        words = " ".join(map(_quoted, speculation_words(setting.engine, speculative))) if known else _block(speculative)
+        words = shlex.join(speculation_words(setting.engine, speculative)) if known else _block(speculative)
     except ValueError:  # a method that the ready-made command does not know
         words = _block(speculative)
     return replace(setting, words=words)
@@ -139,7 +140,7 @@ def _worded(setting: Setting) -> Setting:
 
 def _sglang(setting: Setting, speculative: Mapping[str, Any]) -> Setting:
     """Keys of the file are lower bounds of the batch size; a single candidate there pins the depth."""
-    words = " ".join(map(_quoted, speculation_words("sglang", {k: v for k, v in speculative.items() if k != TABLE})))
+    words = shlex.join(speculation_words("sglang", {k: v for k, v in speculative.items() if k != TABLE}))
     if setting.kind != "table":
         return replace(setting, words=words)
     slots = {str(lowest): {"candidate_steps": [tokens]} for lowest, _, tokens in setting.rows}
@@ -167,10 +168,6 @@ def _embedded(setting: Setting, speculative: Mapping[str, Any]) -> Setting:
 def _block(speculative: Mapping[str, Any]) -> str:
     """The block of a scenario, as JSON, which is YAML too."""
     return f"speculative: {json.dumps(dict(speculative))}"
-
-
-def _quoted(word: str) -> str:
-    return f"'{word}'" if any(mark in word for mark in ' {}[]"') else word
 
 
 TABLES: dict[str, Callable[[str, int], bool]] = {

@@ -158,6 +158,8 @@ def _series(bench: TuneBench, baseline: TuneArm, arms: Sequence[TuneArm], candid
             bench.settled |= {*found.settled_loads(rules.sure)}
             if found.loads and bench.settled >= {one.load for one in found.loads}:
                 break
+        if done == rules.series:  # no candidate is started again, so none is given up
+            break
         names = [arm.name for arm in arms if arm.live]
         if done == 1 and len(names) >= SCREENED_FROM:
             kept = screened([load.means for load in found.loads], names, BASELINE)

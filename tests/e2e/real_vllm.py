@@ -1,13 +1,15 @@
 """A real vLLM on the CPU, from scenario to verdict: `make e2e-vllm` installs it and runs this file, which `make test` leaves out.
 
-It takes fifteen minutes on two cores, most of them starts of vLLM. Figures are printed with `-s`.
+It takes half an hour on two cores, most of them starts of vLLM. Figures are printed with `-s`.
 """
 
 import json
 import os
+import shlex
 import signal
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -16,8 +18,10 @@ import pytest
 
 from specbench.arms.launch import launched
 from specbench.scenario.parse import Overrides, parse_scenario
-from tests.support.leftovers import left_after, marked
-from tests.support.real import Run, first_answer_of, run
+from specbench.scenario.settings import rows_of
+from specbench.tune.picks import read_tune
+from tests.support.leftovers import NAME, a_mark, left_after, marked
+from tests.support.real import SMALL, Run, first_answer_of, run
 
 SCENARIOS = ["vllm-ngram", "vllm-draft"]
 GENERATED = "vllm:generation_tokens_total{"
@@ -122,3 +126,55 @@ def test_an_engine_core_killed_in_the_middle_of_a_block_is_judged_by_whose_it_wa
 def parent_of(pid: int) -> int:
     """The process that started this one."""
     return int(Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[1])
+
+
+def test_a_tune_ends_with_a_setting_that_vllm_starts_with(tmp_path: Path) -> None:
+    """Depths 1, 2 and 4 of a draft model at one stream; the plain command goes on with the words of setting.txt, read by a shell.
+
+    What is picked is the machine's matter: where it is nothing, there is no setting to start with, and that fails here.
+    """
+    mark, folder = a_mark(), tmp_path / "tune"
+    path = Path("scenarios/real/vllm-draft.yaml")
+    marks = [word for arm in ("baseline", "speculative") for word in ("--set", f"arms.{arm}.launch.env.{NAME}='{mark}'")]
+    words = [*SMALL, *marks, "--vary", "num_speculative_tokens=1,2,4", "--series", "2", "--blocks", "2", "--out", str(folder)]
+    command = [sys.executable, "-m", "specbench", "tune", str(path), *words]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert left_after(mark, 5) == {}
+    found = read_tune(folder)
+    assert [(one.candidate.depth, one.state) for one in found.candidates] == [(1, "tried"), (2, "tried"), (4, "tried")]
+    print(done.stdout)  # noqa: T201 - the figures are what this is run for
+
+    setting = shlex.split((folder / "setting.txt").read_text().splitlines()[1])
+    assert setting[0] == "--speculative-config"
+    plain = parse_scenario(path.read_text(), str(path), Overrides()).baseline.launch
+    assert plain is not None
+    with launched(replace(plain, command=(*plain.command, *setting)), "speculative", tmp_path / "log") as engine:
+        asked = {"model": "smollm2", "prompt": "def add(a, b):\n    return", "max_tokens": 24, "temperature": 0}
+        answer = httpx.post(f"{engine.url}/v1/completions", json=asked, timeout=120)
+        page = httpx.get(f"{engine.url}/metrics").text
+    assert answer.status_code == 200, answer.text
+    assert answer.json()["usage"]["completion_tokens"] == 24
+    rounds, drafted = (counted(page, f"vllm:spec_decode_num_{name}_total") for name in ("drafts", "draft_tokens"))
+    assert drafted == rounds * json.loads(setting[1])["num_speculative_tokens"] > 0
+
+
+@pytest.mark.parametrize("picks", [((1, 4), (4, 2)), ((1, 4), (4, 2), (8, 0)), ((1, 0), (4, 2)), ((600, 2),)])
+def test_vllm_reads_a_table_as_it_was_picked(picks: tuple[tuple[int, int], ...]) -> None:
+    """vLLM's own function expands each table: every tested load has the depth that was picked there, and 0 above."""
+    code = (
+        "import json, sys; from vllm.v1.spec_decode.dynamic.utils import build_dynamic_sd_schedule_lookup as lookup;"
+        "print(json.dumps(lookup(json.loads(sys.argv[1]), 700, 4)))"
+    )
+    rows = json.dumps([list(row) for row in rows_of(picks)])
+    python = ".real/venv-vllm/bin/python"
+    told = subprocess.run([python, "-c", code, rows], capture_output=True, text=True, check=True).stdout
+    depths = json.loads(told.splitlines()[-1])
+
+    assert [depths[streams] for streams, _ in picks] == [depth for _, depth in picks]
+    assert set(depths[picks[-1][0] + 1 :]) == {0}
+
+
+def counted(page: str, name: str) -> float:
+    """The sum of a counter's series on a page of metrics."""
+    return sum(float(line.rpartition(" ")[2]) for line in page.splitlines() if line.startswith(f"{name}{{"))

@@ -56,6 +56,7 @@ def test_each_series_starts_every_arm_once_in_rotated_order(tuned: Path) -> None
     assert {(one["pair"], one["launch"]) for of in blocks.values() for one in of} == {(0, 0), (1, 1)}
     assert len({tuple(sorted(of)) for of in prompts.values()}) == 1, prompts
     assert read_tune(tuned).starts == 6
+    assert [one.state for one in read_tune(tuned).candidates] == ["tried", "tried"]  # after the last series none is given up
 
 
 @pytest.mark.campaign

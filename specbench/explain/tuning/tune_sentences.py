@@ -33,8 +33,8 @@ _TABLE_NAMES = "vllm, trtllm, sglang (EAGLE with topk 1) and the embedded engine
 def planned(name: str, candidates: int, starts: tuple[int, int], blocks: tuple[int, int], minutes: tuple[float, float]) -> str:
     """The size of a tune in one line: from the fewest series to the most."""
     return (
-        f"{name}: {one_of(candidates, 'candidate')} and the baseline, {starts[0]} to {starts[1]} starts,"
-        f" {blocks[0]} to {blocks[1]} blocks, {minutes[0]:.0f} to {minutes[1]:.0f} min or more"
+        f"{name}: {one_of(candidates, 'candidate')} and the baseline, {_span(starts)} starts,"
+        f" {_span(blocks)} blocks, {_span(minutes)} min or more"
     )
 
 
@@ -45,7 +45,13 @@ def start_assumed(seconds: float) -> str:
 
 def start_measured(seconds: float, minutes: tuple[float, float]) -> str:
     """How long the first start lasted, its blocks included, and what the tune takes at that."""
-    return f"the first start took {seconds:.0f} s with its blocks; the tune takes {minutes[0]:.0f} to {minutes[1]:.0f} min"
+    return f"the first start took {seconds:.0f} s with its blocks; the tune takes {_span(minutes)} min"
+
+
+def _span(ends: tuple[float, float]) -> str:
+    """Whole numbers from one to the other; a single one where they read alike."""
+    low, high = (f"{end:.0f}" for end in ends)
+    return low if low == high else f"{low} to {high}"
 
 
 def of_series(series: int) -> str:

@@ -1,6 +1,7 @@
 """Picks become what each engine takes: vLLM's JSON, SGLang's file, TensorRT-LLM's YAML, llama.cpp's flags, or a cap."""
 
 import json
+import shlex
 from typing import Any
 
 import pytest
@@ -88,6 +89,16 @@ def test_each_engine_has_its_own_words(engine: str, speculative: dict[str, Any])
     setting = _setting(engine, speculative)
     name = f"{engine} {speculative['method']}"
     same_text(name, f"{setting.kind}, cap {setting.cap}", setting.words, *(setting.file or ()))
+
+
+@pytest.mark.parametrize("picks", [PICKS, ((1, 4), (4, 4))], ids=["changing", "static"])
+@pytest.mark.parametrize("engine", ["vllm", "sglang", "llamacpp"])
+def test_a_shell_reads_the_words_as_they_are_meant(engine: str, picks: tuple[tuple[int, int], ...]) -> None:
+    """A path that a shell would expand, split or end in the middle reaches the engine whole."""
+    model = "/models/Qwen's $HOME & co; `draft`#1"
+    words = shlex.split(_setting(engine, {"method": "eagle3", "model": model}, picks).words)
+
+    assert model in ([json.loads(words[1])["model"]] if engine == "vllm" else words)
 
 
 def test_one_depth_that_loses_little_anywhere_needs_no_table() -> None:

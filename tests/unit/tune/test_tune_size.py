@@ -1,5 +1,7 @@
 """How many starts, blocks and minutes a tune takes, from the fewest series to the most."""
 
+from dataclasses import replace
+
 import pytest
 
 from specbench.explain.tuning.tune_sentences import planned, start_assumed, start_measured
@@ -33,6 +35,15 @@ def test_a_measured_start_takes_the_place_of_the_assumed_one() -> None:
 
     assert size.minutes == pytest.approx((4 * 3 * 22.5 / 60, 8 * 3 * 22.5 / 60))
     same_text("measured", start_measured(67.5, size.minutes))
+
+
+def test_where_the_fewest_series_are_the_most_one_number_is_given() -> None:
+    """Two series at most are two series, as at least two are needed."""
+    size = tune_size(a_scenario([1]), _depths(1, 2, 4), replace(RULES, series=2))
+
+    assert size.starts == (8, 8)
+    same_text("planned, one number", planned("code", size.candidates, size.starts, size.blocks, size.minutes))
+    same_text("measured, one number", start_measured(200.0, (26.6, 27.4)))
 
 
 def test_a_screen_starts_the_deepest_of_each_method_first() -> None:
