@@ -218,7 +218,7 @@ def test_a_file_that_was_changed_since_its_bins_were_made_is_refused(tmp_path: P
     [
         ("d.jsonl", b"BZh91AY&SY\x10\x00", "d.jsonl: is packed; unpack it with bunzip2"),
         ("d.jsonl", b"PK\x03\x04\x14\x00\x00\x00", "d.jsonl: is packed; unpack it with unzip"),
-        ("d.jsonl.gz", gzip.compress(gzip.compress(b'"a"')), "d.jsonl.gz: is packed; unpack it with gunzip"),
+        ("d.jsonl.gz", gzip.compress(gzip.compress(b'"a"', mtime=0), mtime=0), "d.jsonl.gz: is packed; unpack it with gunzip"),
         ("d.jsonl", bytes(500), "d.jsonl: holds zeros alone, so what it held is lost; copy it again"),
         (
             "d.jsonl",
@@ -256,7 +256,7 @@ def test_a_file_that_is_something_else_is_named_for_what_it_is(name: str, conten
         ("d.json", b'{"data": [{"prompt": "a"}, {"prompt": "b"}]}'),
         ("d.json", b'{"rows": [{"prompt": "a"}, {"prompt": "b"}]}\n'),
         ("d.csv", b" prompt , task\na,x\nb,y\n"),
-        ("D.CSV.GZ", gzip.compress(b'prompt\n"a"\n"b"')),
+        ("D.CSV.GZ", gzip.compress(b'prompt\n"a"\n"b"', mtime=0)),
     ],
     ids=["data-on-one-line", "rows-on-one-line", "blanks-in-the-head", "a-name-in-capitals"],
 )
