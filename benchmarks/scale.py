@@ -1,8 +1,9 @@
 """What a fleet of 1, 2 and 4 workers carries on this machine, truly, and what a chunk costs each process; and one process alone.
 
-    python -m benchmarks.scale [--seconds 6] [--times 3] [--streams 128] [--rate 100] [--workers 1 2 4] [--write [--note TEXT]]
+    python -m benchmarks.scale [--seconds 20] [--times 3] [--streams 128] [--rate 100] [--workers 1 2 4] [--write [--note TEXT]]
 
-Every load goes against `specbench.engine.reference_endpoint` on this machine. CPU is counted from the moment all processes are
+Every load goes against `specbench.engine.reference_endpoint` on this machine, for as long as a block of a run lasts: what comes
+once a block, such as the pings for the clocks, weighs as it does there. CPU is counted from the moment all processes are
 there, so that starting them does not weigh. Each load comes several times, by turns; the time that cost least counts, as other
 programs on the machine only add to what a chunk costs. Holds: figures within 1 % or 0.1 ms (gaps) and 1 % or 0.5 ms (TTFT); the
 master at most 2 µs a chunk; reader and decoder of 2 workers at most 1.25 times that of 1; and with six cores or more, 2 workers
@@ -68,7 +69,7 @@ class Row:
 def main(arguments: list[str] | None = None) -> int:
     """Prints what was measured; answers 0 where everything held."""
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
-    parser.add_argument("--seconds", type=float, default=6.0)
+    parser.add_argument("--seconds", type=float, default=20.0)
     parser.add_argument("--times", type=int, default=3, help="how often each load is driven")
     parser.add_argument("--streams", type=int, default=128)
     parser.add_argument("--rate", type=int, default=100, help="chunks a second of each stream")
