@@ -9,7 +9,8 @@ from pathlib import Path
 from typing import Any
 
 from specbench.errors import DataError
-from specbench.imports.result_file import ResultFile, at, count, number, rows, streams_of, text_of, times, url_of
+from specbench.explain import numbers
+from specbench.imports.result_file import ResultFile, at, count, number, rows, text_of, times, url_of
 from specbench.model.data.imported import ImportedRequest, ImportedRun, NotCompared, TheirMetric
 
 RECORDS, SUMMARY = "profile_export.jsonl", "profile_export_aiperf.json"
@@ -184,7 +185,7 @@ def _acceptance(summary: Mapping[str, Any], measured: Sequence[Mapping[str, Any]
 def _load(summary: Mapping[str, Any]) -> str:
     phases = [one for one in rows(at(summary, "input_config", "phases")) if at(one, "kind") != "warmup"]
     phase = phases[0] if phases else {}
-    parts = [streams_of(streams)] if (streams := count(at(phase, "concurrency"))) else []
+    parts = [numbers.streams(streams)] if (streams := count(at(phase, "concurrency"))) else []
     rate = next((found for name in ("rate", "request_rate") if (found := number(at(phase, name))) is not None), None)
     if rate is not None:
         parts.append(f"{rate:g} requests/s")

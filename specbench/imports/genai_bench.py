@@ -9,7 +9,8 @@ from pathlib import Path
 from typing import Any
 
 from specbench.errors import DataError
-from specbench.imports.result_file import ResultFile, at, count, number, rows, scaled, streams_of, tally, text_of, times
+from specbench.explain import numbers
+from specbench.imports.result_file import ResultFile, at, count, number, rows, scaled, tally, text_of, times
 from specbench.model.data.imported import ImportedRequest, ImportedRun, NotCompared, TheirMetric
 
 METRICS = (
@@ -68,7 +69,7 @@ def _run(held: Mapping[str, Any], file: ResultFile) -> ImportedRun:
 
 def _load(kind: str, level: float) -> str:
     if kind == "num_concurrency":
-        return streams_of(level)
+        return numbers.streams(level)
     return f"{level:g} {'texts a batch' if kind == 'batch_size' else kind}"
 
 

@@ -9,7 +9,8 @@ from hashlib import blake2b
 from typing import Any
 
 from specbench.errors import DataError
-from specbench.imports.result_file import ResultFile, at, count, number, rows, scaled, streams_of, text_of, times, url_of
+from specbench.explain import numbers
+from specbench.imports.result_file import ResultFile, at, count, number, rows, scaled, text_of, times, url_of
 from specbench.model.data.imported import ImportedRequest, ImportedRun, NotCompared, TheirMetric
 
 METRICS = (
@@ -131,7 +132,7 @@ def _summary(held: Mapping[str, Any]) -> dict[str, float]:
 def _load(strategy: object) -> str:
     kind = text_of(at(strategy, "type_")) or "not told"
     streams, rate = count(at(strategy, "streams")), number(at(strategy, "rate"))
-    parts = [kind] if streams is None else [streams_of(streams)]
+    parts = [kind] if streams is None else [numbers.streams(streams)]
     return ", ".join(parts if rate is None else [*parts, f"{rate:g} requests/s"])
 
 

@@ -11,7 +11,8 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
-from specbench.imports.result_file import ResultFile, at, count, number, rows, scaled, streams_of, tally, times
+from specbench.explain import numbers
+from specbench.imports.result_file import ResultFile, at, count, number, rows, scaled, tally, times
 from specbench.model.data.imported import ImportedRequest, ImportedRun, NotCompared, TheirMetric
 
 RECORDS, SUMMARY = "per_request_lifecycle_metrics.json", "summary_lifecycle_metrics.json"
@@ -123,5 +124,5 @@ def _load(whole: Mapping[str, Any]) -> str:
     rate = number(at(whole, "load_summary", "requested_rate"))
     streams = count(at(whole, "load_summary", "concurrency"))
     if streams:
-        return streams_of(streams)
+        return numbers.streams(streams)
     return "all stages" if rate is None else f"{rate:g} requests/s"

@@ -6,7 +6,8 @@ It does not stream: there is neither a first token nor a gap, and the time per t
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from specbench.imports.result_file import ResultFile, at, count, number, rows, scaled, streams_of, tally, text_of, times, url_of
+from specbench.explain import numbers
+from specbench.imports.result_file import ResultFile, at, count, number, rows, scaled, tally, text_of, times, url_of
 from specbench.model.data.imported import ImportedRequest, ImportedRun, NotCompared, TheirMetric
 
 METRICS = (
@@ -43,7 +44,7 @@ def _run(held: Mapping[str, Any], file: ResultFile) -> ImportedRun:
         tool="llamacpp",
         version=None,
         files=(file.named,),
-        load=streams_of(count(at(config, "concurrency")) or 1),
+        load=numbers.streams(count(at(config, "concurrency")) or 1),
         attempted=attempted,
         failed=failed,
         requests=requests,

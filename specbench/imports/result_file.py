@@ -145,11 +145,6 @@ def times(**values_ms: float | None) -> dict[str, float]:
     return {name: value for name, value in values_ms.items() if value is not None and value >= 0}
 
 
-def streams_of(number_of_them: float) -> str:
-    """So many streams, in words."""
-    return f"{number_of_them:g} stream{'' if number_of_them == 1 else 's'}"
-
-
 def tally(requests: Sequence[ImportedRequest], attempted: int | None, failed: int | None) -> tuple[int | None, int | None]:
     """How many requests were attempted and how many failed: counted where the file has them, else as its summary says."""
     return (len(requests), sum(not one.ok for one in requests)) if requests else (attempted, failed)

@@ -8,7 +8,8 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
-from specbench.imports.result_file import ResultFile, count, number, rows, scaled, streams_of, tally, text_of, times
+from specbench.explain import numbers
+from specbench.imports.result_file import ResultFile, count, number, rows, scaled, tally, text_of, times
 from specbench.model.data.imported import ImportedRequest, ImportedRun, NotCompared, TheirMetric
 
 METRICS = (
@@ -125,7 +126,7 @@ def summary_of(held: Mapping[str, Any], names: Mapping[str, str]) -> dict[str, f
 def load_of(held: Mapping[str, Any]) -> str:
     """The load in words: streams, requests per second, the times of a trace."""
     streams, rate = count(held.get("max_concurrency")), held.get("request_rate")
-    parts = [] if streams is None else [streams_of(streams)]
+    parts = [] if streams is None else [numbers.streams(streams)]
     if number(rate) is not None:
         parts.append(f"{number(rate):g} requests/s")
     elif rate == "trace":

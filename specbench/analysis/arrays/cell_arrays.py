@@ -36,7 +36,7 @@ class CellArrays:
     """One arm of one cell. A unit is one pair's blocks of this arm, which comparisons take as one observation.
 
     Requests are in the order of their unit: unit u holds the requests first_request[u] to first_request[u + 1], request i the
-    events first_event[i] to first_event[i + 1]. Counts that nobody told are NOT_REPORTED.
+    events first_event[i] to first_event[i + 1]. Counts that nobody reported are NOT_REPORTED.
     """
 
     blocks: tuple[Block, ...]  # by pair and order
@@ -134,13 +134,13 @@ def arrays_of(blocks: Sequence[Block], records: Sequence[RequestRecord], *, spec
         sampling=sampling_codes,
         start_ns=_ints(record.sent_ns if record.scheduled_ns is None else record.scheduled_ns for record in kept),
         outcome=_ints(OUTCOMES.index(record.outcome) for record in kept),
-        prompt_tokens=_told(record.prompt_tokens for record in kept),
-        output_tokens=_told(record.output_tokens for record in kept),
+        prompt_tokens=_reported(record.prompt_tokens for record in kept),
+        output_tokens=_reported(record.output_tokens for record in kept),
         counted=np.array([record.token_source not in (None, "events") for record in kept], dtype=np.bool_),
-        turn=_told(record.turn for record in kept),
-        rounds=_told(record.acceptance.rounds if record.acceptance else None for record in kept),
-        drafted=_told(record.acceptance.drafted if record.acceptance else None for record in kept),
-        accepted=_told(record.acceptance.accepted if record.acceptance else None for record in kept),
+        turn=_reported(record.turn for record in kept),
+        rounds=_reported(record.acceptance.rounds if record.acceptance else None for record in kept),
+        drafted=_reported(record.acceptance.drafted if record.acceptance else None for record in kept),
+        accepted=_reported(record.acceptance.accepted if record.acceptance else None for record in kept),
         per_position=_positions(kept),
         step_count=np.bincount(whole_steps, minlength=len(kept)),
         step_tokens=_summed(whole_steps, steps.tokens[steps.inside], len(kept)),
@@ -195,7 +195,7 @@ def _ints(values: Iterable[int]) -> Ints:
     return np.fromiter(values, dtype=np.int64)
 
 
-def _told(values: Iterable[int | None]) -> Ints:
+def _reported(values: Iterable[int | None]) -> Ints:
     return _ints([NOT_REPORTED if value is None else value for value in values])
 
 

@@ -12,8 +12,6 @@ UNLIKE_OUTPUTS = 0.10  # of the mean length of an answer
 UNLIKE_MEANS = 0.10  # of the mean length of a prompt, where requests cannot be paired
 # What must be one and the same in both arms, where both files tell it.
 _SAME = (("tool", "tools"), ("model", "models"), ("route", "routes"), ("dataset", "datasets"), ("seed", "seeds"))
-
-
 _ONE_AN_ARM = ("tool", "model", "route")  # seeds and datasets may differ from one repeat to the next
 
 
@@ -31,7 +29,7 @@ def unlike(baseline: Sequence[ImportedRun], speculative: Sequence[ImportedRun]) 
     """Every reason why these runs cannot be compared, () where there is none."""
     found = [one for attribute, code in _SAME if (one := _other(baseline, speculative, attribute, code)) is not None]
     found += [one for name, runs in _arms(baseline, speculative) for one in _several(name, runs)]
-    if (tools := [one for one in found if one.code == "tools"]) != []:
+    if tools := [one for one in found if one.code == "tools"]:
         return tuple(tools[:1])  # nothing else has the same meaning in both
     found += [_not_whole(run, name) for name, runs in _arms(baseline, speculative) for run in runs if run.broken_off is not None]
     found += [
@@ -75,9 +73,9 @@ def same_prompts(baseline: ImportedRun, speculative: ImportedRun) -> bool:
 def _several(arm: str, runs: Sequence[ImportedRun]) -> list[Unlike]:
     """What one arm has two of, such as models, so that its runs are no repeats of each other."""
     found = []
-    for attribute, code in _SAME:
-        held = sorted({str(told) for run in runs if (told := getattr(run, attribute)) is not None})
-        if attribute in _ONE_AN_ARM and len(held) > 1:
+    for attribute, code in (pair for pair in _SAME if pair[0] in _ONE_AN_ARM):
+        held = sorted({str(value) for run in runs if (value := getattr(run, attribute)) is not None})
+        if len(held) > 1:
             found.append(Unlike(code, *_placed(arm, ", ".join(held)), inside=True))
     mixed = [
         load

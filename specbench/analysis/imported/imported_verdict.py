@@ -73,6 +73,13 @@ def compare_imported(baseline: Runs, speculative: Runs, names: ArmNames, between
     )
 
 
+def _why_unlike(one: Unlike, names: ArmNames) -> str:
+    if not one.inside:
+        return sentences.unlike(one.code, one.baseline, one.speculative)
+    name, held = (names.baseline, one.baseline) if one.baseline else (names.speculative, one.speculative)
+    return sentences.several(one.code, name, held)
+
+
 def _reasons(
     faults: Sequence[Unlike],
     harm: Sequence[ComparedReason],
@@ -84,17 +91,7 @@ def _reasons(
 ) -> tuple[ComparedReason, ...]:
     decide = sentences.to_decide(_url(arms[0]), _url(arms[1]), _model(arms[1]))
     if faults:
-        said = [
-            ComparedReason(
-                code="not_comparable",
-                message=sentences.several(
-                    one.code, names.baseline if one.baseline else names.speculative, one.baseline or one.speculative
-                )
-                if one.inside
-                else sentences.unlike(one.code, one.baseline, one.speculative),
-            )
-            for one in faults
-        ]
+        said = [ComparedReason(code="not_comparable", message=_why_unlike(one, names)) for one in faults]
         return (*said, ComparedReason(code="to_decide", message=decide))
     if harm:
         return (*harm, ComparedReason(code="to_decide", message=decide))
