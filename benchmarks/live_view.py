@@ -18,14 +18,13 @@ import time
 from pathlib import Path
 from statistics import median
 
-from benchmarks.machine import described
+from benchmarks.machine import cpu_s, described
 from benchmarks.results import write_section
 from benchmarks.soak import MEASURED, lines_in, role_of, run_command
 from tests.support.leftovers import NAME, a_mark, marked
 
 PAIRS, BLOCK_S, EVERY_S = 3, 8, 0.2
 MOST = 1.03  # times what it costs without a display
-TICKS = os.sysconf("SC_CLK_TCK")
 READER = "load"
 SIZE = {"TERM": "xterm-256color", "COLUMNS": "100", "LINES": "40"}
 
@@ -85,19 +84,10 @@ def _reader_s(run: subprocess.Popen[bytes], mark: str, folder: Path) -> float:
     used = 0.0
     while run.poll() is None and lines_in(folder / "blocks.jsonl") < 2 * PAIRS:
         for pid in (pid for pid, line in marked(mark).items() if role_of(line) == READER):
-            used = max(used, _cpu_s(pid) or 0.0)
+            used = max(used, cpu_s(pid) or 0.0)
         time.sleep(EVERY_S)
     run.wait()
     return used
-
-
-def _cpu_s(pid: int) -> float | None:
-    """Processor time of a process until now (proc_pid_stat(5)); None once it is gone."""
-    try:
-        fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
-    except OSError:
-        return None
-    return (int(fields[11]) + int(fields[12])) / TICKS
 
 
 def _drain(master: int) -> None:

@@ -77,3 +77,12 @@ def _stolen_s() -> float | None:
     except OSError:
         return None
     return int(fields[_STEAL]) / os.sysconf("SC_CLK_TCK") if len(fields) > _STEAL else None
+
+
+def cpu_s(pid: int) -> float | None:
+    """Processor time of a process until now (proc_pid_stat(5)); None once it is gone."""
+    try:
+        fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+    except OSError:
+        return None
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")

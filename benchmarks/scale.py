@@ -25,7 +25,7 @@ from pathlib import Path
 
 import numpy as np
 
-from benchmarks.machine import described
+from benchmarks.machine import cpu_s, described
 from benchmarks.results import write_section
 from specbench.analysis.integrity.generator_limits import CENSORED_SHARE, CPU_SHARE, latest_ms, merged_reads
 from specbench.load.fleet.fleet import Fleet
@@ -41,7 +41,6 @@ from specbench.units import ms
 
 TITLE = "What a fleet carries"
 TOKENS, TTFT_MS = 128, 50.0
-TICKS = os.sysconf("SC_CLK_TCK")
 RELATIVE, GAP_MS, FIRST_MS = 0.01, 0.1, 0.5
 MASTER_US, MORE_COST, MORE_LOAD, ENOUGH_CORES = 2.0, 1.25, 1.8, 6
 ALONE = "one process"
@@ -237,11 +236,10 @@ def _endpoint(rate: int) -> Iterator[tuple[str, int]]:
 
 
 def _cpu_s(pid: int) -> float:
-    """Processor time of a process until now (proc_pid_stat(5))."""
-    if pid == os.getpid():
-        return time.process_time()
-    fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
-    return (int(fields[11]) + int(fields[12])) / TICKS
+    """Processor time of a living process; its own by the finer clock."""
+    used = time.process_time() if pid == os.getpid() else cpu_s(pid)
+    assert used is not None, f"process {pid} is gone"
+    return used
 
 
 def _children(pid: int) -> list[int]:
